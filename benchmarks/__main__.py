@@ -19,6 +19,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SHORT = {
+    "ambiguity": ["--longest", "800", "--runs", "1"],
     "batches": ["--batches", "1", "16"],
     "json_schema": ["--page-only"],
     "languages": ["--tokens", "200"],
@@ -26,6 +27,7 @@ SHORT = {
 }
 """Arguments of the short form, for benchmarks that need some."""
 FULL = {
+    "ambiguity": [],
     "batches": ["--rounds", "3"],
     "end_to_end": ["--prompts", "50"],
     "end_to_end_batches": ["--prompts", "24"],

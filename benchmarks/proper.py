@@ -1,6 +1,7 @@
 """What does `tokenization="proper"` add to a mask, and are random texts tokenized as they were generated?
 
     python benchmarks/proper.py [--data FOLDER] [--tokenizer FOLDER] [--first N] [--walks N] [--seed N]
+    python benchmarks/proper.py --cold N [--walks N] [--data FOLDER] [--tokenizer FOLDER] [--seed N]
 
 The first part computes the masks along the tokens of valid instances, alternately with any split and with proper
 tokenization, in one process. It reports the difference in microseconds, in three situations: with an unused vocabulary,
@@ -12,6 +13,11 @@ only) are 20.9 s per tokenizer, 28 s per regex and 1,530 µs per mask.
 
 The second part makes random walks: it draws tokens from the masks to the end of a text, and compares them with the
 tokens that the tokenizer makes of the text.
+
+With --cold there is another table in place of both: the whole processor time of a mask, not what it adds, on random
+walks over N schemas. Each walk compiles its grammar anew, with empty caches of grammars. The first walks begin with an
+unused vocabulary. Others follow, with other random tokens, when many of the vocabulary's tables are known. Random
+tokens lead to states that no instance leads to, so these masks take longer than those of the first part.
 """
 
 from __future__ import annotations
@@ -41,6 +47,7 @@ DATA = Path(__file__).parent / "data"
 SET_UPS = 3
 TOKENS = 160  # maximum length of a walk; a longer walk is not counted
 HURRY = 60  # number of tokens after which tokens that close something are preferred
+PUBLISHED_COMPILE = ["CartesianMerge, published, a regex", None, 28_000.0, None, None, None, None]
 PUBLISHED = ["CartesianMerge, published", None, 1530.0, None, None, None, None]
 
 
@@ -116,16 +123,51 @@ def added(
                                 matcher.accept_token(token)
 
 
+class Drawing:
+    """Draws random tokens of masks, which lead to an end sooner or later.
+
+    Args:
+        vocabulary: the tokens.
+        seed: of the random numbers.
+
+    Attributes:
+        rng: the random numbers.
+        row: the mask that is drawn from.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.row = structgen.allocate_token_bitmask(1, vocabulary.size)
+        self._ends = np.array(vocabulary.eos_token_ids)
+        self.spelled = [vocabulary.token_bytes(token) or b"" for token in range(vocabulary.size)]
+        self._closing = np.array([any(byte in text for byte in b'"]}') for text in self.spelled])
+
+    def draw(self, step: int) -> int | None:
+        """Return a token of the mask; None for an end.
+
+        Args:
+            step: the number of tokens before; after HURRY, tokens that close something are preferred.
+
+        Raises:
+            IndexError: the mask allows nothing.
+        """
+        allowed = np.flatnonzero(np.unpackbits(self.row[0].view(np.uint8), bitorder="little"))
+        if not len(allowed):
+            raise IndexError("the mask allows nothing")
+        choice = allowed[~np.isin(allowed, self._ends)]
+        if len(choice) < len(allowed) and (not len(choice) or self.rng.random() < 0.3):
+            return None
+        if step > HURRY and self.rng.random() < 0.7 and self._closing[choice].any():
+            choice = choice[self._closing[choice]]
+        return int(self.rng.choice(choice))
+
+
 def walk(
     tokenizer: Any, vocabulary: Vocabulary, some: Sequence[tuple[str, Any, list[Any]]], count: int, seed: int
 ) -> Walks:
     """Follow random tokens of the masks to the end of a text, `count` times."""
-    rng = random.Random(seed)
+    drawing = Drawing(vocabulary, seed)
     walks = Walks()
-    ends = np.array(vocabulary.eos_token_ids)
-    spelled = [vocabulary.token_bytes(token) or b"" for token in range(vocabulary.size)]
-    closing = np.array([any(byte in text for byte in b'"]}') for text in spelled])
-    row = structgen.allocate_token_bitmask(1, vocabulary.size)
     constraints = []
     for _, schema, _ in some:
         try:
@@ -133,29 +175,96 @@ def walk(
         except structgen.StructgenError:
             continue
     while constraints and walks.ended + walks.cut_short + walks.stuck < count:
-        matcher, ids = rng.choice(constraints).matcher(), []
+        matcher, ids = drawing.rng.choice(constraints).matcher(), []
         for step in range(TOKENS):
-            matcher.fill_next_token_bitmask(row)
-            allowed = np.flatnonzero(np.unpackbits(row[0].view(np.uint8), bitorder="little"))
-            if not len(allowed):
+            matcher.fill_next_token_bitmask(drawing.row)
+            try:
+                token = drawing.draw(step)
+            except IndexError:
                 walks.stuck += 1
-                walks.examples.append(f"stuck behind {ids[-4:]}")
+                walks.examples.append(f"stuck after {ids[-4:]}")
                 break
-            choice = allowed[~np.isin(allowed, ends)]
-            if len(choice) < len(allowed) and (not len(choice) or rng.random() < 0.3):
-                text = b"".join(spelled[token] for token in ids).decode()
+            if token is None:
+                text = b"".join(drawing.spelled[token] for token in ids).decode()
                 walks.ended += 1
                 if tokenizer.encode(text, add_special_tokens=False) != ids:
                     walks.different += 1
                     walks.examples.append(repr(text))
                 break
-            if step > HURRY and rng.random() < 0.7 and closing[choice].any():
-                choice = choice[closing[choice]]
-            ids.append(int(rng.choice(choice)))
-            matcher.accept_token(ids[-1])
+            ids.append(token)
+            matcher.accept_token(token)
         else:
             walks.cut_short += 1
     return walks
+
+
+# -- cold masks on random walks ---------------------------------------------------------------------------------------
+
+
+class ColdTimes:
+    """The times of random walks in one situation.
+
+    Attributes:
+        compiles: the milliseconds of each compile.
+        masks: the microseconds of each mask, with the schema and the token.
+    """
+
+    def __init__(self) -> None:
+        self.compiles: list[float] = []
+        self.masks: list[tuple[float, str]] = []
+
+
+def cold_walks(vocabulary: Vocabulary, some: Sequence[tuple[str, Any, list[Any]]], walks: int, seed: int) -> ColdTimes:
+    """Measure each mask of random walks, with a grammar that is compiled anew for each walk."""
+    drawing, times = Drawing(vocabulary, seed), ColdTimes()
+    for number in range(walks):
+        for name, schema, _ in some:
+            structgen.clear_cache()
+            began = time.thread_time()
+            try:
+                matcher = structgen.compile(schema, vocabulary, tokenization="proper").matcher()
+            except structgen.StructgenError:
+                continue
+            times.compiles.append(1e3 * (time.thread_time() - began))
+            for step in range(TOKENS):
+                began = time.thread_time()
+                matcher.fill_next_token_bitmask(drawing.row)
+                cost = 1e6 * (time.thread_time() - began)
+                times.masks.append((cost, f"{name}, walk {number}, token {step}"))
+                token = drawing.draw(step)
+                if token is None:
+                    break
+                matcher.accept_token(token)
+    return times
+
+
+def report_cold(vocabulary: Vocabulary, some: Sequence[tuple[str, Any, list[Any]]], walks: int, seed: int) -> None:
+    """Print the tables of cold masks and compiles, and the slowest masks."""
+    ProperTokenization.of(vocabulary)  # the set-up is measured by the other parts
+    gc.collect()
+    gc.disable()
+    situations = {
+        "new grammar, new vocabulary": cold_walks(vocabulary, some, walks, seed),
+        "new grammar, used vocabulary": cold_walks(vocabulary, some, walks, seed + 1),
+    }
+    gc.enable()
+    print(f"\nRandom walks over {len(some)} schemas, {walks} and {walks} over each; {vocabulary.size:,} tokens.\n")
+    columns = ["average", "p50", "p90", "p99", "max"]
+    rows = [
+        [name, len(times.masks), *_summary([cost for cost, _ in times.masks])] for name, times in situations.items()
+    ]
+    print(table(["whole mask, µs", "masks", *columns], [*rows, PUBLISHED]))
+    compiles = [[name, len(times.compiles), *_summary(times.compiles)] for name, times in situations.items()]
+    print()
+    print(table(["compile, ms", "compiles", *columns], [*compiles, PUBLISHED_COMPILE]))
+    for name, times in situations.items():
+        print(f"\nThe slowest masks, {name}:\n")
+        slow = sorted(times.masks, reverse=True)[:10]
+        print(table(["where", "whole mask, µs"], [[where, cost] for cost, where in slow]))
+
+
+def _summary(costs: Sequence[float]) -> list[float | None]:
+    return [statistics.mean(costs), *(percentile(costs, part) for part in (50, 90, 99, 100))]
 
 
 def main(argv: list[str]) -> int:
@@ -163,11 +272,16 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--data", type=Path, default=DATA, help="a folder of schemas with instances")
     parser.add_argument("--first", type=int, help="so many of them, in an order of chance that is always the same")
     parser.add_argument("--tokenizer", default="", help="the folder of a tokenizer; SmolLM2's by default")
-    parser.add_argument("--walks", type=int, default=100, help="so many random walks")
+    parser.add_argument("--walks", type=int, default=100, help="so many random walks; with --cold, over each schema")
     parser.add_argument("--seed", type=int, default=0, help="of the walks")
+    parser.add_argument("--cold", type=int, metavar="N", help="measure cold masks on random walks over N schemas")
     options = parser.parse_args(argv)
     tokenizer = load_tokenizer(options.tokenizer)
-    some = cases(options.data, options.first)
+    some = cases(options.data, options.cold or options.first)
+    if options.cold:
+        print(heading())
+        report_cold(Vocabulary.from_huggingface(tokenizer), some, options.walks, options.seed)
+        return 0
     times = set_up(tokenizer)
     module._CACHE = module._Cache()
     vocabulary = Vocabulary.from_huggingface(tokenizer)

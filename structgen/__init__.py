@@ -74,6 +74,8 @@ if TYPE_CHECKING:
     from structgen.output_types.substring import SubstringOf as SubstringOf
     from structgen.output_types.template import Template as Template
     from structgen.output_types.template import template as template
+    from structgen.tokenization.direct_merge import direct_merge as direct_merge
+    from structgen.tokenization.merges.token_automata import TokenAutomaton as TokenAutomaton
 
 
 def _read_homes() -> dict[str, str]:

@@ -5,7 +5,7 @@
     merges/          which tokens may be neighbours within a pre-token
     unspellable/     texts that no tokens spell: refused, or removed from the grammar
     matching/        the tokens that may follow, the masks under a grammar, the matcher of one sequence
-    direct_merge     the published rewriting of automata, as a reference for tests
+    direct_merge     the published automaton over tokens, of regular grammars: a second opinion on the masks
 
 The method, with proofs and sources: docs/proper-tokenization.md.
 """

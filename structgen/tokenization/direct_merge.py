@@ -1,139 +1,245 @@
-"""DirectMerge: rewrites an automaton over bytes to one over the tokens that a byte-pair encoding makes of its texts.
+"""The public form of DirectMerge: from a regular grammar and a tokenizer's merges to an automaton over tokens.
 
-It is the reference that the fast method (`MergeTable`, `ProperMasks`) is tested against, on small automata; nothing
-else imports it. It follows the definition of an encoding step by step, so it is easy to get right. But it goes through
-the whole automaton for each merge, and states multiply.
+    "( a|b)+"  ──▶  automaton over bytes  ──▶  automaton over symbols  ──▶  automaton over tokens
+               regular, AutomatonStore    _symbols_automaton           apply_merges
 
-Source: V. Tran-Thien, "Fast, High-Fidelity LLM Decoding with Regex Constraints", 2024.
+Symbols are what a text consists of before any merge: bytes, or characters with a byte fallback.
 
-One merge (a, b) -> c, on an automaton whose paths are what the merges before it make of the texts:
-
-    p -a-> q -b-> r      becomes      p -c-> r
-                                      p -a-> q'       a copy of q without b
-
-States after c stay the same, and so do paths that do not lead through b. Each merge then stands for replacing all its
-pairs from left to right. The encoding itself takes the merge of the least rank that there is anywhere. Both are the
-same only if no merge makes a part of one that came before it; training never does that.
+DirectMerge, as V. Tran-Thien published it (2024), follows the merges alone. A tokenizer does more: it cuts a text into
+pre-tokens, finds added tokens, and may normalize. A grammar with a text of which that changes the tokens is refused
+here, with the text; `merges_only=True` takes it as published. `tokenization="proper"` (`matching/`) handles all of it,
+for any grammar, without an automaton made in advance. Each method is a test of the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.constants import DEAD
+from structgen.engine.regex import tree as rx
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.errors import LimitExceededError, VocabularyError
+from structgen.kbnf import ast
+from structgen.kbnf.regular import regular
+from structgen.limits import Deadline, Limits
+from structgen.output_types.grammar import Grammar
+from structgen.tokenization.configuration.symbols import Symbols, check_spellings
+from structgen.tokenization.configuration.tokenizer_parts import Parts, read_tokenizer
+from structgen.tokenization.matching.tokenizer_copy import only_tokenizer
+from structgen.tokenization.merges.merge_table import MergeTable
+from structgen.tokenization.merges.token_automata import TokenAutomaton, Transitions, apply_merges
+from structgen.tokenization.pre_tokens.scanner import Scanner, character_length
 
-__all__ = ["Automaton", "direct_merge"]
+__all__ = ["direct_merge"]
 
-Transitions = dict[int, dict[int, int]]
-
-
-@dataclass(frozen=True)
-class Automaton:
-    """A deterministic finite automaton over token ids.
-
-    Attributes:
-        start: the state it starts in.
-        accepting: the states in which a sequence may end.
-        transitions: by state and token, the next state. States without transitions may be left out.
-    """
-
-    start: int
-    accepting: frozenset[int]
-    transitions: Transitions
-
-    def accepts(self, tokens: Iterable[int]) -> bool:
-        """Return whether a sequence of tokens leads to an accepting state."""
-        state = self.start
-        for token in tokens:
-            following = self.transitions.get(state, {}).get(token)
-            if following is None:
-                return False
-            state = following
-        return state in self.accepting
+CHECKED_STATES = 256  # the number of states between two looks at the clock
+HINT = "merges_only=True follows the merges alone; compile(…, tokenization='proper') follows the whole tokenizer"
 
 
-def direct_merge(automaton: Automaton, merges: Sequence[tuple[int, int, int]]) -> Automaton:
-    """Return the automaton of the tokens that a byte-pair encoding makes of the texts of an automaton.
+def direct_merge(
+    grammar: Grammar | str,
+    vocabulary: Vocabulary,
+    *,
+    merges: int | None = None,
+    merges_only: bool = False,
+    limits: Limits | None = None,
+) -> TokenAutomaton:
+    r"""Return the automaton of the token sequences that a tokenizer makes of a grammar's texts (DirectMerge).
+
+    It is V. Tran-Thien's method of 2024, which rewrites an automaton once for each merge. Use it to look at all proper
+    sequences of a small grammar, or as a second opinion on masks. For generation, use `tokenization="proper"`: it makes
+    no automaton in advance, and takes any grammar.
 
     Args:
-        automaton: the automaton over symbols (single bytes or characters).
-        merges: left part, right part and product, in the order of their ranks. They must be learnable in this order: no
-            product is a part of an earlier merge, or of its own, or the product of two merges.
+        grammar: a regex, or a grammar whose rules do not recurse; whether it ends eagerly does not matter.
+        vocabulary: the vocabulary of a Hugging Face tokenizer, which must still exist.
+        merges: use only the first merges of the tokenizer, so many; all of them by default. Tokens that they do not
+            make do not occur.
+        merges_only: take each text as one pre-token without added tokens, as published.
+        limits: `automaton_states` bounds the states of each automaton, `compile_seconds` the time.
 
     Returns:
-        An automaton that accepts exactly these sequences of tokens. All its states lie on a way from the start to an
-        accepting state; the start may be the only exception.
+        A `TokenAutomaton`. It accepts exactly one sequence for each text of the grammar. With `merges_only`, texts
+        with characters that have no tokens are left out.
 
     Raises:
-        ValueError: a merge is out of order.
+        TypeError: the grammar is neither a `Grammar` nor a string.
+        ValueError: `merges` is negative.
+        GrammarError: a rule recurses, or the grammar has look-aheads or margins.
+        VocabularyError: the vocabulary's tokenizer is gone, is not a byte-pair encoding, or a text of the grammar meets
+            merges in an order that training does not make; or, without `merges_only`, the tokenizer cuts, normalizes or
+            cannot spell a text of the grammar, or finds an added token in it.
+        LimitExceededError: automaton_states or compile_seconds.
 
-    Cost: the automaton's size for each merge; a merge can double the number of its states.
-
-    >>> texts = Automaton(0, frozenset({0}), {0: {97: 1}, 1: {97: 1, 98: 0}})  # (a+b)*
-    >>> merged = direct_merge(texts, [(97, 98, 256), (97, 256, 257)])
-    >>> merged.accepts([257, 256]), merged.accepts([97, 257]), merged.accepts([97, 256]), merged.accepts([97, 98])
-    (True, True, False, False)
+    Example:
+        >>> from tokenizers import Tokenizer, decoders, models
+        >>> tokens = {"l": 0, "o": 1, "w": 2, "lo": 3, "low": 4, "<end>": 5}
+        >>> tokenizer = Tokenizer(models.BPE(tokens, [("l", "o"), ("lo", "w")]))
+        >>> tokenizer.decoder = decoders.Fuse()
+        >>> vocabulary = Vocabulary.from_huggingface(tokenizer, eos_token_ids=5)
+        >>> automaton = direct_merge("(low|l|owl)+", vocabulary)
+        >>> automaton.accepts([0, 4]), automaton.accepts([0, 0, 1, 2])  # `l`, `low`; and the same text, split otherwise
+        (True, False)
     """
-    transitions = {state: dict(arrows) for state, arrows in automaton.transitions.items()}
-    targets = {target for arrows in automaton.transitions.values() for target in arrows.values()}
-    for state in targets | automaton.accepting | {automaton.start}:  # all names that are taken, used or not
-        transitions.setdefault(state, {})
-    accepting = set(automaton.accepting)
-    used = {token for arrows in transitions.values() for token in arrows}
-    for left, right, product in merges:
-        used |= {left, right}
-        if product in used:
-            raise ValueError(f"the merge ({left}, {right}) makes {product}, which was there before it")
-        used.add(product)
-        _merge(transitions, accepting, left, right, product)
-    return _trimmed(automaton.start, accepting, transitions)
+    if not isinstance(grammar, Grammar | str):
+        raise TypeError(f"direct_merge takes a Grammar or a regex, not a {type(grammar).__name__}")
+    if merges is not None and merges < 0:
+        raise ValueError(f"merges={merges}: a number of merges is not negative")
+    limits = limits or Limits()
+    tree = (Grammar.regex(grammar, limits=limits) if isinstance(grammar, str) else grammar).tree
+    regex = _regex_of(tree)
+    parts = read_tokenizer(only_tokenizer(vocabulary))
+    check_spellings(parts, vocabulary)
+    store = AutomatonStore(limits)
+    start = store.add(regex)
+    table = MergeTable(parts.size, parts.merges[:merges], parts.lengths)
+    symbols = Symbols(parts, vocabulary)
+    deadline = limits.deadline()
+    if not merges_only:
+        _check_added_tokens(store, regex, parts)
+        _check_pre_tokens(store, start, parts, limits, deadline)
+        if parts.ignore_merges and merges is None:
+            _check_whole_words(store, start, parts, table, vocabulary)
+    automaton = _symbols_automaton(store, start, symbols, limits, deadline)
+    try:
+        return apply_merges(automaton, table.taken_merges(), limits)
+    except ValueError as error:
+        raise VocabularyError(f"the tokenizer's merges are not in an order that training makes: {error}") from error
 
 
-def _merge(transitions: Transitions, accepting: set[int], left: int, right: int, product: int) -> None:
-    """Replace a pair by its product on all paths, in place."""
-    found = [
-        (before, arrows[left], transitions[arrows[left]][right])
-        for before, arrows in transitions.items()
-        if left in arrows and right in transitions[arrows[left]]
-    ]
-    unused = max(transitions) + 1
-    copies: dict[int, int] = {}
-    for before, between, behind in found:
-        copy = copies.setdefault(between, unused + len(copies))
-        transitions[before][left] = copy
-        transitions[before][product] = behind
-    # If both symbols are equal, the product must not begin at the second one: in "aaa", the first two are the pair.
-    lost = {right, product} if left == right else {right}
-    # Copies are filled only now, as the transitions that they copy may be among those that were changed.
-    for between, copy in copies.items():
-        transitions[copy] = {token: target for token, target in transitions[between].items() if token not in lost}
-        if between in accepting:
-            accepting.add(copy)
+def _regex_of(tree: ast.Grammar) -> rx.Regex:
+    """Return the regex of a grammar without recursion."""
+    grouped: dict[str, list[ast.Expression]] = {}
+    for rule in tree.rules:
+        grouped.setdefault(rule.name, []).append(rule.body)
+    return regular(ast.Reference(tree.start), grouped)
 
 
-def _trimmed(start: int, accepting: set[int], transitions: Transitions) -> Automaton:
-    """Return the automaton without states that lie on no way to an accepting one, numbered as they are reached."""
-    sources: dict[int, list[int]] = {start: []}
-    reached = [start]
-    for state in reached:  # grows meanwhile
-        for target in transitions[state].values():
-            if target not in sources:
-                sources[target] = []
-                reached.append(target)
-            sources[target].append(state)
-    live = [state for state in reached if state in accepting]
-    alive = set(live)
-    for state in live:  # grows meanwhile
-        for source in sources[state]:
-            if source not in alive:
-                alive.add(source)
-                live.append(source)
-    alive.add(start)  # dead or not
-    numbers = {state: number for number, state in enumerate(state for state in reached if state in alive)}
-    return Automaton(
-        numbers[start],
-        frozenset(number for state, number in numbers.items() if state in accepting),
-        {
-            number: {token: numbers[to] for token, to in transitions[state].items() if to in alive}
-            for state, number in numbers.items()
-        },
+# -- from bytes to symbols --------------------------------------------------------------------------------------------
+
+
+def _symbols_automaton(
+    store: AutomatonStore, start: int, symbols: Symbols, limits: Limits, deadline: Deadline
+) -> TokenAutomaton:
+    """Return the automaton over the tokens of single symbols.
+
+    Its states are pairs: a state of the store, and the first bytes of a character that byte tokens spell.
+    """
+    numbers: dict[tuple[int, bytes], int] = {(start, b""): 0}
+    states = [(start, b"")]
+    transitions: Transitions = {}
+    for number, (state, prefix) in enumerate(states):  # grows meanwhile
+        if number % CHECKED_STATES == 0:
+            deadline.check()
+        arrows = transitions[number] = {}
+        for token, following in _symbol_steps(store, state, prefix, symbols):
+            if following not in numbers:
+                numbers[following] = len(states)
+                states.append(following)
+            arrows[token] = numbers[following]
+        if len(states) > limits.automaton_states:
+            raise LimitExceededError("automaton_states", limits.automaton_states)
+    accepting = {number for (state, prefix), number in numbers.items() if not prefix and store.is_accepting(state)}
+    return TokenAutomaton(0, frozenset(accepting), transitions)
+
+
+def _symbol_steps(
+    store: AutomatonStore, state: int, prefix: bytes, symbols: Symbols
+) -> list[tuple[int, tuple[int, bytes]]]:
+    """Return the symbols that lead on from a state, each with the next state and unfinished character."""
+    steps: list[tuple[int, tuple[int, bytes]]] = []
+    for target, targets_bytes in store.successors(state).items() if state != DEAD else ():
+        for byte in range(256):
+            token = symbols.of_byte.get(bytes([byte]))
+            if not targets_bytes >> byte & 1 or token is None:
+                continue
+            text = prefix + bytes([byte])
+            is_whole = not symbols.of_character or len(text) == character_length(text)
+            if is_whole and text not in symbols.of_character:  # a character with a token is not spelled by bytes
+                steps.append((token, (target, b"")))
+            elif not is_whole:
+                steps.append((token, (target, text)))
+    if not prefix:
+        for text, token in symbols.of_character.items():
+            target = state
+            for byte in text:
+                target = store.next(target, byte) if target != DEAD else DEAD
+            if target != DEAD:
+                steps.append((token, (target, b"")))
+    return steps
+
+
+# -- what merges do not say -------------------------------------------------------------------------------------------
+
+
+def _check_added_tokens(store: AutomatonStore, regex: rx.Regex, parts: Parts) -> None:
+    """Raise an error if an added token occurs in a text: it is taken out before any merge."""
+    contents = [content.encode() for content in parts.added.values()]
+    if not contents:
+        return
+    held = rx.sequence(rx.ANY_BYTES, rx.literal_set(contents), rx.ANY_BYTES)
+    text = store.shortest_text(store.meet([regex, held]))
+    if text is not None:
+        raise VocabularyError(f"an added token of the tokenizer occurs in {_shown(text)}", hint=HINT)
+
+
+def _check_pre_tokens(store: AutomatonStore, start: int, parts: Parts, limits: Limits, deadline: Deadline) -> None:
+    """Raise an error if the tokenizer cuts a text into pre-tokens, normalizes it or cannot spell it.
+
+    A text is one pre-token if and only if the guess without any cut turns out to be right. So that guess is followed
+    along all texts; it must stay possible, and be right wherever a text may end.
+    """
+    scanner = Scanner(parts.splits, parts.memberships, (), 0, byte_splits=parts.byte_splits)
+    first = (start, scanner.start, 0)
+    came_from: dict[tuple[int, int, int], tuple[tuple[int, int, int], int]] = {first: (first, 0)}
+    states = [first]
+    for number, here in enumerate(states if start != DEAD else ()):  # grows meanwhile
+        if number % CHECKED_STATES == 0:
+            deadline.check()
+        state, guess, partial = here
+        if store.is_accepting(state) and number and not scanner.may_end(guess):
+            raise _cut_error(store, here, came_from)
+        for target, targets_bytes in store.successors(state).items():
+            for byte in range(256):
+                if targets_bytes >> byte & 1:
+                    following = (target, *scanner.follow(guess, partial, bytes([byte])))
+                    if following not in came_from:
+                        came_from[following] = (here, byte)
+                        states.append(following)
+                    if not following[1] or (byte >= 0x80 and parts.is_normal is not None):
+                        raise _cut_error(store, following, came_from)
+        if len(states) > limits.automaton_states:
+            raise LimitExceededError("automaton_states", limits.automaton_states)
+
+
+def _cut_error(
+    store: AutomatonStore,
+    here: tuple[int, int, int],
+    came_from: dict[tuple[int, int, int], tuple[tuple[int, int, int], int]],
+) -> VocabularyError:
+    """Return the error for texts that are not one pre-token as they are, with one of them."""
+    rest = store.shortest_text(here[0]) or b""
+    spelled = []
+    while came_from[here][0] != here:
+        here, byte = came_from[here]
+        spelled.append(byte)
+    text = bytes(reversed(spelled)) + rest
+    return VocabularyError(
+        f"the tokenizer cuts, normalizes or cannot spell texts of the grammar, such as {_shown(text)}",
+        hint=HINT,
     )
+
+
+def _check_whole_words(
+    store: AutomatonStore, start: int, parts: Parts, table: MergeTable, vocabulary: Vocabulary
+) -> None:
+    """Raise an error if a text is one token although the merges do not make it (`ignore_merges`)."""
+    for token, text in enumerate(vocabulary.spellings[: parts.size]):
+        is_whole = text and parts.lengths[token] and not table.is_proper[token] and token not in parts.added
+        if is_whole and start != DEAD and store.matches(start, text):
+            raise VocabularyError(
+                f"{_shown(text)} is one token of the tokenizer, which its merges do not make", hint=HINT
+            )
+
+
+def _shown(text: bytes) -> str:
+    return repr(text.decode(errors="replace"))

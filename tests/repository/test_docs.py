@@ -112,6 +112,15 @@ def test_names_of_the_pages_exist():
             assert known or (ROOT / "structgen" / f"{name}.py").exists(), (page, name)
 
 
+def test_tests_that_the_publications_page_names_exist():
+    text = (ROOT / "docs" / "publications.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:test_|Test)\w+)` in \[[^\]]+\]\(([^)]+)\)", text)
+    assert len(named) > 20
+    for name, file in named:
+        source = (ROOT / "docs" / file).read_text(encoding="utf-8")
+        assert re.search(rf"^(def|class) {name}\b", source, re.MULTILINE), (name, file)
+
+
 def test_modules_of_the_architecture_page_exist():
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", text))

@@ -1,232 +1,200 @@
-"""Byte-pair encodings against brute force: DirectMerge on automata, and the table of conflicting pairs.
+"""`direct_merge` against the tokenizer, and against the masks of proper tokens, also with a real tokenizer's merges."""
 
-The encoding here is the definition, written down: as long as there is a pair that a merge is for, the one of the least
-rank, of these the leftmost, becomes one token.
-"""
+import functools
 
-from __future__ import annotations
-
-import itertools
-import os
-import random
-from dataclasses import dataclass
-
-import numpy as np
 import pytest
+from support import bpe_tokenizers
+from support.bpe_tokenizers import tokenizer_of, vocabulary_of
+from support.smollm2 import smollm2_tokenizer
+from tokenizers import Tokenizer, decoders, models
 
-from structgen.tokenization.direct_merge import Automaton, direct_merge
-from structgen.tokenization.merges.merge_table import MergeTable
+import structgen
+from structgen.errors import GrammarError, LimitExceededError, VocabularyError
 
-UNCOMPILED = os.environ.get("STRUCTGEN_UNCOMPILED") == "1"
-AUTOMATA = range(60)
-TABLES = range(60 if UNCOMPILED else 300)
-LONGEST = {2: 9, 3: 7}  # texts, by the size of the alphabet
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """A byte-pair encoding: tokens are numbers, the symbols first; `texts` are the texts of the tokens."""
-
-    symbols: int
-    texts: tuple[str, ...]
-    merges: tuple[tuple[int, int, int], ...]
-
-    def encode(self, text: str) -> list[int]:
-        tokens = [self.texts.index(symbol) for symbol in text]
-        ranks = {(left, right): (rank, product) for rank, (left, right, product) in enumerate(self.merges)}
-        while True:
-            pairs = itertools.pairwise(tokens)
-            found = [(*ranks[pair], place) for place, pair in enumerate(pairs) if pair in ranks]
-            if not found:
-                return tokens
-            _, product, place = min(found)
-            tokens[place : place + 2] = [product]
-
-    def text(self, tokens) -> str:
-        return "".join(self.texts[token] for token in tokens)
-
-    def table(self) -> MergeTable:
-        merges = np.array(self.merges, dtype=np.int32).reshape(-1, 3)
-        return MergeTable(len(self.texts), merges, np.array([len(text) for text in self.texts], dtype=np.int32))
-
-    def tokenizer(self):
-        """Return the same encoding as a tokenizer of `tokenizers`."""
-        tokenizers = pytest.importorskip("tokenizers")
-        vocabulary = {text: token for token, text in enumerate(self.texts)}
-        merges = [(self.texts[left], self.texts[right]) for left, right, _ in self.merges]
-        return tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, merges))
-
-    def all_texts(self, longest: int) -> list[str]:
-        alphabet = self.texts[: self.symbols]
-        return ["".join(text) for n in range(longest + 1) for text in itertools.product(alphabet, repeat=n)]
+MAKES = [
+    *(bpe_tokenizers.gpt2, bpe_tokenizers.llama3, bpe_tokenizers.qwen3, bpe_tokenizers.bytes_only),
+    *(bpe_tokenizers.gemma_like, bpe_tokenizers.llama2_like, bpe_tokenizers.without_fallback),
+    *(bpe_tokenizers.some_fallback, bpe_tokenizers.falcon),
+]
+FINITE = {
+    "( William)|( Theodore)|( Then)": [" William", " Theodore", " Then"],
+    "the(re|ory)?|[ab]{1,3}": None,
+    "(a|é|中文?|한|😀|Ж){1,2}": None,
+    "[0-9]{1,2}|1234(5|6)?": None,
+}
+END = "</s>"
+WHOLE_WORDS = {bpe_tokenizers.llama3: {"there", "ab"}}  # tokens that the merges do not make
 
 
-def learned(rng: random.Random) -> Encoding:
-    """Return merges in a learnable order, one for each product; many merge a token with itself."""
-    symbols = rng.choice((2, 3))
-    texts = list("abc"[:symbols])
-    merges = []
-    for _ in range(rng.randint(0, 8)):
-        left = rng.randrange(len(texts))
-        right = left if rng.random() < 0.3 else rng.randrange(len(texts))
-        if texts[left] + texts[right] not in texts:
-            merges.append((left, right, len(texts)))
-            texts.append(texts[left] + texts[right])
-    return Encoding(symbols, tuple(texts), tuple(merges))
-
-
-def unordered(rng: random.Random) -> Encoding:
-    """Return merges in any order, several for some products, none for others."""
-    symbols = rng.choice((1, 2, 2, 3))
-    texts = list("abc"[:symbols])
-    for _ in range(rng.randint(1, 10)):
-        text = rng.choice(texts) + rng.choice(texts)
-        if text not in texts and len(text) <= 9:
-            texts.append(text)
-    pairs = list(itertools.product(range(len(texts)), repeat=2))
-    merges = [(a, b, texts.index(texts[a] + texts[b])) for a, b in pairs if texts[a] + texts[b] in texts]
-    rng.shuffle(merges)
-    return Encoding(symbols, tuple(texts), tuple(merges[: rng.randint(len(merges) // 2, len(merges))]))
-
-
-def random_automaton(rng: random.Random, symbols: int) -> Automaton:
-    """Return a random automaton, also with gaps in the names of states, and with dead, unreached or omitted states."""
-    states = rng.sample(range(9), rng.randint(1, 6))
-    share = rng.choice((0.6, 0.8, 1))
-    transitions = {
-        state: {symbol: rng.choice(states) for symbol in range(symbols) if rng.random() < share} for state in states
-    }
-    accepting = frozenset(state for state in states if rng.random() < 0.5)
-    return Automaton(states[0], accepting, {state: arrows for state, arrows in transitions.items() if arrows})
-
-
-def accepted(automaton: Automaton, encoding: Encoding, most_tokens: int, longest: int) -> set[tuple[int, ...]]:
-    """Return the sequences of tokens that an automaton accepts, with texts up to a length."""
-    found = set()
-    level = [(automaton.start, (), 0)]
-    for _ in range(most_tokens + 1):
-        found |= {tokens for state, tokens, _ in level if state in automaton.accepting}
-        level = [
-            (target, (*tokens, token), length + len(encoding.texts[token]))
-            for state, tokens, length in level
-            for token, target in automaton.transitions.get(state, {}).items()
-            if length + len(encoding.texts[token]) <= longest
-        ]
+def sequences(automaton):
+    """Return all sequences of an automaton that accepts finitely many."""
+    found, paths = set(), [((), automaton.start)]
+    while paths:
+        tokens, state = paths.pop()
+        if state in automaton.accepting:
+            found.add(tokens)
+        paths.extend(((*tokens, token), to) for token, to in automaton.transitions.get(state, {}).items())
     return found
 
 
-@pytest.mark.parametrize("seed", AUTOMATA)
-def test_accepts_exactly_the_encodings(seed):
-    rng = random.Random(seed)
-    encoding = learned(rng)
-    longest = LONGEST[encoding.symbols]
-    encoded = {text: encoding.encode(text) for text in encoding.all_texts(longest)}
-    for _ in range(4):
-        automaton = random_automaton(rng, encoding.symbols)
-        merged = direct_merge(automaton, encoding.merges)
-        allowed = [text for text in encoded if automaton.accepts(map(encoding.texts.index, text))]
-        assert all(merged.accepts(encoded[text]) for text in allowed)
-        assert accepted(merged, encoding, longest, longest) == {tuple(encoded[text]) for text in allowed}
-        for tokens in accepted(merged, encoding, 3, 40):  # long tokens
-            text = encoding.text(tokens)
-            assert encoding.encode(text) == list(tokens)
-            assert automaton.accepts(map(encoding.texts.index, text))
+@functools.cache
+def small_tokenizer(*merges):
+    """Return a tokenizer of the letters of "lower", with these merges; kept, as a vocabulary does not keep it."""
+    tokens = dict.fromkeys([*"lower", *(left + right for left, right in merges), END])
+    tokenizer = Tokenizer(models.BPE({token: number for number, token in enumerate(tokens)}, list(merges)))
+    tokenizer.decoder = decoders.Fuse()
+    return tokenizer
 
 
-@pytest.mark.parametrize("seed", AUTOMATA)
-def test_has_no_useless_states(seed):
-    rng = random.Random(seed)
-    encoding = learned(rng)
-    merged = direct_merge(random_automaton(rng, encoding.symbols), encoding.merges)
-    following = {state: set(arrows.values()) for state, arrows in merged.transitions.items()}
+def small_vocabulary(*merges):
+    tokenizer = small_tokenizer(*merges)
+    return structgen.Vocabulary.from_huggingface(tokenizer, eos_token_ids=tokenizer.token_to_id(END))
 
-    def reached(state):
-        seen = {state}
-        while more := {target for at in seen for target in following[at]} - seen:
-            seen |= more
-        return seen
 
-    assert reached(merged.start) == set(merged.transitions)
-    assert merged.accepting <= set(merged.transitions)
-    assert all(reached(state) & merged.accepting for state in set(merged.transitions) - {merged.start})
+def is_more_than_merged(make, text):
+    """Return whether a tokenizer does more than merge: cuts, normalizes, added tokens, whole words, no spelling."""
+    tokenizer = tokenizer_of(make)
+    spelled = [vocabulary_of(make).token_bytes(token) or b"" for token in bpe_tokenizers.encoded(make, text)]
+    if b"".join(spelled) != text.encode():
+        return True
+    normal = tokenizer.normalizer.normalize_str(text) if tokenizer.normalizer else text
+    pieces = tokenizer.pre_tokenizer.pre_tokenize_str(normal) if tokenizer.pre_tokenizer else [normal]
+    added = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
+    return len(pieces) > 1 or any(content in text for content in added) or text in WHOLE_WORDS.get(make, ())
+
+
+# -- against the tokenizer --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pattern", FINITE)
+@pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
+def test_each_text_has_the_sequence_that_the_tokenizer_makes(make, pattern):
+    vocabulary = vocabulary_of(make)
+    texts = FINITE[pattern] or bpe_tokenizers.texts_of(pattern)
+    may_compose = make is bpe_tokenizers.qwen3 and not "".join(texts).isascii()  # NFC
+    if may_compose or any(is_more_than_merged(make, text) for text in texts):
+        with pytest.raises(VocabularyError, match=r"the tokenizer cuts|an added token|is one token"):
+            structgen.direct_merge(pattern, vocabulary)
+    else:
+        expected = {tuple(bpe_tokenizers.encoded(make, text)) for text in texts}
+        assert sequences(structgen.direct_merge(pattern, vocabulary)) == expected
+
+
+def test_the_text_that_is_cut_is_named():
+    vocabulary = vocabulary_of(bpe_tokenizers.gpt2)
+    with pytest.raises(VocabularyError, match=r"such as 'b7'\nHint: merges_only=True"):
+        structgen.direct_merge("a|b7", vocabulary)
+    assert structgen.direct_merge("a|b7", vocabulary, merges_only=True).accepts(
+        bpe_tokenizers.encoded(bpe_tokenizers.gpt2, "b7")
+    )
+
+
+def test_a_text_with_an_added_token_is_refused():
+    with pytest.raises(VocabularyError, match="an added token of the tokenizer occurs in 'x<tool>'"):
+        structgen.direct_merge("x(<tool>)?", vocabulary_of(bpe_tokenizers.bytes_only_nfc))
+
+
+def test_a_word_that_the_merges_do_not_make_is_refused():
+    with pytest.raises(VocabularyError, match="' Williamson' is one token of the tokenizer"):
+        structgen.direct_merge(" William(son)?", vocabulary_of(bpe_tokenizers.llama3))
+    assert structgen.direct_merge(" William(son)?", vocabulary_of(bpe_tokenizers.llama3), merges=300).accepting
+
+
+# -- grammars, merges, limits -----------------------------------------------------------------------------------------
+
+
+def test_a_grammar_without_recursion_is_read():
+    vocabulary = small_vocabulary(("l", "o"), ("lo", "w"))
+    grammar = structgen.Grammar.kbnf('start ::= word word; word ::= "low" | "o";')
+    found = {
+        tuple(map(vocabulary.token_bytes, tokens)) for tokens in sequences(structgen.direct_merge(grammar, vocabulary))
+    }
+    assert found == {(b"low", b"low"), (b"low", b"o"), (b"o", b"low"), (b"o", b"o")}
+
+
+def test_a_grammar_with_recursion_is_refused():
+    vocabulary = small_vocabulary(("l", "o"))
+    with pytest.raises(GrammarError, match="'start' is recursive"):
+        structgen.direct_merge(structgen.Grammar.kbnf('start ::= "l" start "o" | "w";'), vocabulary)
+
+
+def test_only_the_first_merges_are_used():
+    vocabulary = small_vocabulary(("l", "o"), ("lo", "w"), ("e", "r"))
+    texts = [
+        [
+            vocabulary.token_bytes(token)
+            for token in min(sequences(structgen.direct_merge("lower", vocabulary, merges=n)))
+        ]
+        for n in range(4)
+    ]
+    assert texts == [[b"l", b"o", b"w", b"e", b"r"], [b"lo", b"w", b"e", b"r"], [b"low", b"e", b"r"], [b"low", b"er"]]
+
+
+def test_merges_in_an_order_that_training_does_not_make_are_refused():
+    vocabulary = small_vocabulary(("lo", "w"), ("l", "o"))
+    with pytest.raises(VocabularyError, match="not in an order that training makes"):
+        structgen.direct_merge("low", vocabulary)
+
+
+def test_arguments_are_checked():
+    vocabulary = small_vocabulary(("l", "o"))
+    with pytest.raises(TypeError, match="takes a Grammar or a regex, not a dict"):
+        structgen.direct_merge({"type": "string"}, vocabulary)
+    with pytest.raises(ValueError, match="merges=-1"):
+        structgen.direct_merge("lo", vocabulary, merges=-1)
+
+
+def test_a_text_that_has_no_tokens_is_refused_and_left_out_by_the_merges_alone():
+    vocabulary = small_vocabulary(("l", "o"))
+    with pytest.raises(VocabularyError, match="cannot spell texts of the grammar, such as 'lx'"):
+        structgen.direct_merge("lo|lx", vocabulary)
+    assert sequences(structgen.direct_merge("lo|lx", vocabulary, merges_only=True)) == {
+        (vocabulary.spellings.index(b"lo"),)
+    }
 
 
 @pytest.mark.parametrize(
-    ("text", "tokens"), [("a", [0]), ("aa", [1]), ("aaa", [1, 0]), ("aaaa", [2]), ("aaaaaaa", [2, 1, 0])]
+    ("limits", "name"), [({"automaton_states": 40}, "automaton_states"), ({"compile_seconds": 0}, "compile_seconds")]
 )
-def test_of_equal_symbols_the_leftmost_are_merged_first(text, tokens):
-    everything = Automaton(0, frozenset({0}), {0: {0: 0}})
-    encoding = Encoding(1, ("a", "aa", "aaaa"), ((0, 0, 1), (1, 1, 2)))
-    merged = direct_merge(everything, encoding.merges)
-    assert encoding.encode(text) == tokens
-    assert accepted(merged, encoding, 7, len(text)) >= {tuple(tokens)}
-    assert [t for t in accepted(merged, encoding, 7, len(text)) if encoding.text(t) == text] == [tuple(tokens)]
+def test_limits_are_kept(limits, name):
+    with pytest.raises(LimitExceededError, match=name):
+        structgen.direct_merge(
+            "[a-z]{1,60}", vocabulary_of(bpe_tokenizers.bytes_only), limits=structgen.Limits(**limits)
+        )
 
 
-def test_leaves_the_given_automaton_alone():
-    given = Automaton(0, frozenset({1}), {0: {0: 0, 1: 1}})
-    direct_merge(given, [(0, 1, 2), (0, 0, 3)])
-    assert given == Automaton(0, frozenset({1}), {0: {0: 0, 1: 1}})
+# -- against the masks of proper tokens -------------------------------------------------------------------------------
+
+MERGES = 1000
+REAL = [
+    (True, " (William|Theodore|Inverness)"),
+    (True, "[a-z]+"),
+    (True, " ?[A-Z][a-z]{0,3}"),
+    (True, "(an|na|banana|ing|in)*"),
+    (False, '"[a-z ]{0,2}", "(the|and|of) [0-9]+"'),
+    (False, "( the| a|é|中|ü)*"),
+]
 
 
-def test_an_accepting_state_that_nothing_leads_to_stays_apart():
-    """Check a state that is used only as a target: its number is the first that a new state might get."""
-    merged = direct_merge(Automaton(0, frozenset({2, 3}), {0: {0: 1}, 1: {0: 2}}), [(0, 0, 1)])
-    assert merged == Automaton(0, frozenset({1}), {0: {1: 1}, 1: {}})
-
-
-@pytest.mark.parametrize("transitions", [{}, {0: {0: 0, 1: 3}}])
-def test_an_automaton_that_accepts_nothing(transitions):
-    assert direct_merge(Automaton(0, frozenset({2}), transitions), [(0, 1, 2)]) == Automaton(0, frozenset(), {0: {}})
-
-
-@pytest.mark.parametrize(
-    "merges",
-    [
-        [(2, 1, 3), (0, 1, 2)],  # a part that a later merge makes
-        [(0, 1, 2), (2, 0, 4), (1, 0, 3), (0, 3, 4)],  # two for one product
-        [(0, 2, 2)],
-        [(0, 1, 1)],
-        [(5, 6, 0)],  # a symbol of the automaton
-    ],
-)
-def test_refuses_what_it_would_get_wrong(merges):
-    with pytest.raises(ValueError, match="was there before it"):
-        direct_merge(Automaton(0, frozenset({0}), {0: {0: 0}}), merges)
-
-
-@pytest.mark.parametrize("make", [learned, unordered])
-@pytest.mark.parametrize("seed", range(20))
-def test_the_encoding_is_that_of_tokenizers(seed, make):
-    encoding = make(random.Random(seed))
-    tokenizer = encoding.tokenizer()
-    for text in encoding.all_texts(6)[1:]:
-        assert tokenizer.encode(text).ids == encoding.encode(text)
-
-
-@pytest.mark.parametrize("make", [learned, unordered])
-@pytest.mark.parametrize("seed", TABLES)
-def test_the_merge_table_agrees_pair_by_pair(seed, make):
-    encoding = make(random.Random(seed))
-    table = encoding.table()
-    proper = [token for token, text in enumerate(encoding.texts) if encoding.encode(text) == [token]]
-    assert [token for token in range(len(encoding.texts)) if table.is_proper[token]] == proper
-    assert sorted(table.by_position) == proper
-    for left in proper:
-        crossed = {right for right in proper if encoding.encode(encoding.text((left, right))) != [left, right]}
-        assert {right for right in proper if table.crosses(left, right)} == crossed
-        assert set(table.conflicts(left)) == crossed
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_the_merge_table_agrees_with_the_automaton(seed):
-    """Check whole sequences: one is an encoding if no two neighbours in it conflict."""
-    rng = random.Random(seed)
-    encoding = learned(rng)
-    table = encoding.table()
-    automaton = random_automaton(rng, encoding.symbols)
-    merged = direct_merge(automaton, encoding.merges)
-    proper = [token for token in range(len(encoding.texts)) if table.is_proper[token]]
-    for tokens in itertools.chain.from_iterable(itertools.product(proper, repeat=n) for n in range(4)):
-        good = not any(table.crosses(left, right) for left, right in itertools.pairwise(tokens))
-        assert merged.accepts(tokens) == (good and automaton.accepts(map(encoding.texts.index, encoding.text(tokens))))
+@pytest.mark.parametrize(("has_words", "pattern"), REAL, ids=[pattern for _, pattern in REAL])
+def test_the_masks_are_those_of_the_automaton_with_the_first_merges_of_smollm2(has_words, pattern):
+    """Compare every state of the automaton with the mask after a sequence of tokens that leads there."""
+    tokenizer = smollm2_tokenizer(MERGES, has_words=has_words)
+    size = tokenizer.get_vocab_size() + has_words  # vocabularies of the same size would be one
+    vocabulary = structgen.Vocabulary.from_huggingface(tokenizer, eos_token_ids=0, vocab_size=size)
+    grammar = structgen.Grammar.regex(pattern)
+    automaton = structgen.direct_merge(grammar, vocabulary)
+    constraint = structgen.compile(grammar, vocabulary, tokenization="proper")
+    reached = {automaton.start: ()}
+    states = [automaton.start]
+    for state in states:  # grows meanwhile
+        matcher = constraint.matcher()
+        for token in reached[state]:
+            matcher.accept_token(token)
+        end = [0] if state in automaton.accepting else []
+        assert matcher.allowed_token_ids() == end + automaton.allowed_token_ids(state), (pattern, reached[state])
+        for token, target in automaton.transitions.get(state, {}).items():
+            if target not in reached:
+                reached[target] = (*reached[state], token)
+                states.append(target)
+    assert len(states) == automaton.state_count > 2

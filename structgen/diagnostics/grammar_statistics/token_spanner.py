@@ -49,6 +49,8 @@ class TokenSpannerTable:
         tokens: the text of each token id. An empty text has no sequence.
 
     Example:
+        >>> from structgen.diagnostics.grammar_statistics.lexers import Lexeme
+        >>> from structgen.engine.regex.tree import Literal, plus
         >>> lexer = Lexer([Lexeme("a+", plus(Literal(b"a"))), Lexeme("b", Literal(b"b"))])
         >>> table = TokenSpannerTable(lexer, {0: b"a", 1: b"ab"})
         >>> table.inverse(0)

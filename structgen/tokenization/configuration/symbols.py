@@ -20,6 +20,10 @@ class Symbols:
     Args:
         parts: the tokenizer.
         vocabulary: its tokens.
+
+    Attributes:
+        of_byte: the token of each byte, or character of one byte, that has one.
+        of_character: the token of each longer character that has one; empty for a byte-level encoding.
     """
 
     def __init__(self, parts: Parts, vocabulary: Vocabulary) -> None:
@@ -29,8 +33,8 @@ class Symbols:
             if text and parts.lengths[token] == 1 and token not in parts.added
         ]
         single.sort(key=lambda pair: pair[1] not in parts.fallback)  # a character before the byte of the same text
-        self._bytes = {text: token for text, token in single if len(text) == 1}
-        self._characters = {text: token for text, token in single if len(text) > 1}
+        self.of_byte = {text: token for text, token in single if len(text) == 1}
+        self.of_character = {text: token for text, token in single if len(text) > 1}
 
     def of(self, text: bytes) -> list[int]:
         """Return the symbols of a text within a pre-token; none if a character of it cannot be spelled."""
@@ -39,7 +43,7 @@ class Symbols:
         found = []
         for character in text.decode(errors="surrogateescape"):
             spelled = character.encode(errors="surrogateescape")
-            symbol = self._characters.get(spelled)
+            symbol = self.of_character.get(spelled)
             more = [symbol] if symbol is not None else self._of_bytes(spelled)
             if not more:
                 return []
@@ -47,7 +51,7 @@ class Symbols:
         return found
 
     def _of_bytes(self, text: bytes) -> list[int]:
-        found = [self._bytes.get(bytes([byte]), -1) for byte in text]
+        found = [self.of_byte.get(bytes([byte]), -1) for byte in text]
         return [] if -1 in found else found
 
 

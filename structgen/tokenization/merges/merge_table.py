@@ -150,6 +150,19 @@ class MergeTable:
         self.left_until[product] = rank if before > after else self.block[product]
         self.right_until[product] = rank if before <= after else self.block[product]
 
+    def taken_merges(self) -> list[tuple[int, int, int]]:
+        """Return the last merge of each proper token: left part, right part and product, in the order of their ranks.
+
+        No other merge is ever taken: what happens within a token does not depend on the text around it.
+        """
+        ranked = []
+        for product in range(len(self.left_part)):
+            left, right = self.left_part[product], self.right_part[product]
+            if left >= 0:
+                ranked.append((self.rank(left, right), left, right, product))
+        ranked.sort()
+        return [(left, right, product) for _, left, right, product in ranked]
+
     def crosses(self, left: int, right: int) -> bool:
         """Return whether a merge crosses the border between two proper tokens of a pre-token."""
         return self._crosses(left, right, False)
