@@ -266,5 +266,3 @@ def test_what_is_no_schema_is_named():
     for schema in (structgen.template("{yes}!", yes=bool), structgen.json_lines(bool)):
         with pytest.raises(structgen.UnsupportedSchemaError):
             structgen.check(schema, "true")
-        with pytest.raises(structgen.UnsupportedSchemaError):
-            structgen.export(schema, "lark")

@@ -29,8 +29,9 @@ LONGEST = 5
 
 
 def texts_of(rules):
-    """Return all short texts of a grammar."""
-    return language(structgen.Grammar.kbnf(rules, eager=False), ALPHABET, LONGEST)
+    """Return all short texts of a grammar: as GBNF, because a grammar of KBNF never has the empty text."""
+    as_gbnf = structgen.export(structgen.Grammar.kbnf(rules, eager=False), "gbnf")
+    return language(structgen.Grammar.gbnf(as_gbnf), ALPHABET, LONGEST)
 
 
 TEXTS = {rules: texts_of(rules) for rules in RULES}
