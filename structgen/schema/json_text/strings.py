@@ -51,6 +51,7 @@ __all__ = [
     "key_outside",
     "quoted",
     "remaining_spelling",
+    "rest_of",
     "spelling",
     "texts_regex",
 ]
@@ -279,7 +280,11 @@ def remaining_spelling(text: str, begun: bytes) -> tuple[tuple[bytes, ...], ...]
     Returns:
         The forms of each remaining unit, as in `spelling`; the first unit may be the rest of a form.
     """
-    units = spelling(text)
+    return rest_of(spelling(text), begun)
+
+
+def rest_of(units: tuple[tuple[bytes, ...], ...], begun: bytes) -> tuple[tuple[bytes, ...], ...] | None:
+    """Return the units of a spelling after some bytes; None where it cannot begin so, or is complete."""
     at = 0
     for number, forms in enumerate(units):
         if at == len(begun):
@@ -290,7 +295,7 @@ def remaining_spelling(text: str, begun: bytes) -> tuple[tuple[bytes, ...], ...]
                 break
         else:
             left = begun[at:]
-            pending = tuple(form[len(left) :] for form in forms if form.startswith(left))
+            pending = tuple([form[len(left) :] for form in forms if form.startswith(left)])
             return (pending, *units[number + 1 :]) if pending else None
     return None
 

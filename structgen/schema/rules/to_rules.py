@@ -9,10 +9,10 @@ is refused at compile time. `lazy_rules` has a worked example; `to_kbnf` writes 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
-from structgen.engine.grammar.tables import END, GrammarTables
+from structgen.engine.grammar.tables import END, Describer, GrammarTables, RuleSource
 from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape, StringSet
@@ -31,7 +31,14 @@ from structgen.schema.rules.notation import JsonNotation, Notation
 from structgen.schema.rules.objects import ObjectRules
 from structgen.schema.rules.wording import SchemaDescriber
 
-__all__ = ["begins_with_bracket", "expressed", "json_schema_to_rules", "read_schema", "strings_of_schema"]
+__all__ = [
+    "begins_with_bracket",
+    "expressed",
+    "json_schema_to_rules",
+    "lazy_tables",
+    "read_schema",
+    "strings_of_schema",
+]
 
 _T = TypeVar("_T")
 
@@ -66,6 +73,18 @@ _SYMBOLS, _FIRST_RULE, _RULE_STARTS = array("i", [1, END]), array("i", [0, 1]), 
 
 
 def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
+    return lazy_tables(("value", root), lazy, SchemaDescriber(lazy), lazy.space)
+
+
+def lazy_tables(key: Hashable, source: RuleSource, describer: Describer, space: Space) -> GrammarTables:
+    """Return the tables of a grammar of one lazy nonterminal.
+
+    Args:
+        key: the nonterminal's.
+        source: makes its bodies.
+        describer: describes its symbols.
+        space: the schema.
+    """
     return GrammarTables(
         symbols=_SYMBOLS,
         first_rule=_FIRST_RULE,
@@ -74,10 +93,10 @@ def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
         names=("#",),  # the schema
         start=0,
         accepts_empty=False,
-        lazy=(("value", root),),
-        source=lazy,
-        describer=SchemaDescriber(lazy),
-        text_units=lazy.space.text_units,
+        lazy=(key,),
+        source=source,
+        describer=describer,
+        text_units=space.text_units,
     )
 
 

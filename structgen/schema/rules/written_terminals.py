@@ -22,7 +22,7 @@ from structgen.schema.json_text.terminals import INTEGER, NUMBER
 
 __all__ = ["NAMES", "WrittenTerminals"]
 
-NAMES = frozenset({"ws", "comma", "colon", "string", "key", "integer", "number", "text"})
+NAMES = frozenset({"ws", "comma", "colon", "string", "key", "integer", "number"})
 """The names that the shared terminals may get."""
 
 _MAX_WORDS = 64  # texts of an enum that are written as alternatives of literals

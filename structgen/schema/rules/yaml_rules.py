@@ -21,11 +21,10 @@ from __future__ import annotations
 
 import json
 import re
-from array import array
 from collections.abc import Collection, Hashable, Sequence
 from typing import Any, NamedTuple
 
-from structgen.engine.grammar.tables import END, Capture, GrammarTables, Lazy, Lookahead, Spelling, Symbol
+from structgen.engine.grammar.tables import Capture, GrammarTables, Lazy, Lookahead, Spelling, Symbol
 from structgen.engine.regex.tree import Literal, Regex, sequence
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import Node, Shape, StringSet
@@ -33,7 +32,7 @@ from structgen.schema.json_text.layout import Layout
 from structgen.schema.options import SchemaOptions
 from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.lazy_rules import LazyRules
-from structgen.schema.rules.to_rules import expressed, read_schema
+from structgen.schema.rules.to_rules import expressed, lazy_tables, read_schema
 from structgen.schema.rules.yaml_wording import YamlDescriber
 from structgen.schema.yaml_text import keys as yaml_keys
 from structgen.schema.yaml_text.characters import is_plain
@@ -381,17 +380,5 @@ def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
             for key in (*part.properties, *part.required):
                 if len(key) * 6 > yaml_keys.MAX_KEY_CHARACTERS:  # of which each may be an escape
                     expressed(lambda key=key: yaml_keys.key_text(key), lazy.space, node)  # type: ignore[misc]
-    rules = YamlRules(lazy)
-    return GrammarTables(
-        symbols=array("i", [1, END]),
-        first_rule=array("i", [0, 1]),
-        rule_starts=array("i", [0]),
-        terminals=(),
-        names=("#",),  # the schema
-        start=0,
-        accepts_empty=False,
-        lazy=((("value", root), Place(0, START, Ending.TEXT)),),
-        source=rules,
-        describer=YamlDescriber(lazy),
-        text_units=lazy.space.text_units,
-    )
+    start = ("value", root), Place(0, START, Ending.TEXT)
+    return lazy_tables(start, YamlRules(lazy), YamlDescriber(lazy), lazy.space)

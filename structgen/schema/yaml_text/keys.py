@@ -18,7 +18,7 @@ from itertools import product
 from structgen.engine.grammar.tables import Spelling
 from structgen.engine.regex.tree import Literal, Regex, Repeat, choice, difference, intersection, literal_set, sequence
 from structgen.schema.algebra import Inexpressible, StringSet
-from structgen.schema.json_text.strings import every_form, quoted
+from structgen.schema.json_text.strings import every_form, quoted, rest_of
 from structgen.schema.yaml_text.characters import CHARACTER, PLAIN_KEY, PRINTABLE, is_plain_key
 from structgen.schema.yaml_text.scalars import plain_regex, quoted_canonical, quoted_regex
 
@@ -87,7 +87,7 @@ def completions(keys: Collection[str], begun: bytes) -> tuple[Spelling, ...]:
     found: list[Spelling] = []
     for key in keys:
         for spelling in _spellings(key):
-            rest = _rest(spelling, begun)
+            rest = rest_of(spelling, begun)
             if rest:
                 found.append(rest)
     return tuple(found)
@@ -115,20 +115,3 @@ def _forms(character: str) -> tuple[bytes, ...]:
         hexes = product(*(sorted({digit, digit.upper()}) for digit in f"{point:04x}"))
         found += [b"\\u" + "".join(digits).encode() for digits in hexes]
     return tuple(found)
-
-
-def _rest(spelling: Spelling, begun: bytes) -> Spelling:
-    """Return the rest of a spelling after some bytes; empty where it cannot begin so, or is complete."""
-    at = 0
-    for number, forms in enumerate(spelling):
-        if at == len(begun):
-            return spelling[number:]
-        for form in forms:
-            if begun.startswith(form, at):
-                at += len(form)
-                break
-        else:
-            left = begun[at:]
-            pending = tuple([form[len(left) :] for form in forms if form.startswith(left)])
-            return (pending, *spelling[number + 1 :]) if pending else ()
-    return ()

@@ -581,21 +581,3 @@ def test_deep_trees_are_limits_or_work() -> None:
         tree = Complement(Sequence((tree, Literal(b"b")))) if n % 2 else Early(Choice((tree, Literal(b"b" * (n % 5)))))
     state = generous.add(tree)
     assert generous.step(state, ord("b")) >= 0
-
-
-def test_wide_trees_are_limited() -> None:
-    with pytest.raises(LimitExceededError) as caught:
-        AutomatonStore(Limits(regex_nodes=1_000)).add(Sequence(tuple(Chars(((97, 99),)) for _ in range(2_000))))
-    assert caught.value.limit == "regex_nodes"
-    shared: Regex = Chars(((97, 99),))
-    for _ in range(60):
-        shared = Sequence((shared, shared))  # 2**60 nodes as a tree
-    with pytest.raises(LimitExceededError):
-        AutomatonStore().add(shared)
-
-
-def test_long_sequences_work() -> None:
-    store = AutomatonStore()
-    letters = [byte_set(b"ab"), byte_set(b"cd")]
-    state = store.add(Repeat(Sequence(tuple(letters * 5_000)), 2, 2))
-    assert store.matches(state, b"ad" * 10_000) and not store.matches(state, b"ad" * 9_999)
