@@ -16,7 +16,8 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 CONSTRAINTS := requirements/constraints.txt
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS)
+# Python compiles the modules that are imported: compiling all of them takes longer than installing them.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint $(CONSTRAINTS)
 COMPILED := $(wildcard structgen/*/*.pxd structgen/*/*/*.pxd)
 UNCOMPILED_TESTS := tests/engine tests/kbnf tests/tokenization tests/schema/rules/test_lazy_rules.py
 # No test and no demo fetches a model.
