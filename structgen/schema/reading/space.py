@@ -51,6 +51,7 @@ from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER
 from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
 from structgen.schema.reading.scopes import ROOT, Location, Scope, Subschema, pointer
 from structgen.schema.reading.shape_cache import Content, common_shapes, flat_content, remember
+from structgen.schema.reading.simple_nodes import SimpleNodes
 from structgen.schema.reading.widening import Widening, without_limits
 from structgen.schema.reading.writable import Narrowed, Writable
 
@@ -105,6 +106,7 @@ class Space:
         self._parts = 0  # parts of all shapes made so far
         self._spent = 0  # calls of `spend`
         self._sizes: Sizes | None = None
+        self._simple = SimpleNodes(self._is_simple, self.shape)
 
     def sizes(self) -> Sizes:
         """Return the upper bounds on the number of values of nodes."""
@@ -360,19 +362,41 @@ class Space:
         return self.spend(result)
 
     def _without_dead(self, shape: Shape) -> Shape:
-        """Return a shape without sets of objects with a required key that surely has no value."""
-        alive: list[ObjectSet] = []
-        dead: dict[Node, bool] = {}
+        """Return a shape without sets of objects with a required key that surely has no value.
+
+        The nodes of simple values of required keys get their shortest names, so that more sets are equal.
+        """
+        alive: dict[ObjectSet, None] = {}
+        known: dict[Node, Node] = {}
         for part in shape.objects:
+            shorter: dict[str, Node] = {}
             for key in part.required:
                 node = part.at(key)
-                if node not in dead:
-                    dead[node] = self._known_scalar(node) == NOTHING
-                if dead[node]:
+                least = known.get(node)
+                if least is None:
+                    least = known[node] = self._least(node)
+                if least == NONE:
                     break
+                if least is not node and key in part.properties:
+                    shorter[key] = least
             else:
-                alive.append(part)
-        return shape if len(alive) == len(shape.objects) else replace(shape, objects=tuple(alive))
+                alive[replace(part, properties=part.properties | shorter) if shorter else part] = None
+        return replace(shape, objects=tuple(alive))
+
+    def _least(self, node: Node) -> Node:
+        """Return the shortest name known of the values of a node; NONE if it surely has none."""
+        if len(node) > 1 and not self.options.lenient and self._simple.covers(node):
+            least = self._simple.reduced(node)
+            return node if least == node else least
+        return NONE if self._known_scalar(node) == NOTHING else node
+
+    def _is_simple(self, atom: int) -> bool:
+        """Return whether an atom's subschema asserts only `enum`, `const`, and keywords without schemas in them."""
+        subschema = self._atoms[atom]
+        if not isinstance(subschema.schema, dict):
+            return True
+        others = {key: value for key, value in subschema.schema.items() if key not in ("enum", "const")}
+        return flat_content(others, subschema.scope.dialect) is not None
 
     def all_but(self, make: Callable[[], Shape]) -> Shape:
         """Return the values not in the shape that `make` returns; every value if that shape was widened."""
