@@ -106,7 +106,7 @@ class Space:
         self._parts = 0  # parts of all shapes made so far
         self._spent = 0  # calls of `spend`
         self._sizes: Sizes | None = None
-        self._simple = SimpleNodes(self._is_simple, self.shape)
+        self._simple = SimpleNodes(self._is_simple, self.shape, self._known_scalar, is_exact=not options.lenient)
 
     def sizes(self) -> Sizes:
         """Return the upper bounds on the number of values of nodes."""
@@ -356,39 +356,10 @@ class Space:
             self.spend(NOTHING)
         result = left.intersect(right)
         if len(result.objects) > 1 and (absorb or (len(left.objects) > 1 and len(right.objects) > 1)):
-            result = self._without_dead(result)
+            result = self._simple.without_dead(result, every_key=absorb)
             if absorb and len(result.objects) <= _MAX_ABSORBED:
                 result = result.absorbed()
         return self.spend(result)
-
-    def _without_dead(self, shape: Shape) -> Shape:
-        """Return a shape without sets of objects with a required key that surely has no value.
-
-        The nodes of simple values of required keys get their shortest names, so that more sets are equal.
-        """
-        alive: dict[ObjectSet, None] = {}
-        known: dict[Node, Node] = {}
-        for part in shape.objects:
-            shorter: dict[str, Node] = {}
-            for key in part.required:
-                node = part.at(key)
-                least = known.get(node)
-                if least is None:
-                    least = known[node] = self._least(node)
-                if least == NONE:
-                    break
-                if least is not node and key in part.properties:
-                    shorter[key] = least
-            else:
-                alive[replace(part, properties=part.properties | shorter) if shorter else part] = None
-        return replace(shape, objects=tuple(alive))
-
-    def _least(self, node: Node) -> Node:
-        """Return the shortest name known of the values of a node; NONE if it surely has none."""
-        if len(node) > 1 and not self.options.lenient and self._simple.covers(node):
-            least = self._simple.reduced(node)
-            return node if least == node else least
-        return NONE if self._known_scalar(node) == NOTHING else node
 
     def _is_simple(self, atom: int) -> bool:
         """Return whether an atom's subschema asserts only `enum`, `const`, and keywords without schemas in them."""

@@ -1,4 +1,4 @@
-"""Counted repetitions whose copies may be empty or run into each other: the language of `re`, and few item sets' items."""
+"""Counted repetitions whose copies may be empty or run into each other: the language is that of `re`."""
 
 import re
 from itertools import product

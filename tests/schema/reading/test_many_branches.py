@@ -41,7 +41,15 @@ def conditions_on_a_required_key(count):
     return {"properties": {"type": {"enum": [f"t{i}" for i in range(count)]}}, "allOf": conditions}
 
 
+def dependencies_that_narrow_one_key(count):
+    return {
+        "properties": {"type": {"enum": [*(f"t{i}" for i in range(count)), "x"]}},
+        "dependentSchemas": {f"k{i}": {"properties": {"type": {"enum": [f"t{i}"]}}} for i in range(count)},
+    }
+
+
 KINDS = [
+    (dependencies_that_narrow_one_key, 40),
     (tagged_one_of, 40),
     (conditions_on_one_key, 160),
     (conditions_on_a_required_key, 128),
@@ -70,6 +78,15 @@ def test_members_are_the_valid_values(make, negated):
         assert is_member(space, root, value) == valid, value
         found.add(valid)
     assert found == {False, True}
+
+
+def test_many_dependencies_are_read_like_few():
+    """Twelve of them, past the number that is split into disjoint sets."""
+    schema = dependencies_that_narrow_one_key(12)
+    space, root = space_of(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    for value in random_objects(500, seed=2):
+        assert is_member(space, root, value) == validator.is_valid(value), value
 
 
 @pytest.mark.parametrize(("make", "count"), KINDS)
