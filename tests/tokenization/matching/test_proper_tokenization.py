@@ -65,7 +65,7 @@ def is_proper(make, ids):
     return tokenization.may_end(place)
 
 
-@pytest.mark.one_in(2, uncompiled=6)
+@pytest.mark.one_in(4, uncompiled=12)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 def test_a_sequence_is_proper_if_the_tokenizer_makes_it_of_its_text(make):
     rng = random.Random(5)
@@ -112,7 +112,7 @@ LANGUAGES = [
 ]
 
 
-@pytest.mark.one_in(4, uncompiled=12)
+@pytest.mark.one_in(8, uncompiled=24)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize(("pattern", "texts"), LANGUAGES, ids=[pattern for pattern, _ in LANGUAGES])
 @pytest.mark.parametrize("few", [0, ProperTokenization.max_single_checks], ids=["by_masks", "one_by_one"])
@@ -139,7 +139,7 @@ def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, t
     assert set(found) == expected
 
 
-@pytest.mark.one_in(3, uncompiled=9)
+@pytest.mark.one_in(6, uncompiled=18)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("prompt", ["Hi", "It is", "a ", "a  ", "12", "x\n", '"', "<too", "Will"])
 def test_after_a_prompt_its_last_token_counts(make, prompt):
@@ -168,7 +168,7 @@ SCHEMAS = [
 ]
 
 
-@pytest.mark.one_in(3, uncompiled=12)
+@pytest.mark.one_in(6, uncompiled=24)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("schema", SCHEMAS, ids=["object", "array", "map", "pattern"])
 @pytest.mark.parametrize("whitespace", ["compact", "any"])
