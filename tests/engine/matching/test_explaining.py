@@ -270,6 +270,7 @@ def test_many_keys_are_listed_shortly():
     assert keys.words.endswith('"key7" or 492 more')
 
 
+@pytest.mark.slow
 def test_a_grammar_made_with_higher_limits_is_explained():
     limits = structgen.Limits(regex_nodes=1_000_000, grammar_symbols=10_000_000)
     long = "|".join(f"a{number}" for number in range(100_000))

@@ -432,6 +432,7 @@ def test_what_a_tokenizer_does_to_batches_does_not_matter():
 # -- generation --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_generated_texts_are_tokenized_as_they_were_generated(tiny_model, tiny_tokenizer):
     schema = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 12}}, "required": ["name"]}
     schema["additionalProperties"] = False
@@ -459,6 +460,7 @@ def test_a_compiled_schema_keeps_its_own_tokenization(tiny_model):
         structgen.generate(tiny_model, "1", constraint, tokenization="proper")
 
 
+@pytest.mark.slow
 def test_threads_that_walk_one_tokenizer_do_not_disturb_each_other():
     import sys
     import threading
