@@ -120,20 +120,21 @@ def compile(
     limits = limits or _DEFAULT_LIMITS
     if tokenization == "proper" and (checked.format == "yaml" or isinstance(schema, Yaml)):
         raise ValueError("tokenization='proper' is for JSON and grammars, not for YAML")
-    proper = _proper(tokenization, vocabulary)
-    spellable = None if proper is None else proper.spelling.spellable
-    narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
-    prepared = compile_input(narrowed, checked, limits, cache=cache)
-    if proper is not None:
-        from structgen.tokenization.unspellable.named_texts import named_patterns, named_texts
+    with limits.deadline():
+        proper = _proper(tokenization, vocabulary)
+        spellable = None if proper is None else proper.spelling.spellable
+        narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
+        prepared = compile_input(narrowed, checked, limits, cache=cache)
+        if proper is not None:
+            from structgen.tokenization.unspellable.named_texts import named_patterns, named_texts
 
-        source = prepared.source or prepared.line
-        if source is not None:
-            proper.spelling.check_separators(checked.whitespace, prepared.line is not None)
-        proper.spelling.check_texts(named_texts(schema, source))
-        proper.spelling.check_languages(named_patterns(source, limits), limits)
-    compiled = _compiled(prepared, vocabulary, limits, spellable, cache=cache, eager_automata=eager_automata)
-    return Constraint(compiled, prepared, proper=proper)
+            source = prepared.source or prepared.line
+            if source is not None:
+                proper.spelling.check_separators(checked.whitespace, prepared.line is not None)
+            proper.spelling.check_texts(named_texts(schema, source))
+            proper.spelling.check_languages(named_patterns(source, limits), limits)
+        compiled = _compiled(prepared, vocabulary, limits, spellable, cache=cache, eager_automata=eager_automata)
+        return Constraint(compiled, prepared, proper=proper)
 
 
 def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: bool = True) -> CompileInput:

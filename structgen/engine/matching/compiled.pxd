@@ -1,3 +1,4 @@
+from structgen.deadlines cimport Deadline
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.masks.set_masks cimport SetMasks
 from structgen.engine.automata.store cimport AutomatonStore
@@ -22,6 +23,7 @@ cdef class CompiledGrammar:
     cdef readonly tuple spellings
     cdef readonly bint eager
     cdef readonly object limits
+    cdef readonly double mask_seconds
     cdef readonly int epoch
     cdef readonly object lock
     cdef readonly SharedTables shared
@@ -34,3 +36,9 @@ cdef class CompiledGrammar:
 
     cpdef int renew(self) except -1
     cpdef int renew_sets(self) except -1
+
+
+cdef class Turn:
+    cdef object _lock
+    cdef double _seconds
+    cdef Deadline _deadline

@@ -15,8 +15,10 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
+from types import TracebackType
 from typing import Protocol
 
+from structgen.deadlines import Deadline
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.rules import Rules
@@ -28,7 +30,7 @@ from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
-__all__ = ["CompiledGrammar", "EpochCache", "SharedTables"]
+__all__ = ["CompiledGrammar", "EpochCache", "SharedTables", "Turn"]
 
 
 SHARED_STATES = 262_144  # room for automaton states at first; memory is taken as it is used
@@ -133,7 +135,9 @@ class SharedState:
             with self.lock:
                 try:
                     return self.tables(vocabulary, limits).automata.is_empty(regex)
-                except LimitExceededError:
+                except LimitExceededError as error:
+                    if error.limit != "automaton_states":
+                        raise
                     return AutomatonStore(limits).is_empty(regex)  # it may fit into empty tables
 
         return found
@@ -161,6 +165,7 @@ class CompiledGrammar:
         spellings: the bytes of each token.
         eager: see above.
         limits: the bounds.
+        mask_seconds: the time for one mask, or for accepting one token.
         lock: held while sets, masks or shared tables are read or extended.
         shared: the automata and terminal masks.
         sets: the Earley sets of this epoch.
@@ -185,6 +190,7 @@ class CompiledGrammar:
         self.spellings = vocabulary.spellings  # a copy, as each token is looked up
         self.eager = eager
         self.limits = limits
+        self.mask_seconds = limits.mask_seconds
         self.epoch = -1
         self.lock = SharedState.of(vocabulary).lock
         self.previous: ItemSetStore | None = None
@@ -235,5 +241,34 @@ class CompiledGrammar:
 
         Nothing happens where a limit is passed: the call that asks for the mask raises the error.
         """
-        with self.lock, contextlib.suppress(LimitExceededError):
+        with Turn(self), contextlib.suppress(LimitExceededError):
             self.masks.get(self.sets.start_set)
+
+
+class Turn:
+    """One call's turn at the tables of a grammar: it holds the lock, and a deadline of `mask_seconds` runs.
+
+    The time begins when the lock is taken: waiting for other threads does not count.
+
+    Args:
+        compiled: the grammar.
+    """
+
+    def __init__(self, compiled: CompiledGrammar) -> None:
+        self._lock = compiled.lock
+        self._seconds = compiled.mask_seconds
+        self._deadline: Deadline | None = None
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._deadline = Deadline(self._seconds, "mask_seconds")
+        self._deadline.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            if self._deadline is not None:
+                self._deadline.__exit__(kind, error, traceback)
+        finally:
+            self._lock.release()

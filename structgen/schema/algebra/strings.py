@@ -11,6 +11,7 @@ from functools import lru_cache
 from math import inf
 from typing import TypeVar
 
+from structgen.deadlines import spend
 from structgen.engine.automata.finite_languages import count_texts, is_finite, texts_of
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD
@@ -318,10 +319,16 @@ def _is_scalar(text: str) -> bool:
 def _finite(texts: tuple[str, ...], other: StringSet) -> StringSet | None:
     if other.texts is not None:
         known = set(other.texts)
+        spend(len(texts) >> 3)
         kept = tuple(text for text in texts if text in known)
     else:
-        kept = tuple(text for text in texts if other.contains(text))
+        kept = tuple(text for text in texts if _is_in(other, text))
     return StringSet(texts=kept) if kept else None
+
+
+def _is_in(strings: StringSet, text: str) -> bool:
+    spend(1)
+    return strings.contains(text)
 
 
 _T = TypeVar("_T")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from structgen.deadlines import spend
 from structgen.errors import GrammarError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Deadline, Limits
 from structgen.schema import formats
@@ -308,6 +309,7 @@ def _patterned(
         language = language_of(pattern, "ecma", inside, "patternProperties", limits)
         node = node_of(child, (inside, pattern))
         for name in nodes:
+            spend(1)
             if language.matches(name):
                 nodes[name] = meet(nodes[name], node)
         split: list[KeyClass] = []

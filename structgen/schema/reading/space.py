@@ -27,6 +27,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from structgen.deadlines import spend
 from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import (
@@ -241,6 +242,7 @@ class Space:
 
     def spend(self, shape: Shape) -> Shape:
         """Count the parts of a new shape against the limits, and return it."""
+        spend(1 + shape.size)
         self._parts += len(shape.numbers) + len(shape.strings) + len(shape.arrays) + len(shape.objects)
         if self._parts > self.limits.schema_nodes:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
@@ -448,6 +450,7 @@ class Space:
 
     def _may_hold(self, node: Node, depth: int) -> bool:
         """Return whether a node may have a value, by the items and properties that its values must have."""
+        spend(1)
         if depth == 0:
             return True
         try:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from structgen.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, OPEN, Case, Node, StringSet
 from structgen.schema.algebra.objects import ObjectSet
@@ -114,6 +115,7 @@ class ObjectStates:
         """Return the properties that may be written; only the required ones if the object is full with them."""
         found: list[Property] = []
         for key, node in self.names.items():
+            spend(1)
             is_required = key in needed
             if (is_required or not is_full) and node != NONE and self._lazy.holds(node):
                 cases = self._held(part.cases(key)) if part.somewhere else _NO_CASES
@@ -126,6 +128,7 @@ class ObjectStates:
         for entry in self.properties:
             left += entry.is_required
         missing = [left]
+        spend(len(self.properties))
         for entry in self.properties:
             left -= entry.is_required
             missing.append(left)

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from structgen.deadlines import spend
 from structgen.engine.grammar.tables import Capture, Lazy, Spelling, Symbol
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import Inexpressible
@@ -149,6 +150,7 @@ class ObjectRules:
         if states.any_order:
             state = whole(short_state)
             for index in range(size):
+                spend(1)
                 if not state.progress >> index & 1:
                     found += self._property_bodies(index, state)
         for index in range(len(self.classes)):

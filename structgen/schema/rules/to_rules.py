@@ -161,11 +161,12 @@ def read_schema(
     notation = notation or _JSON[options.whitespace]
     document, deadline = Document(json_schema, options.registry, draft=options.draft), deadline or limits.deadline()
     try:
-        try:
-            return _read(Space(document, options, limits, deadline, narrowed), make, notation, captures)
-        except DynamicScopeNeeded:
-            document.follow_dynamic_scopes()
-            return _read(Space(document, options, limits, deadline, narrowed), make, notation, captures)
+        with deadline:
+            try:
+                return _read(Space(document, options, limits, deadline, narrowed), make, notation, captures)
+            except DynamicScopeNeeded:
+                document.follow_dynamic_scopes()
+                return _read(Space(document, options, limits, deadline, narrowed), make, notation, captures)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
 
