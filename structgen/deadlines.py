@@ -29,6 +29,7 @@ from structgen.errors import LimitExceededError
 __all__ = ["Deadline", "look", "spend"]
 
 UNITS_BETWEEN_LOOKS = 2_000
+NOT_STARTED = 0.0  # in place of the end of a deadline that starts at the first look at the clock
 SECONDS_BETWEEN_TURNS = 0.005  # a thread that waits for the interpreter lock asks for it after so long
 
 _running: dict[int, Deadline] = {}  # by thread: its innermost deadline
@@ -116,7 +117,10 @@ class Deadline:
         Raises:
             LimitExceededError: the time of one of them is over.
         """
-        if time.monotonic() > self._end:
+        now = time.monotonic()
+        if self._end == NOT_STARTED:
+            self._end = now + self._seconds
+        if now > self._end:
             raise LimitExceededError(self._limit, self._seconds)
         if self._outer:
             outer = self._outer[0]

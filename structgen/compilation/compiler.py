@@ -26,7 +26,7 @@ from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
 from structgen.output_types.template import Template
 from structgen.output_types.yaml import Yaml
-from structgen.schema import Source, begins_with_bracket, resolve
+from structgen.schema import Source, begins_with_bracket, begins_with_many_texts, resolve
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
 if TYPE_CHECKING:
@@ -218,6 +218,8 @@ def _compiled(
                 build_automata(made.shared.automata, written.terminals, limits.deadline())
         if begins_with_bracket(tables):
             made.prepare()
+        elif begins_with_many_texts(tables):
+            made.prepare_start()
         made.origin = prepared.origin
         return made
 

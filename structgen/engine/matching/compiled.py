@@ -18,7 +18,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol
 
-from structgen.deadlines import Deadline
+from structgen.deadlines import NOT_STARTED, Deadline
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.rules import Rules
@@ -165,7 +165,6 @@ class CompiledGrammar:
         spellings: the bytes of each token.
         eager: see above.
         limits: the bounds.
-        mask_seconds: the time for one mask, or for accepting one token.
         lock: held while sets, masks or shared tables are read or extended.
         shared: the automata and terminal masks.
         sets: the Earley sets of this epoch.
@@ -190,9 +189,11 @@ class CompiledGrammar:
         self.spellings = vocabulary.spellings  # a copy, as each token is looked up
         self.eager = eager
         self.limits = limits
-        self.mask_seconds = limits.mask_seconds
+        self._deadline = Deadline(limits.mask_seconds, "mask_seconds")
+        self._turns = 0
         self.epoch = -1
         self.lock = SharedState.of(vocabulary).lock
+        self._acquire, self._release = self.lock.acquire, self.lock.release
         self.previous: ItemSetStore | None = None
         self.proper: EpochCache | None = None
         self.origin: Origins | None = None
@@ -227,6 +228,25 @@ class CompiledGrammar:
     def _new_sets(self, rules: Rules) -> ItemSetStore:
         return ItemSetStore(rules, self.limits, accepts_empty=self.tables.accepts_empty)
 
+    def begin_turn(self) -> None:
+        """Take the lock, and begin the time of one mask or of one accepted token. Each call needs one of `end_turn`.
+
+        A turn within a turn belongs to it. Waiting for the lock takes none of the time. The clock is read at the first
+        look (`structgen.deadlines`), as most turns are over before.
+        """
+        self._acquire()
+        if self._turns == 0:
+            self._deadline._end = NOT_STARTED
+            self._deadline.__enter__()
+        self._turns += 1
+
+    def end_turn(self) -> None:
+        """End the time, and release the lock."""
+        self._turns -= 1
+        if self._turns == 0:
+            self._deadline.__exit__(None, None, None)
+        self._release()
+
     def renew(self) -> None:
         """Drop automata, lazy rules, sets and masks. Matchers find their sets again by themselves."""
         self._begin()
@@ -235,6 +255,15 @@ class CompiledGrammar:
         """Drop the sets and their masks only. The sets stay for one more epoch, so that matchers can copy theirs."""
         with self.lock:
             self._begin_epoch(self.shared, self._new_sets(self.sets.rules), self.sets)
+
+    def prepare_start(self) -> None:
+        """Make the rules of the set before the first token ahead of time. They may hold very long lists of texts.
+
+        Raises:
+            LimitExceededError: a limit was passed.
+        """
+        with self.lock:
+            self.sets.close(self.sets.start_set)
 
     def prepare(self) -> None:
         """Make the mask before the first token ahead of time, for example while a model reads its prompt.
@@ -246,29 +275,19 @@ class CompiledGrammar:
 
 
 class Turn:
-    """One call's turn at the tables of a grammar: it holds the lock, and a deadline of `mask_seconds` runs.
-
-    The time begins when the lock is taken: waiting for other threads does not count.
+    """One call's turn at the tables of a grammar, as a context manager; see `CompiledGrammar.begin_turn`.
 
     Args:
         compiled: the grammar.
     """
 
     def __init__(self, compiled: CompiledGrammar) -> None:
-        self._lock = compiled.lock
-        self._seconds = compiled.mask_seconds
-        self._deadline: Deadline | None = None
+        self._compiled = compiled
 
     def __enter__(self) -> None:
-        self._lock.acquire()
-        self._deadline = Deadline(self._seconds, "mask_seconds")
-        self._deadline.__enter__()
+        self._compiled.begin_turn()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        try:
-            if self._deadline is not None:
-                self._deadline.__exit__(kind, error, traceback)
-        finally:
-            self._lock.release()
+        self._compiled.end_turn()

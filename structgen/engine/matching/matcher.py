@@ -118,13 +118,16 @@ class Matcher:
         if is_of_epoch and (self._has_ended() or compiled.masks.knows(self._set)):
             self._write(words)
         else:
-            with Turn(compiled):
+            compiled.begin_turn()
+            try:
                 self._refresh()
                 try:
                     self._write(words)
                 except LimitExceededError as error:
                     self._renew_after(error)
                     self._write(words)
+            finally:
+                compiled.end_turn()
 
     def _write(self, words: Any) -> None:
         """Write the mask, where the set is one of this epoch."""
@@ -321,7 +324,8 @@ class Matcher:
         if IS_COMPILED and self._epoch == compiled.epoch and self._follow_known(text):
             self._advance(text)
             return len(text)
-        with Turn(compiled):
+        compiled.begin_turn()
+        try:
             if self._epoch != compiled.epoch:
                 self._refresh()
             try:
@@ -331,6 +335,8 @@ class Matcher:
                 accepted = self._follow(text)
             if accepted == len(text):
                 self._advance(text)
+        finally:
+            compiled.end_turn()
         return accepted
 
     def _advance(self, text: bytes) -> None:

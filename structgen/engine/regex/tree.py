@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from os.path import commonprefix
+
+from structgen.deadlines import spend
 
 __all__ = [
     "ANY_BYTES",
@@ -232,9 +235,35 @@ def difference(left: Regex, right: Regex) -> Regex:
     return Intersection((left, Complement(right)))
 
 
+MAX_SORTED_AT_ONCE = 20_000  # texts
+
+
+def _sorted(texts: list[bytes]) -> list[bytes]:
+    """Sort different texts: many of them in parts, as one long sort would hold Python's interpreter lock.
+
+    The parts have different bytes after what all texts begin with: a, ba and bb are sorted for themselves.
+    """
+    if len(texts) <= MAX_SORTED_AT_ONCE:
+        return sorted(texts)
+    done: list[bytes] = []
+    waiting = [texts]
+    while waiting:
+        part = waiting.pop()
+        spend(len(part) >> 2)
+        if len(part) <= MAX_SORTED_AT_ONCE:
+            done += sorted(part)
+            continue
+        begin = len(commonprefix([min(part), max(part)]))
+        parts: dict[bytes, list[bytes]] = {}
+        for text in part:
+            parts.setdefault(text[begin : begin + 2], []).append(text)
+        waiting += [parts[key] for key in sorted(parts, reverse=True)]
+    return done
+
+
 def literal_set(texts: Iterable[bytes]) -> Regex:
     """Return any one of the texts."""
-    table = tuple(sorted(set(texts)))
+    table = tuple(_sorted(list(set(texts))))
     if not table:
         return NOTHING
     return Literal(table[0]) if len(table) == 1 else LiteralSet(table)

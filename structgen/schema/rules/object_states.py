@@ -107,7 +107,8 @@ class ObjectStates:
         self.is_plain = not (self.any_order or self.asked or self.counts)
         self._required = 0
         if self.any_order:
-            self._required = sum([1 << index for index, entry in enumerate(self.properties) if entry.is_required])
+            bits = ["1" if entry.is_required else "0" for entry in reversed(self.properties)]
+            self._required = int("".join(bits) or "0", 2)
         self.required_from = self._missing_by_index()
         self._alive: dict[ObjectState, bool] = {}
 

@@ -33,6 +33,7 @@ from structgen.schema.rules.wording import SchemaDescriber
 
 __all__ = [
     "begins_with_bracket",
+    "begins_with_many_texts",
     "expressed",
     "json_schema_to_rules",
     "lazy_tables",
@@ -41,6 +42,7 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
+_MANY_TEXTS = 50_000
 
 
 def json_schema_to_rules(
@@ -128,6 +130,14 @@ def begins_with_bracket(tables: GrammarTables) -> bool:
     key: Any = tables.lazy[0]
     shape = tables.source.shapes[key[1]]
     return not (shape.null or shape.booleans or shape.numbers or shape.strings)
+
+
+def begins_with_many_texts(tables: GrammarTables) -> bool:
+    """Return whether the first terminal is a list of so many strings that it takes long to sort."""
+    if not isinstance(tables.source, LazyRules):
+        return False
+    key: Any = tables.lazy[0]
+    return any(len(part.texts or ()) > _MANY_TEXTS for part in tables.source.shapes[key[1]].strings)
 
 
 def read_schema(
