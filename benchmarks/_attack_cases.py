@@ -153,7 +153,7 @@ def unique(size: int) -> dict[str, Any]:
 
 
 def ambiguous(size: int) -> str:
-    return "start ::= S; S ::= " + " | ".join(f"S S 'a'{'S' * (n % 3)}".replace("'S", "' S ").replace("SS", "S S") for n in range(size)) + " | 'a';"
+    return "start ::= S; S ::= " + " | ".join("S S 'a'" + " S" * (n % 3) for n in range(size)) + " | 'a';"
 
 
 def nesting(size: int) -> Any:

@@ -2,10 +2,10 @@
 
     python benchmarks/attacks.py [--only PART ...] [--vocabulary bytes] [--write]
 
-Each attack (`_attack_cases.py`) runs in a process of its own, with `Limits(compile_seconds=2)`. The process compiles it,
-makes the first mask, accepts a few bytes and makes another mask. The table shows the first limit that was passed, the
-wall-clock seconds of the compile and of the slowest call after it, the longest time that another thread had to wait, and
-the memory at the peak beside that before the attack.
+Each attack (`_attack_cases.py`) runs in a process of its own, with `Limits(compile_seconds=2)`. The process compiles
+it, makes the first mask, accepts a few bytes and makes another mask. The table shows the first limit that was passed,
+the wall-clock seconds of the compile and of the slowest call after it, the longest time that another thread had to
+wait, and the memory at the peak beside that before the attack.
 """
 
 from __future__ import annotations
@@ -40,11 +40,13 @@ def cost(number: int, *, size: int = 0, vocabulary: str = "smollm2", seconds: fl
         RuntimeError: the process failed or took too long.
     """
     command = [sys.executable, str(HERE / "_attack_worker.py"), str(number), str(size), vocabulary, json.dumps(LIMITS)]
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": os.pathsep.join([str(HERE.parent), *sys.path[1:]])}
+    environment = {
+        **os.environ,
+        "HF_HUB_OFFLINE": "1",
+        "PYTHONPATH": os.pathsep.join([str(HERE.parent), *sys.path[1:]]),
+    }
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=seconds, env=environment, check=False
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment, check=False)
     except subprocess.TimeoutExpired as error:
         raise RuntimeError(f"{ATTACKS[number].title}: not done after {seconds} s") from error
     if done.returncode:

@@ -25,8 +25,7 @@ class Limits:
         mask_bytes: bytes of masks kept for one vocabulary. Past it, masks are computed again when needed.
         cache_bytes: estimated bytes of compiled grammars kept for reuse; about two hundred grammars of usual size.
         compile_seconds: wall-clock seconds for one compile.
-        mask_seconds: wall-clock seconds for one mask, or for accepting one token. What was computed until then stays, so
-            the same call may succeed when it is made again.
+        mask_seconds: wall-clock seconds for one mask, or for accepting one token.
     """
 
     schema_nodes: int = 200_000

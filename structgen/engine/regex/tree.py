@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from os.path import commonprefix
+from os.path import commonpath
 
 from structgen.deadlines import spend
 
@@ -253,7 +253,7 @@ def _sorted(texts: list[bytes]) -> list[bytes]:
         if len(part) <= MAX_SORTED_AT_ONCE:
             done += sorted(part)
             continue
-        begin = len(commonprefix([min(part), max(part)]))
+        begin = len(commonpath([min(part), max(part)]))
         parts: dict[bytes, list[bytes]] = {}
         for text in part:
             parts.setdefault(text[begin : begin + 2], []).append(text)
