@@ -50,35 +50,6 @@ def smollm2_vocabulary() -> structgen.Vocabulary:
     return structgen.Vocabulary.from_huggingface(load_tokenizer())
 
 
-def run(self) -> None:
-    before = time.monotonic()
-    while True:
-        time.sleep(GIL_STEP)
-        now = time.monotonic()
-        self.longest = max(self.longest, now - before)
-        before = now
-
-
-def peak_bytes() -> int:
-    """Return the largest resident memory of this process so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def byte_vocabulary() -> structgen.Vocabulary:
-    """Return a small vocabulary, quickly made."""
-    tokens = {byte: bytes([byte]) for byte in range(256)}
-    return structgen.Vocabulary.from_bytes(tokens | {256: b""}, eos_token_ids=[256])
-
-
-def smollm2_vocabulary() -> structgen.Vocabulary:
-    """Return the vocabulary of a model: 49,152 tokens."""
-    from transformers import AutoTokenizer
-
-    from structgen.models.loading import smollm2_folder
-
-    return structgen.Vocabulary.from_huggingface(AutoTokenizer.from_pretrained(str(smollm2_folder())))
-
-
 def run(attack: Attack, size: int, vocabulary: structgen.Vocabulary, limits: structgen.Limits) -> dict[str, Any]:
     """Return what an attack costs: seconds of each step, errors, memory."""
     made = attack.make(size)

@@ -100,6 +100,10 @@ class Deadline:
         else:
             _running[get_ident()] = outer
 
+    def restart(self) -> None:
+        """Start the whole time again, at the next look at the clock."""
+        self._end = NOT_STARTED
+
     def check(self) -> None:
         """Raise an error if the time is over, or that of the thread's running deadline.
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol
 
-from structgen.deadlines import NOT_STARTED, Deadline
+from structgen.deadlines import Deadline
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.rules import Rules
@@ -236,7 +236,7 @@ class CompiledGrammar:
         """
         self._acquire()
         if self._turns == 0:
-            self._deadline._end = NOT_STARTED
+            self._deadline.restart()
             self._deadline.__enter__()
         self._turns += 1
 
