@@ -12,7 +12,9 @@ from __future__ import annotations
 from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
+from structgen.kbnf.normal_form.nullables import nullable_nonterminals
 from structgen.kbnf.normal_form.productions import Body, Mark, Productions, TerminalTable
+from structgen.kbnf.normal_form.repeated_terminals import repeated_terminal
 from structgen.kbnf.regular import any_text, character_set, regular, substrings, text_except
 from structgen.kbnf.repetition import CountedRules
 from structgen.kbnf.rewriting import group_rules
@@ -34,7 +36,13 @@ def flatten(grammar: ast.Grammar, terminals: TerminalTable, *, limits: Limits | 
         GrammarError: the grammar is not valid (see `validate`).
         LimitExceededError: the grammar is too large.
     """
-    return _Flattening(grammar, terminals, limits or Limits()).run()
+    flattening = _Flattening(grammar, terminals, limits or Limits())
+    productions = flattening.run()
+    if not flattening.repeated:
+        return productions
+    nullable = nullable_nonterminals(productions)
+    repeated = frozenset(node for node, symbol in flattening.repeated.items() if symbol in nullable)
+    return _Flattening(grammar, terminals, limits or Limits(), repeated).run() if repeated else productions
 
 
 class _Flattening:
@@ -44,9 +52,18 @@ class _Flattening:
         bodies, names: those of the nonterminals made so far.
         work: nonterminals without bodies yet, each with its expressions and an operator on them: "" for none, "?" adds
             the empty text, "*" and "+" repeat.
+        repeated: by the identity of each counted repetition, the symbol that it repeats.
+        nullable: the counted repetitions of what may be empty. With rules for x{2,9}, a text of one x would have a
+            derivation for each way to put it among eight empty ones. So these repeat x without the empty text, at most
+            nine times.
     """
 
-    def __init__(self, grammar: ast.Grammar, terminals: TerminalTable, limits: Limits) -> None:
+    def __init__(
+        self, grammar: ast.Grammar, terminals: TerminalTable, limits: Limits, nullable: frozenset[int] = frozenset()
+    ) -> None:
+        self.repeated: dict[int, int] = {}
+        self.nullable = nullable
+        self.non_empty: dict[int, int] = {}  # for each symbol, the nonterminal of its other texts
         self.grammar = grammar
         self.terminals = terminals
         self.limits = limits
@@ -69,7 +86,13 @@ class _Flattening:
         self.work = [(self.numbers[name], bodies, "") for name, bodies in reversed(self.grouped.items())]
         while self.work:
             self._expand(*self.work.pop())
-        return Productions(self.bodies, self.names, self.numbers[self.grammar.start], self.terminals)
+        return Productions(
+            self.bodies,
+            self.names,
+            self.numbers[self.grammar.start],
+            self.terminals,
+            frozenset(self.non_empty.values()),
+        )
 
     def _expand(self, number: int, expressions: list[ast.Expression], operator: str) -> None:
         """Make the bodies of one nonterminal; a choice or option that is a whole alternative becomes several."""
@@ -217,8 +240,15 @@ class _Flattening:
             )
         if node.max == 0:
             return ()
-        symbols = self._body_of_repeated(owner, node.body)
-        return self.counted.between(symbols, node.min, node.max)
+        terminal = repeated_terminal(node, self.grouped)
+        if terminal is not None:
+            return self._regex(owner, terminal)
+        symbol = self.repeated[id(node)] = self._body_of_repeated(owner, node.body)
+        if id(node) not in self.nullable:
+            return self.counted.between(symbol, node.min, node.max)
+        if symbol not in self.non_empty:
+            self.non_empty[symbol] = self._new(owner, [(symbol,)])
+        return self.counted.between(self.non_empty[symbol], 0, node.max)
 
     def _body_of_repeated(self, owner: int, expression: ast.Expression) -> int:
         """Return one symbol for a repeated expression."""

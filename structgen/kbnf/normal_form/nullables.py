@@ -23,12 +23,14 @@ def nullable_nonterminals(productions: Productions) -> set[int]:
     nullable = {number for number, alternatives in enumerate(bodies) if () in alternatives}
     if not nullable:
         return nullable
+    never = productions.non_empty
+    nullable -= never
     # For each body made of nonterminals only: the number of its symbols that are not known to be nullable.
     missing: list[int] = []
     heads: list[int] = []
     occurs_in: dict[int, list[int]] = {}
     for head, alternatives in enumerate(bodies):
-        if head in nullable:
+        if head in nullable or head in never:
             continue
         for body in alternatives:
             if body and min(body) >= 0:
@@ -76,7 +78,7 @@ def split_long_bodies(productions: Productions, nullable: set[int]) -> Productio
                     names.append(names[number])
                 tail = (*body[left + 1 : position + 1], rests[tail])
             out[number][index] = tail
-    return Productions(out, names, productions.start, productions.terminals)
+    return Productions(out, names, productions.start, productions.terminals, productions.non_empty)
 
 
 def eliminate_nullables(productions: Productions) -> tuple[Productions, bool]:

@@ -33,16 +33,18 @@ class Productions:
         names: for each nonterminal the rule that it was made for, for messages; several may have the same.
         start: the start nonterminal.
         terminals: the terminals that the bodies use; it may hold more.
+        non_empty: nonterminals that do not derive the empty text, even where their bodies would.
     """
 
     bodies: list[list[Body]]
     names: list[str]
     start: int
     terminals: TerminalTable
+    non_empty: frozenset[int] = frozenset()
 
     def with_bodies(self, bodies: list[list[Body]]) -> Productions:
         """Return the same nonterminals with other bodies."""
-        return Productions(bodies, self.names, self.start, self.terminals)
+        return Productions(bodies, self.names, self.start, self.terminals, self.non_empty)
 
 
 @dataclass(frozen=True, slots=True)

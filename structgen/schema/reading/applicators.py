@@ -41,6 +41,11 @@ from structgen.schema.reading.scopes import Location, pointer
 __all__ = ["APPLICATORS", "accepted", "refused"]
 
 _DEPENDENCIES = ("dependencies", "dependentRequired", "dependentSchemas")
+_MAX_DISJOINT = 8
+"""Dependencies of one schema that are split into disjoint sets: n of them make up to 2**n.
+
+Of more, the sets overlap: an object without the key may be in both. Then a set often covers others.
+"""
 _UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 
 
@@ -209,14 +214,17 @@ def _dependencies(
 ) -> Shape:
     """Return the values that meet what each present key requires; with `negated`, those that do not."""
     result = NOTHING if negated else EVERYTHING
-    for key, node in _dependent(space, keyword, schema, location):
+    dependent = list(_dependent(space, keyword, schema, location))
+    is_long = len(dependent) > _MAX_DISJOINT
+    for key, node in dependent:
         there = ObjectSet({key: ANY}, required=(key,))
         if negated:
             broken = space.both(Shape(objects=(there,)), space.shape(complement(node)))
             result = space.spend(result.unite(broken))
         else:
-            then = space.both(_objects(there), space.shape(node))
-            result = space.both(result, then.unite(_objects(ObjectSet(properties={key: NONE}))))
+            then = space.shape(node) if is_long else space.both(_objects(there), space.shape(node))
+            either = then.unite(_objects(ObjectSet(properties={key: NONE})))
+            result = space.both(result, either, absorb=is_long)
     return result
 
 

@@ -52,6 +52,7 @@ from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER
 from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
 from structgen.schema.reading.scopes import ROOT, Location, Scope, Subschema, pointer
 from structgen.schema.reading.shape_cache import Content, common_shapes, flat_content, remember
+from structgen.schema.reading.simple_nodes import SimpleNodes
 from structgen.schema.reading.widening import Widening, without_limits
 from structgen.schema.reading.writable import Narrowed, Writable
 
@@ -106,6 +107,7 @@ class Space:
         self._parts = 0  # parts of all shapes made so far
         self._spent = 0  # calls of `spend`
         self._sizes: Sizes | None = None
+        self._simple = SimpleNodes(self._is_simple, self.shape, self._known_scalar, is_exact=not options.lenient)
 
     def sizes(self) -> Sizes:
         """Return the upper bounds on the number of values of nodes."""
@@ -356,25 +358,18 @@ class Space:
             self.spend(NOTHING)
         result = left.intersect(right)
         if len(result.objects) > 1 and (absorb or (len(left.objects) > 1 and len(right.objects) > 1)):
-            result = self._without_dead(result)
+            result = self._simple.without_dead(result, every_key=absorb)
             if absorb and len(result.objects) <= _MAX_ABSORBED:
                 result = result.absorbed()
         return self.spend(result)
 
-    def _without_dead(self, shape: Shape) -> Shape:
-        """Return a shape without sets of objects with a required key that surely has no value."""
-        alive: list[ObjectSet] = []
-        dead: dict[Node, bool] = {}
-        for part in shape.objects:
-            for key in part.required:
-                node = part.at(key)
-                if node not in dead:
-                    dead[node] = self._known_scalar(node) == NOTHING
-                if dead[node]:
-                    break
-            else:
-                alive.append(part)
-        return shape if len(alive) == len(shape.objects) else replace(shape, objects=tuple(alive))
+    def _is_simple(self, atom: int) -> bool:
+        """Return whether an atom's subschema asserts only `enum`, `const`, and keywords without schemas in them."""
+        subschema = self._atoms[atom]
+        if not isinstance(subschema.schema, dict):
+            return True
+        others = {key: value for key, value in subschema.schema.items() if key not in ("enum", "const")}
+        return flat_content(others, subschema.scope.dialect) is not None
 
     def all_but(self, make: Callable[[], Shape]) -> Shape:
         """Return the values not in the shape that `make` returns; every value if that shape was widened."""

@@ -1,0 +1,74 @@
+r"""Counted repetitions that are better one terminal than rules.
+
+Copies of some expressions run into each other: a text of one copy is also a text of two. Rules of such a repetition
+derive most texts in very many ways, and an item set holds an item for each of them. A terminal's automaton has one
+state for all of them.
+
+    line ::= #'[^\n]*' '\n'?                      "ab" is one line, and also "a" and "b"
+    root ::= line{0,99}         ->                root ::= #'([^\n]*\n?){0,99}'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from structgen.engine.regex import tree as rx
+from structgen.errors import GrammarError
+from structgen.kbnf import ast
+from structgen.kbnf.regex_facts import survey
+from structgen.kbnf.regular import regular
+from structgen.kbnf.rewriting import children_of
+
+__all__ = ["repeated_terminal"]
+
+_MAX_NODES = 100  # of an expression, its nonterminals written out, that becomes a terminal
+
+
+def repeated_terminal(node: ast.Bounded, grouped: Mapping[str, Sequence[ast.Expression]]) -> rx.Regex | None:
+    """Return the regex of a counted repetition whose copies run into each other; None for any other repetition.
+
+    Args:
+        node: the repetition.
+        grouped: all rules' bodies by name.
+    """
+    if not _is_small(node.body, grouped):
+        return None
+    try:
+        body = regular(node.body, grouped)
+    except GrammarError:  # a look-ahead or a margin: no regular language
+        return None
+    nullable = survey(body)[0]
+    return rx.repeat(body, node.min, node.max) if _runs_on(body, nullable) else None
+
+
+def _is_small(expression: ast.Expression, grouped: Mapping[str, Sequence[ast.Expression]]) -> bool:
+    """Return whether an expression has few nodes and no recursion; a nonterminal counts as often as it is used."""
+    stack = [expression]
+    count = 0
+    while stack:
+        node = stack.pop()
+        count += 1
+        if isinstance(node, ast.Bounded) and node.max is not None and not 0 <= node.min <= node.max:
+            return False  # an error, raised where it is made rules
+        children = grouped.get(node.name, ()) if isinstance(node, ast.Reference) else children_of(node)
+        if count + len(children) > _MAX_NODES:
+            return False
+        stack.extend(children)
+    return True
+
+
+def _runs_on(regex: rx.Regex, nullable: Mapping[int, bool]) -> bool:
+    """Return whether two adjacent texts of a regex are often one text of it too."""
+    stack = [regex]
+    while stack:
+        node = stack.pop()
+        if nullable[id(node)] or (isinstance(node, rx.Repeat) and node.max is None):
+            return True
+        if isinstance(node, rx.Choice):
+            stack.extend(node.parts)
+        elif isinstance(node, rx.Repeat):
+            stack.append(node.body)
+        elif isinstance(node, rx.Sequence):  # the other parts may be empty
+            needed = [part for part in node.parts if not nullable[id(part)]]
+            stack.extend(needed if len(needed) == 1 else ())
+    return False

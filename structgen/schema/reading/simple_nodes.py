@@ -1,0 +1,123 @@
+"""Shorter names for nodes of simple subschemas: those with only `type`, `enum`, `const`, bounds and the like.
+
+A set of objects often restricts the same key many times, as with a tag that tells kinds of objects apart. The node of
+the key's value is then a long conjunction, although few of its atoms matter:
+
+    {"const": "dog"} and not {"const": "cat"} and not {"const": "cow"}      the same as {"const": "dog"}
+    {"const": "dog"} and {"const": "cat"}                                  NONE
+
+Sets of objects with equal nodes are equal, or one covers the other. Without shorter names, the complements of n tagged
+kinds would have 2ⁿ different intersections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from structgen.schema.algebra import NONE, NOTHING, Node, ObjectSet, Shape
+
+__all__ = ["SimpleNodes"]
+
+
+class SimpleNodes:
+    """Drops the atoms of nodes that the other atoms imply, and finds nodes without a value.
+
+    Args:
+        is_simple: returns whether the shape of an atom depends on no other subschema.
+        shape: returns the shape of a node of one atom.
+        known_scalar: returns the shape of a node of scalars; None for other nodes, and if its shape is under way.
+        is_exact: shapes are not widened by `lenient`. Atoms are dropped only then.
+    """
+
+    def __init__(
+        self,
+        is_simple: Callable[[int], bool],
+        shape: Callable[[Node], Shape],
+        known_scalar: Callable[[Node], Shape | None],
+        *,
+        is_exact: bool,
+    ) -> None:
+        self._known_scalar = known_scalar
+        self._is_exact = is_exact
+        self._is_simple_atom = is_simple
+        self._shape = shape
+        self._simple: dict[int, bool] = {}  # by atom
+        self._known: dict[Node, tuple[Node, Shape]] = {}
+
+    def covers(self, node: Node) -> bool:
+        """Return whether all atoms of a node are simple."""
+        for atom in node:
+            if not isinstance(atom, int):
+                return False
+            simple = self._simple.get(abs(atom))
+            if simple is None:
+                simple = self._simple[abs(atom)] = self._is_simple_atom(abs(atom))
+            if not simple:
+                return False
+        return True
+
+    def reduced(self, node: Node) -> Node:
+        """Return the same set of values, without atoms that earlier ones imply. All atoms must be simple.
+
+        The first atom stays, so a node keeps its location; a set without a value is NONE.
+        """
+        found = self._known.get(node)
+        if found is None:
+            size = len(node) - 1
+            while size > 1 and node[:size] not in self._known:
+                size -= 1
+            found = self._known.get(node[:size]) or (node[:1], self._shape(node[:1]))
+            for end in range(max(size, 1), len(node)):
+                found = self._known[node[: end + 1]] = self._narrowed(*found, node[end : end + 1])
+        return found[0]
+
+    def _narrowed(self, node: Node, shape: Shape, atom: Node) -> tuple[Node, Shape]:
+        if node == NONE:
+            return node, shape
+        both = shape.intersect(self._shape(atom))
+        if both == NOTHING:
+            return NONE, NOTHING
+        return (node, shape) if both == shape else ((*node, *atom), both)
+
+    def without_dead(self, shape: Shape, *, every_key: bool) -> Shape:
+        """Return a shape without sets of objects with a required key that surely has no value.
+
+        The nodes of simple values of required keys, or of every key, get their shortest names, so that more sets are
+        equal.
+        """
+        alive: dict[ObjectSet, None] = {}
+        known: dict[Node, Node] = {}
+        for part in shape.objects:
+            shorter: dict[str, Node] = {}
+            for key in part.required:
+                node = part.at(key)
+                least = known.get(node)
+                if least is None:
+                    least = known[node] = self._least(node)
+                if least == NONE:
+                    break
+                if least is not node and key in part.properties:
+                    shorter[key] = least
+            else:
+                if every_key and self._is_exact:
+                    shorter |= self._shorter(part)
+                alive[replace(part, properties=part.properties | shorter) if shorter else part] = None
+        return replace(shape, objects=tuple(alive))
+
+    def _shorter(self, part: ObjectSet) -> dict[str, Node]:
+        """Return the properties of a set whose nodes have shorter names, with these names."""
+        found: dict[str, Node] = {}
+        for key, node in part.properties.items():
+            if len(node) > 1 and self.covers(node):
+                least = self.reduced(node)
+                if least != node:
+                    found[key] = least
+        return found
+
+    def _least(self, node: Node) -> Node:
+        """Return the shortest name known of the values of a node; NONE if it surely has none."""
+        if len(node) > 1 and self._is_exact and self.covers(node):
+            least = self.reduced(node)
+            return node if least == node else least
+        return NONE if self._known_scalar(node) == NOTHING else node

@@ -1,0 +1,93 @@
+"""Counted repetitions whose copies may be empty or run into each other: the language is that of `re`."""
+
+import re
+from itertools import product
+
+import pytest
+
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
+from structgen.errors import GrammarError, TokenRejectedError
+from structgen.kbnf import ast
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.kbnf.normal_form.repeated_terminals import repeated_terminal
+from structgen.kbnf.reading.gbnf import parse_gbnf
+from structgen.kbnf.rewriting import group_rules
+from tests.support.vocabularies import BYTES
+
+TEXTS = ["".join(text) for size in range(7) for text in product("abc", repeat=size)]
+
+# The body in GBNF, and as a Python regex.
+BODIES = [
+    ('[^b]* "b"?', "[^b]*b?"),
+    ("[^c]*", "[^c]*"),
+    ("[^c]+", "[^c]+"),
+    ('"a"?', "a?"),
+    ('("a"* "b"){0,2}', "(?:a*b){0,2}"),
+    ('(([^c]*){0,3}){0,2} "c"?', "(?:(?:[^c]*){0,3}){0,2}c?"),
+    ('[ab]+ "c"', "[ab]+c"),
+    ('"a" ("b" | "c"*)', "a(?:b|c*)"),
+    ('("a" | deep)?', "(?:a|bc|bac|baac|baaac|baaaac)?"),
+]
+DEEP = 'deep ::= "b" tail\ntail ::= "a" tail | "c"\n'
+
+
+def accepted(tables):
+    """The given texts that a grammar derives."""
+    compiled = CompiledGrammar(tables, BYTES)
+    found = set()
+    for text in TEXTS:
+        matcher = Matcher(compiled)
+        try:
+            matcher.accept_bytes(text.encode())
+        except TokenRejectedError:
+            continue
+        if matcher.is_accepting:
+            found.add(text)
+    return found
+
+
+@pytest.mark.parametrize("count", ["{0,3}", "{2}", "{2,3}", "{2,}", "{0,1}"])
+@pytest.mark.parametrize(("body", "regex"), BODIES)
+def test_the_language_is_that_of_re(body, regex, count):
+    grammar = parse_gbnf(f"root ::= x{count}\nx ::= {body}\n{DEEP}")
+    expected = {text for text in TEXTS if re.fullmatch(f"(?:{regex}){count}", text)}
+    assert accepted(normalize(grammar)) == expected
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        'line{0,99}\nline ::= [^\\n]* "\\n"?',
+        "(([^x]*){0,99}){0,99}",
+        "((((([^x]*){0,99}){0,99}){0,99}){0,99}){0,99}",
+        "([^x]+){99}",
+    ],
+)
+def test_copies_that_run_into_each_other_are_one_terminal(root):
+    tables = normalize(parse_gbnf(f"root ::= {root}\n"))
+    assert len(tables.terminals) == 1
+    assert len(tables.symbols) == 2  # the terminal, and the end of the only rule
+
+
+def test_other_repetitions_stay_rules():
+    grammar = parse_gbnf('root ::= x{0,99}\nx ::= [^x]+ "x" | "y"\n')
+    repeated = grammar.rules[0].body
+    assert isinstance(repeated, ast.Bounded)
+    assert repeated_terminal(repeated, group_rules(grammar)) is None
+
+
+def test_copies_of_a_recursive_rule_that_may_be_empty_have_one_derivation():
+    """Without the empty text, the rules of up to 99 copies have no bodies in which a copy is left out."""
+    recursive = 'x ::= ("a" | "b" root "c")?\n'
+    tables = normalize(parse_gbnf(f"root ::= x{{50,99}}\n{recursive}"))
+    plain = normalize(parse_gbnf('root ::= x{0,99}\nx ::= "a" | "b" root "c" | "bc"\n'))
+    assert tables.accepts_empty
+    assert len(tables.symbols) <= len(plain.symbols)
+
+
+def test_bounds_are_checked_inside_a_repetition():
+    inner = ast.Bounded(ast.Option(ast.Literal(b"a")), 3, 1)
+    grammar = ast.Grammar((ast.Rule("start", ast.Bounded(inner, 0, 2)),), "start")
+    with pytest.raises(GrammarError):
+        normalize(grammar)

@@ -1,0 +1,94 @@
+"""Schemas whose branches would multiply: the language is that of `jsonschema`, within the default limits.
+
+A small schema of each kind is compared with `jsonschema` on random values; a large one of the same kind is compiled.
+"""
+
+import random
+
+import jsonschema
+import pytest
+
+from structgen.schema import schema_to_rules
+from tests.support.membership import is_member, space_of
+
+KEYS = ["type", *(f"p{i}" for i in range(4)), *(f"k{i}" for i in range(4))]
+
+
+def tagged_one_of(count):
+    """Branches that do not require their tag; the schema beside them does."""
+    branches = [{"properties": {"type": {"enum": [f"t{i}"]}, f"p{i}": {"type": "string"}}} for i in range(count)]
+    return {"required": ["type"], "oneOf": branches}
+
+
+def conditions_on_one_key(count):
+    return {
+        "allOf": [
+            {"if": {"properties": {"type": {"const": f"t{i}"}}}, "then": {"properties": {f"p{i}": {"type": "string"}}}}
+            for i in range(count)
+        ]
+    }
+
+
+def conditions_on_a_required_key(count):
+    conditions = [
+        {
+            "if": {"properties": {"type": {"const": f"t{i}"}}, "required": ["type"]},
+            "then": {"required": [f"p{i}"]},
+            "else": {"not": {"required": [f"k{i}"]}},
+        }
+        for i in range(count)
+    ]
+    return {"properties": {"type": {"enum": [f"t{i}" for i in range(count)]}}, "allOf": conditions}
+
+
+def dependencies_that_narrow_one_key(count):
+    return {
+        "properties": {"type": {"enum": [*(f"t{i}" for i in range(count)), "x"]}},
+        "dependentSchemas": {f"k{i}": {"properties": {"type": {"enum": [f"t{i}"]}}} for i in range(count)},
+    }
+
+
+KINDS = [
+    (dependencies_that_narrow_one_key, 40),
+    (tagged_one_of, 40),
+    (conditions_on_one_key, 160),
+    (conditions_on_a_required_key, 128),
+]
+
+
+def random_objects(count, seed):
+    """Return random objects with the keys and tags that the schemas ask for, and some values that are no objects."""
+    rng = random.Random(seed)
+    values = [None, 1, "t0", [], ["t0"]]
+    for _ in range(count):
+        keys = rng.sample(KEYS, rng.randint(0, 6))
+        values.append({key: rng.choice(["t0", "t1", "t2", "t3", "x", 1, None]) for key in keys})
+    return values
+
+
+@pytest.mark.parametrize("make", [make for make, _ in KINDS])
+@pytest.mark.parametrize("negated", [False, True])
+def test_members_are_the_valid_values(make, negated):
+    schema = {"not": make(4)} if negated else make(4)
+    space, root = space_of(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    found = set()
+    for value in random_objects(300, seed=1):
+        valid = validator.is_valid(value)
+        assert is_member(space, root, value) == valid, value
+        found.add(valid)
+    assert found == {False, True}
+
+
+def test_many_dependencies_are_read_like_few():
+    """Twelve of them, past the number that is split into disjoint sets."""
+    schema = dependencies_that_narrow_one_key(12)
+    space, root = space_of(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    for value in random_objects(500, seed=2):
+        assert is_member(space, root, value) == validator.is_valid(value), value
+
+
+@pytest.mark.parametrize(("make", "count"), KINDS)
+def test_many_branches_stay_within_the_limits(make, count):
+    schema_to_rules(make(count))
