@@ -170,7 +170,8 @@ class StringSet:
         if is_simple and not self.low and _fewest(self.within[0]) - len(self.excluded) >= at_most:
             return at_most
         if self.high is not None and self.high - self.low > _MAX_LENGTHS_COUNTED:  # many lengths make many texts
-            if replace(self, high=self.low + _MAX_LENGTHS_COUNTED).count(at_most) == at_most:
+            shorter = replace(self, high=self.low + _MAX_LENGTHS_COUNTED)
+            if shorter.count(at_most) == at_most:
                 return at_most
         return _count(self, at_most)
 

@@ -82,6 +82,9 @@ def refused(space: NodeSpace, key: str, schema: dict[str, Any], location: Locati
     if key == "if":
         condition, then, otherwise = _conditional(space, schema, location)
         return space.union([meet(condition, complement(then)), meet(complement(condition), complement(otherwise))])
+    if key == "propertyNames":
+        names = space.union(complements(space.node(schema[key], (location, key)))).strings
+        return Shape(objects=tuple(ObjectSet(somewhere=((keys, ANY),)) for keys in names))
     return space.all_but(lambda: accepted(space, key, schema, location))
 
 

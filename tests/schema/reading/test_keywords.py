@@ -411,7 +411,7 @@ def test_a_schema_without_values_is_told(schema, pointer):
         ({"$ref": 1}, "$ref"),
         ({"$ref": "#/nowhere"}, "$ref"),
         ({"$ref": "#nowhere"}, "$ref"),
-        ({"$ref": "#"}, ""),
+        ({"$ref": "#"}, "$ref"),
         ({"allOf": [{"$ref": "#"}]}, "$ref"),
         ({"pattern": 1}, "pattern"),
         ({"format": 1}, "format"),
