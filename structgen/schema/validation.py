@@ -26,6 +26,7 @@ import jsonschema
 from attrs import fields
 from jsonschema.protocols import Validator
 from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 from structgen.errors import SchemaError
 from structgen.limits import Limits
@@ -151,6 +152,8 @@ def _without_circles(name: str, keyword: Keyword) -> Keyword:
         _OPEN.visits[pair] += 1
         try:
             yield from keyword(validator, reference, instance, schema) or ()
+        except Unresolvable:  # outside of the schema; without `lenient`, the grammar refused it or did not reach it
+            return
         finally:
             _OPEN.visits[pair] -= 1
             if not _OPEN.visits[pair]:

@@ -138,9 +138,9 @@ def test_tags_keep_hundreds_of_branches_apart():
         {"$ref": "#"},
         {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}},
         {"allOf": [{"$ref": "#"}]},
-        {"anyOf": [{"$ref": "#"}, {"type": "null"}]},
         {"not": {"$ref": "#"}},
         {"if": {"$ref": "#"}, "then": False},
+        {"type": "string", "allOf": [{"$ref": "#"}]},
     ],
 )
 def test_a_schema_that_applies_itself_to_one_value_is_an_error(schema):

@@ -21,6 +21,7 @@ The method is that of "Witness Generation for JSON Schema" (Attouche, Baazizi, C
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -48,7 +49,7 @@ from structgen.schema.reading.applicators import APPLICATORS, accepted, refused
 from structgen.schema.reading.dialects import Dialect, is_of_draft4
 from structgen.schema.reading.emptiness import Sizes, witnesses
 from structgen.schema.reading.fixed_points import FixedPoint, Reentered
-from structgen.schema.reading.keywords import OWN_KEYWORDS, base_shape
+from structgen.schema.reading.keywords import OWN_KEYWORDS, SchemaWarning, base_shape
 from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
 from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
 from structgen.schema.reading.scopes import ROOT, Location, Scope, Subschema, pointer
@@ -163,6 +164,8 @@ class Space:
         return self._node(target.schema, target.location, target.scope)
 
     def _number(self, schema: dict[str, Any], location: Location, scope: Scope) -> Node:
+        if not scope.dialect.ignores.isdisjoint(schema):
+            _warn_of_ignored(schema, location, scope.dialect)
         content = flat_content(schema, scope.dialect)
         if content is not None:
             if not content:
@@ -516,3 +519,11 @@ def _too_deep(limit: int, location: Location) -> LimitExceededError:
     return LimitExceededError(
         "schema_depth", limit, message=f"subschemas of one value nest deeper than {limit} (at #{pointer(location)})"
     )
+
+
+def _warn_of_ignored(schema: dict[str, Any], location: Location, dialect: Dialect) -> None:
+    """Warn of keywords that assert nothing in the schema's draft, and do in later ones."""
+    for keyword in schema:
+        if keyword in dialect.ignores and not (dialect.ref_overrides and "$ref" in schema):
+            message = f"{keyword} is no keyword of {dialect.name} (at #{pointer(location)}): it is not enforced"
+            warnings.warn(message, SchemaWarning, stacklevel=2)

@@ -298,6 +298,7 @@ CASES = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.* is no keyword of")
 @pytest.mark.parametrize("index", range(len(CASES)))
 def test_values_are_allowed_exactly_when_they_satisfy_the_schema(accepts, index):
     schema, valid, invalid = CASES[index]
