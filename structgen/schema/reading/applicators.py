@@ -53,7 +53,13 @@ def accepted(space: NodeSpace, key: str, schema: dict[str, Any], location: Locat
         schema: the keywords of the schema that holds it.
         location: the location of that schema.
     """
-    return _ACCEPTED[key](space, key, schema, location)
+    if key not in ("enum", "const"):
+        return _ACCEPTED[key](space, key, schema, location)
+    # The nodes of listed values are made once, so that the rounds of a fixed point make the same shapes.
+    known = (id(schema[key]), key, written_in(schema))
+    if known not in space.listed:
+        space.listed[known] = (schema[key], _ACCEPTED[key](space, key, schema, location))
+    return space.listed[known][1]
 
 
 def refused(space: NodeSpace, key: str, schema: dict[str, Any], location: Location) -> Shape:

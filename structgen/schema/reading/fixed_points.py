@@ -56,8 +56,9 @@ class FixedPoint:
             self.made.clear()
             self._reached.clear()
             make()
-            found = {node: self.made[node] for node in self._reached}
-            if found == self._assumed:
+            # The same sets may come with their conditions in another order, and are then other parts.
+            grown = {node: self._assumed.get(node, NOTHING).unite(self.made[node]) for node in self._reached}
+            if all(node in self._assumed and grown[node] == self._assumed[node] for node in grown):
                 return True
-            self._assumed = found
+            self._assumed |= grown
         return False

@@ -76,6 +76,7 @@ class Space:
 
     Attributes:
         text_units: length of the source texts that terminals hold; see `GrammarTables`.
+        listed: the shapes of lists of values, by identity, keyword and forms of numbers, each beside its list.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class Space:
         self._spent = 0  # calls of `spend`
         self._sizes: Sizes | None = None
         self._fixed: FixedPoint | None = None  # the rounds under way, if a subschema refers to itself
+        self.listed: dict[tuple[int, str, int], tuple[Any, Shape]] = {}
         self._questions = 0  # questions under way that an answer "not known" suffices for
 
     def sizes(self) -> Sizes:
