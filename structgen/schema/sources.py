@@ -92,12 +92,15 @@ def _json_parser(schema: dict[str, Any] | bool, options: SchemaOptions) -> Calla
     validators: list[jsonschema.protocols.Validator] = []
 
     def parse(text: str, context: Any = None) -> Any:
-        if not validators:
-            from structgen.schema.validation import validator_for  # imports jsonschema, which masks do not need
+        from structgen.schema import validation  # imports jsonschema, which masks do not need
 
-            validators.append(validator_for(schema, options))
-        value = json.loads(text)
-        validators[0].validate(value)
+        if not validators:
+            validators.append(validation.validator_for(schema, options))
+        try:
+            value = json.loads(text)
+            validators[0].validate(value)
+        except RecursionError as error:
+            raise LimitExceededError("schema_depth", Limits().schema_depth, message=validation.TOO_DEEP) from error
         return value
 
     return parse

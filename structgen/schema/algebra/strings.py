@@ -6,7 +6,7 @@ Lengths are in code points. Questions that the regexes' trees do not answer go t
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import inf
 from typing import TypeVar
@@ -27,6 +27,7 @@ from structgen.schema.algebra.lengths import fewest, lengths
 
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
 
+_MAX_LENGTHS_COUNTED = 64  # of a set with more lengths, the texts of so many are counted first
 _LARGE_NAME = 4_096  # characters of a language's name
 
 
@@ -125,7 +126,8 @@ class StringSet:
             parts.append(StringSet(high=self.low - 1))
         if self.high is not None:
             parts.append(StringSet(low=self.high + 1))
-        parts.extend(StringSet(outside=(language,)) for language in self.within)
+        others = (StringSet(outside=(language,)) for language in self.within)
+        parts.extend(other for other in others if not other.is_empty())  # the pattern "" matches every text
         parts.extend(StringSet(within=(language,)) for language in self.outside)
         if self.excluded:
             parts.append(StringSet(texts=self.excluded))
@@ -168,6 +170,10 @@ class StringSet:
             return at_most
         if is_simple and not self.low and _fewest(self.within[0]) - len(self.excluded) >= at_most:
             return at_most
+        if self.high is not None and self.high - self.low > _MAX_LENGTHS_COUNTED:  # many lengths make many texts
+            shorter = replace(self, high=self.low + _MAX_LENGTHS_COUNTED)
+            if shorter.count(at_most) == at_most:
+                return at_most
         return _count(self, at_most)
 
     def listed(self, at_most: int) -> tuple[str, ...] | None:

@@ -67,6 +67,8 @@ _OBJECT_KEYS = frozenset(
     }
 )  # fmt: skip
 
+_MAX_LENGTH = 2**31 - 2  # characters of a text; automata count in 32 bits, and a complement adds one
+
 NodeOf = Callable[[Any, Location], Node]
 
 
@@ -186,6 +188,12 @@ def _strings(
     schema: dict[str, Any], location: Location, options: SchemaOptions, limits: Limits
 ) -> tuple[StringSet, ...]:
     low, high = _count(schema, "minLength", location) or 0, _count(schema, "maxLength", location)
+    if low > _MAX_LENGTH:
+        raise unsupported(
+            f"minLength is more than {_MAX_LENGTH}, the longest text that is counted", location, "minLength"
+        )
+    if high is not None and high > _MAX_LENGTH:
+        high = None  # no text is that long
     within: list[Language] = []
     if "pattern" in schema:
         dialect = schema.get(REGEX_DIALECT, "ecma")

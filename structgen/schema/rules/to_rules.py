@@ -28,7 +28,9 @@ from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.lazy_rules import LazyRules, SetRules
 from structgen.schema.rules.notation import JsonNotation, Notation
+from structgen.schema.rules.object_states import ObjectStates
 from structgen.schema.rules.objects import ObjectRules
+from structgen.schema.rules.states import MAX_COUNTED_KEYS, ObjectState
 from structgen.schema.rules.wording import SchemaDescriber
 
 __all__ = [
@@ -219,11 +221,18 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
             expressed(lambda part=items: lazy.rules_of(part), lazy.space, node)  # type: ignore[misc]
     for members in shape.objects:
         is_open = members.classes is OPEN or not members.classes
-        if not is_open or members.somewhere or not "".join((*members.properties, *members.required)).isascii():
+        if (
+            not is_open
+            or members.somewhere
+            or members.low > MAX_COUNTED_KEYS
+            or not "".join((*members.properties, *members.required)).isascii()
+        ):
             expressed(lambda part=members: _check_keys(lazy, part), lazy.space, node)  # type: ignore[misc]
 
 
 def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
+    if part.low > MAX_COUNTED_KEYS and not ObjectStates(lazy, part).is_alive(ObjectState(0)):
+        raise Inexpressible("minProperties")  # the keys of an open object are counted up to that number
     for key in (*part.properties, *part.required):
         if not key.isascii():
             key.encode()  # raises for a lone surrogate, which no text contains
