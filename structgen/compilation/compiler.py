@@ -10,8 +10,9 @@ With `tokenization="proper"` the grammar is narrowed to the texts that the token
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
 from structgen.compilation.cache import CompileCache, estimated_bytes
 from structgen.compilation.constraint import Constraint, Tokenization
@@ -20,7 +21,8 @@ from structgen.engine.automata.eager import build_automata
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.matching.compiled import CompiledGrammar, SharedState
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
-from structgen.errors import UnsatisfiableSchemaError, VocabularyError
+from structgen.errors import StructgenError, UnsatisfiableSchemaError, VocabularyError
+from structgen.fork_safety import call_in_forked
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
@@ -38,8 +40,27 @@ __all__ = ["clear_cache", "compile", "compile_input", "json_grammar"]
 T = TypeVar("T")
 
 _cache = CompileCache(estimated_bytes)
+call_in_forked(_cache.forget_threads)
 _DEFAULT_OPTIONS = SchemaOptions()
 _DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class CompileCall:
+    """The arguments of a call of `structgen.compile`, by which a constraint is compiled again when it is loaded.
+
+    Attributes:
+        schema: the schema, type or grammar as it was given.
+        tokenization, limits, cache, eager_automata: see `structgen.compile`.
+        options: the options for reading the schema, as they were given.
+    """
+
+    schema: Any
+    tokenization: Tokenization
+    limits: Limits
+    cache: bool
+    eager_automata: bool
+    options: dict[str, Any]
 
 
 def clear_cache() -> None:
@@ -133,7 +154,39 @@ def compile(
         proper.spelling.check_texts(named_texts(schema, source))
         proper.spelling.check_languages(named_patterns(source, limits), limits)
     compiled = _compiled(prepared, vocabulary, limits, spellable, cache=cache, eager_automata=eager_automata)
-    return Constraint(compiled, prepared, proper=proper)
+    call = CompileCall(schema, tokenization, limits, cache, eager_automata, dict(options))
+    return Constraint(compiled, prepared, proper=proper, stored=partial(_stored, call, prepared, vocabulary))
+
+
+def _compile_again(call: CompileCall, vocabulary: Vocabulary) -> Constraint[Any]:
+    """Return the constraint of a call of `compile`; for pickle."""
+    options = cast(SchemaArguments, call.options)
+    return compile(
+        call.schema,
+        vocabulary,
+        tokenization=call.tokenization,
+        limits=call.limits,
+        cache=call.cache,
+        eager_automata=call.eager_automata,
+        **options,
+    )
+
+
+def _stored(call: CompileCall, prepared: CompileInput, vocabulary: Vocabulary) -> tuple[Any, ...]:
+    """Return what pickle stores of a constraint.
+
+    Raises:
+        TypeError: the schema is a dict that was changed, so it would be compiled to other rules.
+    """
+    if not isinstance(call.schema, Grammar):
+        options = SchemaOptions(**cast(SchemaArguments, call.options))
+        try:
+            key = compile_input(call.schema, options, call.limits, cache=call.cache).key
+        except StructgenError:
+            key = None
+        if key != prepared.key:
+            raise TypeError("the schema was changed after structgen.compile; compile it again before pickling")
+    return _compile_again, (call, vocabulary)
 
 
 def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: bool = True) -> CompileInput:

@@ -26,6 +26,7 @@ from structgen.engine.masks.terminal_masks import TerminalMasks
 from structgen.engine.regex.tree import Regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError
+from structgen.fork_safety import forkable_lock, forkable_rlock
 from structgen.limits import Limits
 
 __all__ = ["CompiledGrammar", "EpochCache", "SharedTables"]
@@ -102,10 +103,10 @@ class SharedState:
         lock: one lock for all tables of the vocabulary. A mask takes microseconds, so threads rarely wait.
     """
 
-    _making = threading.Lock()
+    _making = forkable_lock()
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = forkable_rlock()
         self._tables: dict[Limits, SharedTables] = {}
 
     @classmethod
@@ -191,6 +192,22 @@ class CompiledGrammar:
         self.proper: EpochCache | None = None
         self.origin: Origins | None = None
         self._begin()
+
+    def __copy__(self) -> CompiledGrammar:
+        """Return the grammar itself: its matchers may be copied, its tables are shared."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> CompiledGrammar:
+        """Return the grammar itself; see `__copy__`."""
+        return self
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        """Raise a TypeError: tables are not pickled.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError("a CompiledGrammar cannot be pickled; pickle the Constraint, which is compiled again on load")
 
     def _begin(self) -> None:
         """Begin an epoch with new sets, in the tables that the vocabulary has now."""

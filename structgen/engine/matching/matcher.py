@@ -402,6 +402,24 @@ class Matcher:
         self._copy_to(twin)
         return twin
 
+    def __copy__(self) -> Matcher:
+        """Return an independent copy; see `fork`."""
+        return self.fork()
+
+    def __deepcopy__(self, memo: Any) -> Matcher:
+        """Return an independent copy; see `fork`. The compiled grammar stays shared."""
+        return self.fork()
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Raise a TypeError: a matcher is not pickled.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError(
+            "a Matcher cannot be pickled; pickle the Constraint and the accepted tokens, and accept these again on load"
+        )
+
     def _copy_to(self, twin: Matcher) -> None:
         """Give another matcher the same state."""
         with self._compiled.lock:
