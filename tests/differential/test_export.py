@@ -40,6 +40,7 @@ def _walks(compiled: CompiledGrammar, seed: str) -> list[Walk]:
     return [sampler.walk(compiled, rng) for _ in range(WALKS)]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("whitespace", ["any", "single"])
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_the_text_read_back_is_the_same_language(name, whitespace):

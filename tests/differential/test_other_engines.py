@@ -101,6 +101,7 @@ def _check(
     assert not difference, f"{difference}\n{text[:2000]}"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_the_same_bytes(engine, on_bytes, name):
     text = structgen.export(SCHEMAS[name], DIALECTS[engine])

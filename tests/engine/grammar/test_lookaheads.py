@@ -82,7 +82,7 @@ def test_enough_grammars_are_looked_at() -> None:
     assert len(CASES) > 300
 
 
-@pytest.mark.one_in(2, uncompiled=6)
+@pytest.mark.one_in(4, uncompiled=12)
 @pytest.mark.parametrize(("seed", "grammar", "compiled"), CASES, ids=[str(seed) for seed, _, _ in CASES])
 def test_the_texts_are_those_of_the_naive_recognizer(
     seed: int, grammar: ast.Grammar, compiled: CompiledGrammar
@@ -97,7 +97,7 @@ def test_the_texts_are_those_of_the_naive_recognizer(
         assert accepted == naive.run(text)[1], (text, grammar)
 
 
-@pytest.mark.one_in(1, uncompiled=3)
+@pytest.mark.one_in(2, uncompiled=6)
 @pytest.mark.parametrize(
     ("seed", "grammar", "compiled"),
     # Where sets grow with every byte, the search for dead ends takes 80 s uncompiled.

@@ -58,6 +58,7 @@ def test_tables_worn_by_other_grammars_are_not_used_by_new_ones() -> None:
     assert matcher.allowed_token_ids()
 
 
+@pytest.mark.one_in(1, uncompiled=4)
 @pytest.mark.parametrize("eager", [False, True])
 @pytest.mark.parametrize("seed", range(60))
 def test_a_copied_set_has_the_same_future(seed: int, eager: bool) -> None:

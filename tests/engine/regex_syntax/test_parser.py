@@ -445,7 +445,7 @@ def test_groups_that_only_group_leave_no_trace() -> None:
     assert parse_regex("(" * 100_000 + "a" + ")" * 100_000) == Literal(b"a")
 
 
-@pytest.mark.one_in(2, uncompiled=6)
+@pytest.mark.one_in(4, uncompiled=12)
 @pytest.mark.parametrize("dialect", ["ecma", "python", "rust"])
 @pytest.mark.parametrize(
     "pattern",

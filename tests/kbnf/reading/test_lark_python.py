@@ -63,6 +63,7 @@ FILES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES)
 def test_real_programs_are_accepted_where_lark_accepts_them(constraint, parser, file):
     text = file.read_text()

@@ -32,7 +32,7 @@ def unfinished_tokens(make):
     return [(token, text) for token, text in enumerate(spellings) if unfinished(text) and merged(make, text) == [token]]
 
 
-@pytest.mark.one_in(2, uncompiled=6)
+@pytest.mark.one_in(4, uncompiled=12)
 @pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
 def test_completions_stay_behind_their_token(make):
     found = 0
@@ -46,7 +46,7 @@ def test_completions_stay_behind_their_token(make):
     assert found > 50
 
 
-@pytest.mark.one_in(2, uncompiled=6)
+@pytest.mark.one_in(4, uncompiled=12)
 @pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
 def test_a_token_that_some_character_completes_has_a_completion(make):
     rng = random.Random(3)

@@ -65,7 +65,7 @@ def is_proper(make, ids):
     return tokenization.may_end(place)
 
 
-@pytest.mark.one_in(2, uncompiled=6)
+@pytest.mark.one_in(4, uncompiled=12)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 def test_a_sequence_is_proper_if_the_tokenizer_makes_it_of_its_text(make):
     rng = random.Random(5)
@@ -112,7 +112,7 @@ LANGUAGES = [
 ]
 
 
-@pytest.mark.one_in(4, uncompiled=12)
+@pytest.mark.one_in(8, uncompiled=24)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize(("pattern", "texts"), LANGUAGES, ids=[pattern for pattern, _ in LANGUAGES])
 @pytest.mark.parametrize("few", [0, ProperTokenization.max_single_checks], ids=["by_masks", "one_by_one"])
@@ -139,7 +139,7 @@ def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, t
     assert set(found) == expected
 
 
-@pytest.mark.one_in(3, uncompiled=9)
+@pytest.mark.one_in(6, uncompiled=18)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("prompt", ["Hi", "It is", "a ", "a  ", "12", "x\n", '"', "<too", "Will"])
 def test_after_a_prompt_its_last_token_counts(make, prompt):
@@ -168,7 +168,7 @@ SCHEMAS = [
 ]
 
 
-@pytest.mark.one_in(3, uncompiled=12)
+@pytest.mark.one_in(6, uncompiled=24)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("schema", SCHEMAS, ids=["object", "array", "map", "pattern"])
 @pytest.mark.parametrize("whitespace", ["compact", "any"])
@@ -432,6 +432,7 @@ def test_what_a_tokenizer_does_to_batches_does_not_matter():
 # -- generation --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_generated_texts_are_tokenized_as_they_were_generated(tiny_model, tiny_tokenizer):
     schema = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 12}}, "required": ["name"]}
     schema["additionalProperties"] = False
@@ -459,6 +460,7 @@ def test_a_compiled_schema_keeps_its_own_tokenization(tiny_model):
         structgen.generate(tiny_model, "1", constraint, tokenization="proper")
 
 
+@pytest.mark.slow
 def test_threads_that_walk_one_tokenizer_do_not_disturb_each_other():
     import sys
     import threading

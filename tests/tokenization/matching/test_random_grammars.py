@@ -71,7 +71,7 @@ def random_schema(rng):
     return {"type": "object", "propertyNames": {"enum": keys}, "additionalProperties": values, "maxProperties": 2}
 
 
-@pytest.mark.one_in(3, uncompiled=9)
+@pytest.mark.one_in(6, uncompiled=18)
 @pytest.mark.parametrize("makes", [CUTTING, UNCUT], ids=["with_cuts", "without"])
 @pytest.mark.parametrize("seed", range(40))
 def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(seed, makes, monkeypatch):
@@ -125,7 +125,7 @@ def invented(rng):
     return tokenizer
 
 
-@pytest.mark.one_in(2, uncompiled=6)
+@pytest.mark.one_in(4, uncompiled=12)
 @pytest.mark.parametrize("seed", range(50))
 def test_invented_encodings_without_cuts(seed):
     """Check random sets of texts over a few characters."""

@@ -88,7 +88,7 @@ def cuts_of(splits, memberships, text):
     return [cuts for cuts, guess in found if may_end(splits, guess)]
 
 
-@pytest.mark.one_in(2, uncompiled=6)
+@pytest.mark.one_in(4, uncompiled=12)
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("behavior", BEHAVIORS)
 @pytest.mark.parametrize("invert", [False, True])

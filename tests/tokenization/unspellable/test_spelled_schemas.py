@@ -79,7 +79,7 @@ def with_accents(rng):
     )
 
 
-@pytest.mark.one_in(2, uncompiled=10)
+@pytest.mark.one_in(4, uncompiled=20)
 @pytest.mark.parametrize(
     ("make", "kind"), [(bpe_tokenizers.gpt2, with_special_tokens), (bpe_tokenizers.qwen3, with_accents)]
 )
