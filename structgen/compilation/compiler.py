@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
 from structgen.compilation.cache import CompileCache, estimated_bytes
 from structgen.compilation.constraint import Constraint, Tokenization
-from structgen.compilation.inputs import CompileInput, from_grammar, from_json_lines, from_source
+from structgen.compilation.inputs import CompileInput, as_grammar, from_grammar, from_json_lines, from_source
 from structgen.engine.automata.eager import build_automata
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.matching.compiled import CompiledGrammar, SharedState
@@ -108,7 +108,8 @@ def compile(
 
     Args:
         schema: a Pydantic model or any type that Pydantic supports, a JSON Schema as a dict, a `Grammar`,
-            `json_lines(…)`, `template(…)` or `Grammar.yaml(…)`.
+            `json_lines(…)`, `template(…)` or `Grammar.yaml(…)`. A `re.compile(…)` stands for `Grammar.regex`, and a
+            list of texts for `Grammar.choice`.
         vocabulary: the tokens of the model.
         tokenization: "proper" allows only the tokens into which the tokenizer itself would split the text, as the model
             has learned to read them; see docs/proper-tokenization.md. The vocabulary must be made by
@@ -135,10 +136,13 @@ def compile(
         >>> structgen.compile({"enum": [1, 12]}, vocabulary).matcher().allowed_token_ids()
         [0]
     """
+    if isinstance(schema, Vocabulary):
+        raise TypeError("the arguments are swapped: compile takes the schema first, then the vocabulary")
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}")
     checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
     limits = limits or _DEFAULT_LIMITS
+    schema = as_grammar(schema)
     if tokenization == "proper" and (checked.format == "yaml" or isinstance(schema, Yaml)):
         raise ValueError("tokenization='proper' is for JSON and grammars, not for YAML")
     proper = _proper(tokenization, vocabulary)
@@ -201,6 +205,7 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
     Raises:
         SchemaError, LimitExceededError: see `structgen.schema.resolve`.
     """
+    given = as_grammar(given)
     if isinstance(given, Yaml):
         return from_source(resolve(given.schema, limits=limits, options=replace(options, format="yaml")), limits)
     if isinstance(given, (Grammar, Template)) and options.format == "yaml":

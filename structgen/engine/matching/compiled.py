@@ -213,6 +213,8 @@ class CompiledGrammar:
         """Begin an epoch with new sets, in the tables that the vocabulary has now."""
         shared = SharedState.of(self.vocabulary).tables(self.vocabulary, self.limits)
         with self.lock:
+            if self.tables.source is not None and self.epoch >= 0:
+                self.tables.source.forget()
             try:
                 sets = self._new_sets(Rules(self.tables, shared.automata, self.limits))
             except LimitExceededError as error:

@@ -402,22 +402,15 @@ class Matcher:
         self._copy_to(twin)
         return twin
 
-    def __copy__(self) -> Matcher:
-        """Return an independent copy; see `fork`."""
-        return self.fork()
-
-    def __deepcopy__(self, memo: Any) -> Matcher:
-        """Return an independent copy; see `fork`. The compiled grammar stays shared."""
-        return self.fork()
-
     def __reduce__(self) -> str | tuple[Any, ...]:
-        """Raise a TypeError: a matcher is not pickled.
+        """Raise a TypeError: a matcher is neither pickled nor copied by half.
 
         Raises:
             TypeError: always.
         """
         raise TypeError(
-            "a Matcher cannot be pickled; pickle the Constraint and the accepted tokens, and accept these again on load"
+            "a Matcher cannot be pickled or copied by module copy. fork() copies it; for another process, pickle the "
+            "Constraint and the accepted tokens, and accept these again there"
         )
 
     def _copy_to(self, twin: Matcher) -> None:
