@@ -7,6 +7,7 @@ This module makes one of a grammar, a schema or JSON Lines; `template_rules.py` 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -25,7 +26,7 @@ from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.writable import Narrowed
 
-__all__ = ["CompileInput", "IsEmpty", "JsonValue", "from_grammar", "from_json_lines", "from_source"]
+__all__ = ["CompileInput", "IsEmpty", "JsonValue", "as_grammar", "from_grammar", "from_json_lines", "from_source"]
 
 IsEmpty = Callable[[Regex], bool]
 """Returns whether a regex matches nothing."""
@@ -76,6 +77,26 @@ class CompileInput:
     source: Source | None = None
     line: Source | None = None
     origin: Callable[[], Mapping[Regex, tuple[str, ...]]] | None = None
+
+
+def as_grammar(given: Any) -> Any:
+    """Return the grammar that a compiled regex or a list of texts stands for; anything else as it is.
+
+    Raises:
+        GrammarError: the regex has flags, is of bytes, or is not regular; or the list is empty.
+    """
+    if isinstance(given, re.Pattern):
+        if not isinstance(given.pattern, str):
+            raise GrammarError("a regex of bytes is not supported", hint="compile it from str")
+        if given.flags != re.compile(given.pattern).flags:
+            flags = re.RegexFlag(given.flags & ~re.UNICODE)
+            raise GrammarError(
+                f"the regex was compiled with {flags!r}", hint="write the flag into the pattern, as in (?i:…)"
+            )
+        return Grammar.regex(given.pattern)
+    if isinstance(given, list) and all(isinstance(text, str) for text in given):
+        return Grammar.choice(given)
+    return given
 
 
 def from_grammar(grammar: Grammar) -> CompileInput:

@@ -113,6 +113,11 @@ def _from_type(given: Any, options: SchemaOptions) -> Source:
     from structgen.schema.pydantic.exact_json_schema import ExactJsonSchema
 
     adapter: pydantic.TypeAdapter[Any]
+    if isinstance(given, pydantic.BaseModel):
+        name = type(given).__name__
+        raise UnsupportedSchemaError(
+            f"an instance of {name} is not a schema", pointer="", keyword="type", hint=f"pass the class {name} itself"
+        )
     name = getattr(given, "__name__", None) or repr(given)
     if inspect.isroutine(given):  # Pydantic would call it with the model's output
         raise UnsupportedSchemaError(

@@ -28,6 +28,7 @@ from structgen.engine.masks.terminal_masks import TerminalMasks
 from structgen.engine.regex.tree import Regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError
+from structgen.fork_safety import forkable_lock, forkable_rlock
 from structgen.limits import Limits
 
 __all__ = ["CompiledGrammar", "EpochCache", "SharedTables", "Turn"]
@@ -104,10 +105,10 @@ class SharedState:
         lock: one lock for all tables of the vocabulary. A mask takes microseconds, so threads rarely wait.
     """
 
-    _making = threading.Lock()
+    _making = forkable_lock()
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = forkable_rlock()
         self._tables: dict[Limits, SharedTables] = {}
 
     @classmethod
@@ -199,10 +200,28 @@ class CompiledGrammar:
         self.origin: Origins | None = None
         self._begin()
 
+    def __copy__(self) -> CompiledGrammar:
+        """Return the grammar itself: its matchers may be copied, its tables are shared."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> CompiledGrammar:
+        """Return the grammar itself; see `__copy__`."""
+        return self
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        """Raise a TypeError: tables are not pickled.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError("a CompiledGrammar cannot be pickled; pickle the Constraint, which is compiled again on load")
+
     def _begin(self) -> None:
         """Begin an epoch with new sets, in the tables that the vocabulary has now."""
         shared = SharedState.of(self.vocabulary).tables(self.vocabulary, self.limits)
         with self.lock:
+            if self.tables.source is not None and self.epoch >= 0:
+                self.tables.source.forget()
             try:
                 sets = self._new_sets(Rules(self.tables, shared.automata, self.limits))
             except LimitExceededError as error:

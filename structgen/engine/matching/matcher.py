@@ -408,6 +408,17 @@ class Matcher:
         self._copy_to(twin)
         return twin
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Raise a TypeError: a matcher is neither pickled nor copied by half.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError(
+            "a Matcher cannot be pickled or copied by module copy. fork() copies it; for another process, pickle the "
+            "Constraint and the accepted tokens, and accept these again there"
+        )
+
     def _copy_to(self, twin: Matcher) -> None:
         """Give another matcher the same state."""
         with Turn(self._compiled):

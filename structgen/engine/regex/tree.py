@@ -7,9 +7,11 @@ turns them into automata.
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Iterable
 from dataclasses import dataclass
 from os.path import commonpath
+from typing import Any
 
 from structgen.deadlines import spend
 
@@ -167,6 +169,15 @@ Regex = (
     | Substrings
     | Runs
 )
+
+
+def _parts_of(tree: Any) -> tuple[type, tuple[Any, ...]]:
+    """Return the class of a tree, and the arguments that make it again: how pickle stores it."""
+    return type(tree), tuple([getattr(tree, name) for name in tree.__match_args__])
+
+
+for _kind in Regex.__args__:
+    copyreg.pickle(_kind, _parts_of)
 
 NOTHING: Regex = ByteSet(0)
 EMPTY: Regex = Literal(b"")

@@ -66,6 +66,9 @@ class SetRules(Protocol):
     def remaining(self, then: Any) -> Regex:
         """Return the terminal of a capture without the refused texts. See `RuleSource.remaining`."""
 
+    def forget(self) -> None:
+        """Drop what was computed for written texts. See `RuleSource.forget`."""
+
 
 class LazyRules:
     """The `RuleSource` of a schema: makes the bodies of lazy nonterminals when they are first needed.
@@ -137,6 +140,12 @@ class LazyRules:
         """Return the terminal of a capture without the refused texts. See `RuleSource.remaining`."""
         rules: SetRules = self._set_rules[then[0]]
         return rules.remaining(then[1])
+
+    def forget(self) -> None:
+        """Drop what was computed for written texts. See `RuleSource.forget`."""
+        self._alternatives.clear()
+        for rules in self._set_rules:
+            rules.forget()
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 

@@ -194,6 +194,10 @@ class ObjectStates:
             return False
         return not state.avoid or all(len(other[1]) != state.written for other in state.avoid)
 
+    def forget(self) -> None:
+        """Drop what was found out about states. It is found again when needed."""
+        self._alive.clear()
+
     def is_alive(self, state: ObjectState, must_add: bool = False) -> bool:
         """Return whether an object can be completed from a state; with `must_add`, by at least one more pair."""
         if not state.avoid and state.given == self.asked:

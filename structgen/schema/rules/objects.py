@@ -291,6 +291,10 @@ class ObjectRules:
         keys = self.classes[index].keys
         return self._notation.keys(keys, [*self._names_in(index), *sorted(filter(keys.contains, _used_keys(then)))])
 
+    def forget(self) -> None:
+        """Drop what was computed for written texts. See `RuleSource.forget`."""
+        self.states.forget()
+
     def _value_bodies(self, index: int, short_state: ShortState) -> list[Sequence[Symbol]]:
         """Return the bodies after a key that the state has seen: the colon, the value, and what follows."""
         states = self.states
