@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
-from structgen.errors import LimitExceededError
+from structgen.deadlines import Deadline
 
 __all__ = ["Deadline", "Limits"]
 
@@ -26,6 +25,7 @@ class Limits:
         mask_bytes: bytes of masks kept for one vocabulary. Past it, masks are computed again when needed.
         cache_bytes: estimated bytes of compiled grammars kept for reuse; about two hundred grammars of usual size.
         compile_seconds: wall-clock seconds for one compile.
+        mask_seconds: wall-clock seconds for one mask, or for accepting one token.
     """
 
     schema_nodes: int = 200_000
@@ -39,37 +39,8 @@ class Limits:
     mask_bytes: int = 256 * 2**20
     cache_bytes: int = 32 * 2**20
     compile_seconds: float = 30.0
+    mask_seconds: float = 1.0
 
     def deadline(self) -> Deadline:
         """Return a clock for one compile. It starts now."""
         return Deadline(self.compile_seconds)
-
-
-class Deadline:
-    """A clock that raises `LimitExceededError` for `compile_seconds` when its time is over.
-
-    Args:
-        seconds: the time allowed, from now on.
-    """
-
-    __slots__ = ("_end", "_seconds")
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._end: float | None = time.monotonic() + seconds
-
-    def restart(self) -> None:
-        """Start the whole time again, at the next check."""
-        self._end = None
-
-    def check(self) -> None:
-        """Raise an error if the time is over. Call it once every few hundred steps of a loop.
-
-        Raises:
-            LimitExceededError: the time is over.
-        """
-        now = time.monotonic()
-        if self._end is None:
-            self._end = now + self._seconds
-        elif now > self._end:
-            raise LimitExceededError("compile_seconds", self._seconds)

@@ -9,7 +9,6 @@ The cache lives in memory only and is never pickled: nothing that comes with a r
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
@@ -17,6 +16,7 @@ from concurrent.futures import Future
 from structgen.engine.grammar.composition import ComposedRules
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar, SharedTables
+from structgen.fork_safety import forkable_lock
 from structgen.schema.rules.lazy_rules import LazyRules
 
 __all__ = ["CompileCache", "estimated_bytes"]
@@ -57,7 +57,7 @@ class CompileCache:
 
     def __init__(self, size_bytes: Callable[[CompiledGrammar], int]) -> None:
         self._size_bytes = size_bytes
-        self._lock = threading.Lock()
+        self._lock = forkable_lock()
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
         self._used_before: _Entry | None = None
         self._total_bytes = 0
@@ -92,6 +92,10 @@ class CompileCache:
             self._entries.clear()
             self._used_before = None
             self._total_bytes = 0
+
+    def forget_threads(self) -> None:
+        """Forget the compiles under way: in a forked process, the threads that they were in do not exist."""
+        self._under_way.clear()
 
     def __len__(self) -> int:
         return len(self._entries)

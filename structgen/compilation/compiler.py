@@ -10,23 +10,25 @@ With `tokenization="proper"` the grammar is narrowed to the texts that the token
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
 from structgen.compilation.cache import CompileCache, estimated_bytes
 from structgen.compilation.constraint import Constraint, Tokenization
-from structgen.compilation.inputs import CompileInput, from_grammar, from_json_lines, from_source
+from structgen.compilation.inputs import CompileInput, as_grammar, from_grammar, from_json_lines, from_source
 from structgen.engine.automata.eager import build_automata
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.matching.compiled import CompiledGrammar, SharedState
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
-from structgen.errors import UnsatisfiableSchemaError, VocabularyError
+from structgen.errors import StructgenError, UnsatisfiableSchemaError, VocabularyError
+from structgen.fork_safety import call_in_forked
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
 from structgen.output_types.template import Template
 from structgen.output_types.yaml import Yaml
-from structgen.schema import Source, begins_with_bracket, resolve
+from structgen.schema import Source, begins_with_bracket, begins_with_many_texts, resolve
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
 if TYPE_CHECKING:
@@ -38,8 +40,27 @@ __all__ = ["clear_cache", "compile", "compile_input", "json_grammar"]
 T = TypeVar("T")
 
 _cache = CompileCache(estimated_bytes)
+call_in_forked(_cache.forget_threads)
 _DEFAULT_OPTIONS = SchemaOptions()
 _DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class CompileCall:
+    """The arguments of a call of `structgen.compile`, by which a constraint is compiled again when it is loaded.
+
+    Attributes:
+        schema: the schema, type or grammar as it was given.
+        tokenization, limits, cache, eager_automata: see `structgen.compile`.
+        options: the options for reading the schema, as they were given.
+    """
+
+    schema: Any
+    tokenization: Tokenization
+    limits: Limits
+    cache: bool
+    eager_automata: bool
+    options: dict[str, Any]
 
 
 def clear_cache() -> None:
@@ -87,7 +108,8 @@ def compile(
 
     Args:
         schema: a Pydantic model or any type that Pydantic supports, a JSON Schema as a dict, a `Grammar`,
-            `json_lines(…)`, `template(…)` or `Grammar.yaml(…)`.
+            `json_lines(…)`, `template(…)` or `Grammar.yaml(…)`. A `re.compile(…)` stands for `Grammar.regex`, and a
+            list of texts for `Grammar.choice`.
         vocabulary: the tokens of the model.
         tokenization: "proper" allows only the tokens into which the tokenizer itself would split the text, as the model
             has learned to read them; see docs/proper-tokenization.md. The vocabulary must be made by
@@ -114,26 +136,62 @@ def compile(
         >>> structgen.compile({"enum": [1, 12]}, vocabulary).matcher().allowed_token_ids()
         [0]
     """
+    if isinstance(schema, Vocabulary):
+        raise TypeError("the arguments are swapped: compile takes the schema first, then the vocabulary")
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}")
     checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
     limits = limits or _DEFAULT_LIMITS
+    schema = as_grammar(schema)
     if tokenization == "proper" and (checked.format == "yaml" or isinstance(schema, Yaml)):
         raise ValueError("tokenization='proper' is for JSON and grammars, not for YAML")
-    proper = _proper(tokenization, vocabulary)
-    spellable = None if proper is None else proper.spelling.spellable
-    narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
-    prepared = compile_input(narrowed, checked, limits, cache=cache)
-    if proper is not None:
-        from structgen.tokenization.unspellable.named_texts import named_patterns, named_texts
+    with limits.deadline():
+        proper = _proper(tokenization, vocabulary)
+        spellable = None if proper is None else proper.spelling.spellable
+        narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
+        prepared = compile_input(narrowed, checked, limits, cache=cache)
+        if proper is not None:
+            from structgen.tokenization.unspellable.named_texts import named_patterns, named_texts
 
-        source = prepared.source or prepared.line
-        if source is not None:
-            proper.spelling.check_separators(checked.whitespace, prepared.line is not None)
-        proper.spelling.check_texts(named_texts(schema, source))
-        proper.spelling.check_languages(named_patterns(source, limits), limits)
-    compiled = _compiled(prepared, vocabulary, limits, spellable, cache=cache, eager_automata=eager_automata)
-    return Constraint(compiled, prepared, proper=proper)
+            source = prepared.source or prepared.line
+            if source is not None:
+                proper.spelling.check_separators(checked.whitespace, prepared.line is not None)
+            proper.spelling.check_texts(named_texts(schema, source))
+            proper.spelling.check_languages(named_patterns(source, limits), limits)
+        compiled = _compiled(prepared, vocabulary, limits, spellable, cache=cache, eager_automata=eager_automata)
+    call = CompileCall(schema, tokenization, limits, cache, eager_automata, dict(options))
+    return Constraint(compiled, prepared, proper=proper, stored=partial(_stored, call, prepared, vocabulary))
+
+
+def _compile_again(call: CompileCall, vocabulary: Vocabulary) -> Constraint[Any]:
+    """Return the constraint of a call of `compile`; for pickle."""
+    options = cast(SchemaArguments, call.options)
+    return compile(
+        call.schema,
+        vocabulary,
+        tokenization=call.tokenization,
+        limits=call.limits,
+        cache=call.cache,
+        eager_automata=call.eager_automata,
+        **options,
+    )
+
+
+def _stored(call: CompileCall, prepared: CompileInput, vocabulary: Vocabulary) -> tuple[Any, ...]:
+    """Return what pickle stores of a constraint.
+
+    Raises:
+        TypeError: the schema is a dict that was changed, so it would be compiled to other rules.
+    """
+    if not isinstance(call.schema, Grammar):
+        options = SchemaOptions(**cast(SchemaArguments, call.options))
+        try:
+            key = compile_input(call.schema, options, call.limits, cache=call.cache).key
+        except StructgenError:
+            key = None
+        if key != prepared.key:
+            raise TypeError("the schema was changed after structgen.compile; compile it again before pickling")
+    return _compile_again, (call, vocabulary)
 
 
 def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: bool = True) -> CompileInput:
@@ -148,6 +206,7 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
     Raises:
         SchemaError, LimitExceededError: see `structgen.schema.resolve`.
     """
+    given = as_grammar(given)
     if isinstance(given, Yaml):
         return from_source(resolve(given.schema, limits=limits, options=replace(options, format="yaml")), limits)
     if isinstance(given, (Grammar, Template)) and options.format == "yaml":
@@ -217,6 +276,8 @@ def _compiled(
                 build_automata(made.shared.automata, written.terminals, limits.deadline())
         if begins_with_bracket(tables):
             made.prepare()
+        elif begins_with_many_texts(tables):
+            made.prepare_start()
         made.origin = prepared.origin
         return made
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from structgen.engine.matching.compiled import CompiledGrammar
@@ -26,6 +26,9 @@ T = TypeVar("T")
 class Constraint(Generic[T]):
     """A schema or grammar compiled for one vocabulary. Requests, threads and models may share it.
 
+    A copy is the constraint itself. Pickling stores what `structgen.compile` was called with, and loading compiles it
+    again, once a process: so it can be sent to another process, forked or spawned.
+
     Attributes:
         grammar: the compiled grammar, with the masks found so far.
         is_json: whether its texts are JSON.
@@ -33,12 +36,21 @@ class Constraint(Generic[T]):
         source: the schema; None for a grammar.
         line: for JSON Lines, the schema of each line; else None.
         prepared: the compile input; it reads and writes the texts.
+
+    Args:
+        proper: the tokenizer's way to split texts, for `tokenization="proper"`.
+        stored: returns what pickle stores; see `object.__reduce__`.
     """
 
-    __slots__ = ("_proper", "grammar", "is_json", "is_yaml", "line", "prepared", "source")
+    __slots__ = ("_proper", "_stored", "grammar", "is_json", "is_yaml", "line", "prepared", "source")
 
     def __init__(
-        self, grammar: CompiledGrammar, prepared: CompileInput, *, proper: ProperTokenization | None = None
+        self,
+        grammar: CompiledGrammar,
+        prepared: CompileInput,
+        *,
+        proper: ProperTokenization | None = None,
+        stored: Callable[[], Any] | None = None,
     ) -> None:
         self.grammar = grammar
         self.is_json = prepared.is_json
@@ -47,6 +59,7 @@ class Constraint(Generic[T]):
         self.line: Source | None = prepared.line
         self.prepared = prepared
         self._proper = proper
+        self._stored = stored
 
     @property
     def tokenization(self) -> Tokenization:
@@ -127,6 +140,25 @@ class Constraint(Generic[T]):
 
         is_proper = self._proper is not None
         return processor_class()(self.vocabulary, self.matcher, depends_on_prompt=is_proper)
+
+    def __copy__(self) -> Constraint[T]:
+        """Return the constraint itself, as it never changes."""
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Constraint[T]:
+        """Return the constraint itself, as it never changes."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what pickle stores: the vocabulary, and the arguments of `structgen.compile`.
+
+        Raises:
+            TypeError: the constraint was not made by `structgen.compile`, or its schema was changed since then.
+        """
+        if self._stored is None:
+            raise TypeError("only a Constraint made by structgen.compile can be pickled")
+        found: tuple[Any, ...] = self._stored()
+        return found
 
     def __repr__(self) -> str:
         return f"Constraint({self.grammar!r}, tokenization={self.tokenization!r})"

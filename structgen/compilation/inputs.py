@@ -7,12 +7,14 @@ This module makes one of a grammar, a schema or JSON Lines; `template_rules.py` 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from structgen.deadlines import spend
 from structgen.engine.grammar.composition import has_text, repetition
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.regex.tree import Regex
@@ -24,7 +26,7 @@ from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.writable import Narrowed
 
-__all__ = ["CompileInput", "IsEmpty", "JsonValue", "from_grammar", "from_json_lines", "from_source"]
+__all__ = ["CompileInput", "IsEmpty", "JsonValue", "as_grammar", "from_grammar", "from_json_lines", "from_source"]
 
 IsEmpty = Callable[[Regex], bool]
 """Returns whether a regex matches nothing."""
@@ -75,6 +77,26 @@ class CompileInput:
     source: Source | None = None
     line: Source | None = None
     origin: Callable[[], Mapping[Regex, tuple[str, ...]]] | None = None
+
+
+def as_grammar(given: Any) -> Any:
+    """Return the grammar that a compiled regex or a list of texts stands for; anything else as it is.
+
+    Raises:
+        GrammarError: the regex has flags, is of bytes, or is not regular; or the list is empty.
+    """
+    if isinstance(given, re.Pattern):
+        if not isinstance(given.pattern, str):
+            raise GrammarError("a regex of bytes is not supported", hint="compile it from str")
+        if given.flags != re.compile(given.pattern).flags:
+            flags = re.RegexFlag(given.flags & ~re.UNICODE)
+            raise GrammarError(
+                f"the regex was compiled with {flags!r}", hint="write the flag into the pattern, as in (?i:…)"
+            )
+        return Grammar.regex(given.pattern)
+    if isinstance(given, list) and all(isinstance(text, str) for text in given):
+        return Grammar.choice(given)
+    return given
 
 
 def from_grammar(grammar: Grammar) -> CompileInput:
@@ -202,11 +224,47 @@ def _content(source: Source, limits: Limits) -> str:
     registry = source.options.registry
     content = [source.json_schema, {} if registry is None else {uri: registry.contents(uri) for uri in registry}]
     try:
+        _check_size(content, limits)
         return _ENCODER.encode(content)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
     except (TypeError, ValueError) as error:
         raise SchemaError(f"the schema is not JSON data: {error}", pointer="") from error
+
+
+def _check_size(content: Any, limits: Limits) -> None:
+    """Raise an error if a schema is much larger as text than as Python objects, as its parts are shared.
+
+    With 30 nestings of `s = {"anyOf": [s, {"items": s}]}` the text would have a billion subschemas.
+    """
+    seen: set[int] = set()
+    waiting = [content]
+    while waiting:
+        values = waiting.pop()
+        if id(values) in seen:
+            break
+        seen.add(id(values))
+        spend(len(values))
+        for value in values.values() if isinstance(values, dict) else values:
+            if isinstance(value, (dict, list)):
+                waiting.append(value)
+    else:
+        return
+    if _tree_size(content, {}) > max(_MAX_SHARED_VALUES, limits.schema_nodes):
+        raise LimitExceededError("schema_nodes", limits.schema_nodes)
+
+
+def _tree_size(values: Any, known: dict[int, int]) -> int:
+    """Return the number of values in a tree whose parts may be shared; each part is visited once."""
+    found = known.get(id(values))
+    if found is None:
+        known[id(values)] = 0  # a part within itself: the encoder refuses it
+        found = len(values)
+        for value in values.values() if isinstance(values, dict) else values:
+            if isinstance(value, (dict, list)):
+                found += _tree_size(value, known)
+        known[id(values)] = found
+    return found
 
 
 def _exact_number(value: Any) -> list[str]:
@@ -216,4 +274,5 @@ def _exact_number(value: Any) -> list[str]:
     raise TypeError(f"it contains a {type(value).__name__}")
 
 
+_MAX_SHARED_VALUES = 5_000_000
 _ENCODER = json.JSONEncoder(separators=(",", ":"), default=_exact_number)

@@ -241,9 +241,9 @@ class Checker:
 
         if self._source is None:
             return
-        if self._validator is None:
-            from structgen.schema.validation import validator_for
+        from structgen.schema.validation import TOO_DEEP, validator_for
 
+        if self._validator is None:
             self._validator = validator_for(self._source.json_schema, self._source.options)
         try:
             value = json.loads(text, parse_constant=_no_constant)
@@ -255,9 +255,7 @@ class Checker:
             for one in error.errors(include_url=False)[:_MAX_ERRORS]:
                 yield _members(value, one["loc"]), one["msg"]
         except RecursionError as error:
-            raise LimitExceededError(
-                "schema_depth", self._limits.schema_depth, message="the text is nested too deeply to be validated"
-            ) from error
+            raise LimitExceededError("schema_depth", self._limits.schema_depth, message=TOO_DEEP) from error
 
 
 def _are_related(left: Problem, right: Problem) -> bool:

@@ -42,6 +42,9 @@ T = TypeVar("T")
 class Generator(Generic[T]):
     """A model and a schema, ready for many prompts. Safe to use from several threads.
 
+    It can be pickled if its model was made by `structgen.load`: the other process loads the model by its name, and
+    compiles the schema again. A copy shares the model and the compiled schema.
+
     Args:
         model: from `structgen.load(…)`, `structgen.from_transformers(…)` or the like; any
             `structgen.models.base.Model`.
@@ -94,6 +97,10 @@ class Generator(Generic[T]):
         self._settings = Settings(**running)
         self.model = model
         self.constraint: Constraint[T] = _constraint_for(model, schema, limits, cast(ConstraintOptions, reading))
+
+    def __deepcopy__(self, memo: Any) -> Generator[T]:
+        """Return another generator with the same model, constraint and settings."""
+        return copy.copy(self)
 
     def __repr__(self) -> str:
         return f"Generator({self.model!r}, {self.constraint!r})"

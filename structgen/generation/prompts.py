@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import pydantic_core
@@ -73,6 +74,9 @@ def _conversation(prompt: Prompt, constraint: Constraint[Any], settings: Setting
     return [*before, *messages]
 
 
+_ROLES = ("user", "system", "assistant", "tool", "developer")
+
+
 def _check(prompt: Any) -> None:
     if isinstance(prompt, str):
         return
@@ -84,6 +88,9 @@ def _check(prompt: Any) -> None:
     for index, message in enumerate(prompt):
         if not isinstance(message.get("role"), str):
             raise ValueError(f"message {index} has no role: {repr(message)[:80]}")
+        close = get_close_matches(message["role"], _ROLES, n=1)
+        if close and close[0] != message["role"]:  # templates may have roles of their own, far from these
+            raise ValueError(f"message {index} has the role {message['role']!r}: did you mean {close[0]!r}?")
         if message.get("content") is None and not message.get("tool_calls"):
             raise ValueError(f"message {index} has no content: {repr(message)[:80]}")
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import ModelError
 from structgen.models.base import Prompt, as_messages
+from structgen.models.names import by_name
 from structgen.models.sequences import Entry, SequencePool, SequenceSession
 from structgen.models.tokenized import cached_tokenize
 
@@ -50,6 +51,10 @@ class LlamaCppModel:
         self._pool = _LlamaCache(llama, cells, min(sequences, lib.llama_max_parallel_sequences())).pool()
         self.chat_template = chat_template or llama.metadata.get("tokenizer.chat_template")
         self._tokens_of = cached_tokenize(self._tokenize)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what pickle stores; see `structgen.models.names.by_name`."""
+        return by_name(self)
 
     def __repr__(self) -> str:
         return f"LlamaCppModel({self.llama.model_path!r}, {self.vocabulary.size} tokens)"

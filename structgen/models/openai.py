@@ -13,6 +13,7 @@ import openai
 
 from structgen.engine.vocabulary.vocabulary import byte_vocabulary
 from structgen.models.base import ServerPiece, ServerRequest, ServerUsage
+from structgen.models.names import by_name
 from structgen.schema.options import SchemaArguments
 
 __all__ = ["OpenAIModel", "from_openai"]
@@ -64,6 +65,10 @@ class OpenAIModel:
         self.client = client
         self.name = name
         self._parameters = parameters
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what pickle stores; see `structgen.models.names.by_name`."""
+        return by_name(self)
 
     def __repr__(self) -> str:
         return f"OpenAIModel({self.name!r} at {self.client.base_url})"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import ModelError
+from structgen.fork_safety import forkable_lock
 from structgen.models.base import Prompt, as_messages
+from structgen.models.names import by_name
 
 __all__ = ["TokenizedModel", "cached_tokenize"]
 
@@ -36,8 +37,12 @@ class TokenizedModel:
         self.tokenizer = tokenizer
         self.vocabulary = Vocabulary.from_huggingface(tokenizer, vocab_size=vocab_size, eos_token_ids=eos_token_ids)
         # Fast tokenizers are not safe to call from several threads at once ("Already borrowed").
-        self._tokenizer_lock = threading.Lock()
+        self._tokenizer_lock = forkable_lock()
         self._tokens_of = cached_tokenize(self._tokenize)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what pickle stores; see `structgen.models.names.by_name`."""
+        return by_name(self)
 
     @property
     def chat_template(self) -> str | None:

@@ -25,7 +25,12 @@ from structgen.engine.grammar.tables import GrammarTables
 from structgen.limits import Deadline, Limits
 from structgen.schema.options import SchemaArguments, SchemaOptions
 from structgen.schema.reading.keywords import SchemaWarning
-from structgen.schema.rules.to_rules import begins_with_bracket, json_schema_to_rules, strings_of_schema
+from structgen.schema.rules.to_rules import (
+    begins_with_bracket,
+    begins_with_many_texts,
+    json_schema_to_rules,
+    strings_of_schema,
+)
 from structgen.schema.sources import Source, resolve
 
 if TYPE_CHECKING:
@@ -36,6 +41,7 @@ __all__ = [
     "SchemaWarning",
     "Source",
     "begins_with_bracket",
+    "begins_with_many_texts",
     "json_schema_to_rules",
     "resolve",
     "schema_to_kbnf",

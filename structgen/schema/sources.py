@@ -92,12 +92,15 @@ def _json_parser(schema: dict[str, Any] | bool, options: SchemaOptions) -> Calla
     validators: list[jsonschema.protocols.Validator] = []
 
     def parse(text: str, context: Any = None) -> Any:
-        if not validators:
-            from structgen.schema.validation import validator_for  # imports jsonschema, which masks do not need
+        from structgen.schema import validation  # imports jsonschema, which masks do not need
 
-            validators.append(validator_for(schema, options))
-        value = json.loads(text)
-        validators[0].validate(value)
+        if not validators:
+            validators.append(validation.validator_for(schema, options))
+        try:
+            value = json.loads(text)
+            validators[0].validate(value)
+        except RecursionError as error:
+            raise LimitExceededError("schema_depth", Limits().schema_depth, message=validation.TOO_DEEP) from error
         return value
 
     return parse
@@ -110,6 +113,11 @@ def _from_type(given: Any, options: SchemaOptions) -> Source:
     from structgen.schema.pydantic.exact_json_schema import ExactJsonSchema
 
     adapter: pydantic.TypeAdapter[Any]
+    if isinstance(given, pydantic.BaseModel):
+        name = type(given).__name__
+        raise UnsupportedSchemaError(
+            f"an instance of {name} is not a schema", pointer="", keyword="type", hint=f"pass the class {name} itself"
+        )
     name = getattr(given, "__name__", None) or repr(given)
     if inspect.isroutine(given):  # Pydantic would call it with the model's output
         raise UnsupportedSchemaError(

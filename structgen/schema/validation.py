@@ -5,6 +5,8 @@ r"""The final validator of plain JSON Schemas: `jsonschema`, made exact where it
   Unicode's digits.
 - The dialects of subschemas, the vocabularies of metaschemas and references are read as for the grammar. Nothing is
   fetched.
+- A reference that leads back to itself at the same value is decided by the fixed point (`reading/fixed_points.py`).
+  `jsonschema` follows it until the stack ends.
 - `format`, where it is asserted, means the same as for the grammar. `jsonschema` only checks formats whose packages are
   installed, and some of them loosely. It still decides on texts that `Language.outer` leaves open.
 """
@@ -12,6 +14,9 @@ r"""The final validator of plain JSON Schemas: `jsonschema`, made exact where it
 from __future__ import annotations
 
 import re
+import sys
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
@@ -21,6 +26,7 @@ import jsonschema
 from attrs import fields
 from jsonschema.protocols import Validator
 from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 from structgen.errors import SchemaError
 from structgen.limits import Limits
@@ -30,11 +36,14 @@ from structgen.schema.options import SchemaOptions
 from structgen.schema.own_keywords import SUBSTRING_OF
 from structgen.schema.reading.dialects import UNDECLARED, Dialect, dialect_of, dialect_within, is_of_draft4
 from structgen.schema.reading.keywords import language_of
+from structgen.schema.reading.refs import REFERENCES
 from structgen.schema.reading.resources import Library
 from structgen.schema.reading.scopes import ROOT
 from structgen.schema.reading.substrings import is_substring, read_keyword
 
-__all__ = ["validator_for"]
+__all__ = ["TOO_DEEP", "validator_for"]
+
+TOO_DEEP = "the text is nested too deeply to be validated"
 
 Errors = Iterator[jsonschema.ValidationError]
 Keyword = Callable[[Validator, Any, Any, Any], Errors]
@@ -50,10 +59,15 @@ _CLASSES: dict[str, Any] = {
 _DRAFT4, _2019, _2020 = (_CLASSES[name].VALIDATORS for name in ("draft4", "2019-09", "2020-12"))
 _ROOT_URI = "urn:structgen:schema"
 _BY_DEFAULT = SchemaOptions()
+_FRAMES_LEFT = 150  # of the stack, for what a keyword calls
+_MAX_VISITS = {"$ref": 1, "$recursiveRef": 4, "$dynamicRef": 4}
+"""Visits of one reference at one value. A dynamic one may lead elsewhere when it is reached again."""
 
 
 def validator_for(schema: dict[str, Any] | bool, options: SchemaOptions = _BY_DEFAULT) -> Validator:
     """Return the validator of a schema.
+
+    Its methods raise RecursionError for values that are nested too deeply.
 
     Args:
         schema: the whole schema.
@@ -88,12 +102,15 @@ def _validator_class(dialect: Dialect, asserts_formats: bool) -> Any:
     keywords |= dict.fromkeys(base.VALIDATORS.keys() - dialect.keywords, _annotation)
     if not (asserts_formats or dialect.asserts_formats):
         keywords["format"] = _annotation
+    known = {**base.VALIDATORS, **keywords}
+    keywords |= {name: _without_circles(name, known[name]) for name in REFERENCES & known.keys()}
     extend: Any = jsonschema.validators.extend
     made = extend(base, keywords)
     arguments = [(field.name, field.alias) for field in fields(made) if field.init]
 
     def evolve(self: Any, **changes: Any) -> Any:
         """Return a validator of a subschema, in the subschema's own dialect."""
+        _check_stack()
         for name, alias in arguments:
             if alias not in changes:
                 changes[alias] = getattr(self, name)
@@ -102,6 +119,47 @@ def _validator_class(dialect: Dialect, asserts_formats: bool) -> Any:
 
     made.evolve = evolve
     return made
+
+
+def _check_stack() -> None:
+    """Raise RecursionError before the interpreter does: in a library that is not written in Python, it is a panic."""
+    try:
+        sys._getframe(sys.getrecursionlimit() - _FRAMES_LEFT)
+    except ValueError:  # the stack is not that deep
+        return
+    raise RecursionError(TOO_DEEP)
+
+
+class _Open(threading.local):
+    """The references that a thread's validator is following, each with the value, and how often."""
+
+    def __init__(self) -> None:
+        self.visits: Counter[tuple[int, int]] = Counter()
+
+
+_OPEN = _Open()
+
+
+def _without_circles(name: str, keyword: Keyword) -> Keyword:
+    """Return a reference keyword that does not hold where it is reached again and again at the same value."""
+    at_most = _MAX_VISITS[name]
+
+    def check(validator: Validator, reference: Any, instance: Any, schema: Any) -> Errors:
+        pair = id(schema), id(instance)
+        if _OPEN.visits[pair] >= at_most:
+            yield jsonschema.ValidationError(f"{reference!r} refers to itself, and nothing else accepts the value")
+            return
+        _OPEN.visits[pair] += 1
+        try:
+            yield from keyword(validator, reference, instance, schema) or ()
+        except Unresolvable:  # outside of the schema; without `lenient`, the grammar refused it or did not reach it
+            return
+        finally:
+            _OPEN.visits[pair] -= 1
+            if not _OPEN.visits[pair]:
+                del _OPEN.visits[pair]
+
+    return check
 
 
 def _dialect_inside(schema: Any, outer: Dialect, resolver: Any, validator: Any) -> Dialect:
@@ -129,7 +187,10 @@ def _matches(pattern: str, text: str) -> bool:
     try:
         return language_of(pattern, "ecma", ROOT, "pattern", Limits()).matches(text)
     except SchemaError:  # automata cannot do this pattern; the grammar refused it or did not reach it
-        return re.search(pattern, text) is not None
+        try:
+            return re.search(pattern, text) is not None
+        except re.error:  # of another syntax than Python's; `lenient` dropped it from the grammar
+            return True
 
 
 def _pattern_properties(validator: Validator, patterns: Any, instance: Any, schema: Any) -> Errors:

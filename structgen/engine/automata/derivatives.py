@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+from structgen.deadlines import spend
 from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.automata.byte_partitions import BytePartitions
 from structgen.engine.automata.suffix_automaton import SuffixAutomaton
@@ -107,6 +108,7 @@ class Derivatives:
         """
         stack = [term]
         while stack:
+            spend(1)
             top = stack[len(stack) - 1]
             if self.partitions.map_at.values[top] != NO_MAP:
                 stack.pop()
@@ -140,6 +142,7 @@ class Derivatives:
         heads: list[int] = []
         while stack:
             top = stack.pop()
+            spend(1)
             if self.table.kind[top] == K_UNION:
                 after = self.table.payload[top]
             else:
@@ -270,6 +273,7 @@ class Derivatives:
         number = -1 - target
         made = self._later_made[number]
         if made == NOT_MADE:
+            spend(1)
             term = self._later_term[number]
             at = self._later_at[number]
             if term != NOTHING:
@@ -301,6 +305,7 @@ class Derivatives:
         if kind == K_INTERSECTION:
             if len(payload) == 2 and tail == EMPTY:
                 return self.terms.intersect(self.target(payload[0], byte), self.target(payload[1], byte))
+            spend(len(payload))
             return self.terms.intersection([self.target(part, byte) for part in payload], tail)
         if kind == K_COMPLEMENT:
             return self.terms.complement(self.target(payload, byte), tail)
@@ -366,6 +371,7 @@ class Derivatives:
             number = self.partitions.product(number, self.partitions.map_number(bytes(first_bytes)))
         end = self.partitions.stack_size
         for place in range(self.partitions.width_of[number]):
+            spend(1 + (len(heads) >> 3))
             byte = self.partitions.byte_of[number * 256 + place]
             self.partitions.push(self._united(self._members(base, literals_base, end, byte)))
         return self.partitions.reduced(number, self.partitions.moved_down(base, end))
@@ -469,6 +475,7 @@ class Derivatives:
         """Compute the partition of an intersection: a byte leads on if it leads on in all parts."""
         number = self._common_map(parts)
         for place in range(self.partitions.width_of[number]):
+            spend(1 + (len(parts) >> 3))
             byte = self.partitions.byte_of[number * 256 + place]
             leads = True
             for part in parts:
@@ -496,6 +503,7 @@ class Derivatives:
         """Return the common refinement of the class maps of some terms."""
         number = ONE_CLASS
         for part in parts:
+            spend(1)
             number = self.partitions.product(number, self.partitions.map_at.values[part])
         return number
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 
+from structgen.deadlines import spend
 from structgen.engine.automata.derivatives import Derivatives
 from structgen.engine.constants import (
     ALIVE,
@@ -98,7 +99,9 @@ class Emptiness:
             _, _, _, top = heapq.heappop(queue)
             looked_at += 1
             self.terms_searched += 1
+            spend(2)
             for index in range(self._successor_count(top)):
+                spend(1)
                 target = self._successor(top, index)
                 if target == NOTHING or target in came_from or self._life.values[target] == LIFELESS:
                     continue
@@ -195,6 +198,7 @@ class Emptiness:
             if term in waiting:
                 continue
             for index in range(self._successor_count(term)):
+                spend(1)
                 target = self._successor(term, index)
                 if target == NOTHING:
                     continue
@@ -288,6 +292,7 @@ class Emptiness:
             self.terms_searched += 1
             total = cost[top]
             for index in range(self._successor_count(top)):
+                spend(1)
                 if best <= lowest:  # no path with a lower cost is left
                     break
                 target = self._successor(top, index)

@@ -10,6 +10,7 @@ the form does not show the fact, or that showing it would visit too many terms.
 
 from __future__ import annotations
 
+from structgen.deadlines import spend
 from structgen.engine.automata.alphabets import ASCII_MASK
 from structgen.engine.automata.emptiness import Emptiness
 from structgen.engine.automata.inclusion import is_spelled
@@ -72,6 +73,7 @@ class Endings:
         waiting = [state]
         while waiting:
             top = waiting.pop()
+            spend(1)
             if top in after:
                 continue
             if len(after) >= MAX_STATES or self._is_counted_out(top):
@@ -192,6 +194,7 @@ class Endings:
         done = self._few
         stack = [term]
         while stack:
+            spend(1)
             top = stack[len(stack) - 1]
             kind = self.table.kind[top]
             needed: tuple[int, ...] = ()

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from structgen.deadlines import spend
 from structgen.engine.automata.alphabets import Alphabets
 from structgen.engine.automata.inclusion import is_made_of, is_spelled
 from structgen.engine.automata.payload_tables import BROKEN_CHARS, PayloadTables
@@ -220,6 +221,7 @@ class RegularTerms:
             return result
         stack = [term]
         while stack:
+            spend(1)
             top = stack[len(stack) - 1]
             if done.get(top, tail) >= 0:
                 stack.pop()
@@ -253,9 +255,11 @@ class RegularTerms:
         """Return the union of the parts."""
         found: set[int] = set()
         for part in parts:
+            spend(1)
             if part == ALL:
                 return ALL
             if self.table.kind[part] == K_UNION:
+                spend(len(self.table.payload[part]) >> 2)
                 found.update(self.table.payload[part])
             elif part != NOTHING:
                 found.add(part)
@@ -334,6 +338,7 @@ class RegularTerms:
         """Remove the parts of a union that another of its parts, a star C*·R, contains."""
         for star in [t for t in found if is_star(self.table, t)]:
             if star in found:
+                spend(len(found))
                 found.difference_update([t for t in found if t != star and self._is_within(t, star)])
 
     def _merge_repeats(self, found: set[int]) -> None:

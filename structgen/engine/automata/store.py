@@ -19,6 +19,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 
+from structgen.deadlines import spend
 from structgen.engine.automata.alphabets import Alphabets
 from structgen.engine.automata.byte_partitions import BytePartitions
 from structgen.engine.automata.derivatives import Derivatives
@@ -402,6 +403,7 @@ class AutomatonStore:
         queue = [(self.table.min_len[state], 0, 0, state)]
         order = 0
         while queue and len(length) <= most:
+            spend(1)
             _, _, _, top = heapq.heappop(queue)
             if self.table.accepting[top]:
                 return self._spelled(came_from, top)

@@ -18,6 +18,7 @@ from array import array
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from structgen.deadlines import spend
 from structgen.engine.arrays import enlarged, grown, zeros
 from structgen.engine.constants import (
     ANY_BYTE,
@@ -155,6 +156,7 @@ class TermTable:
         Raises:
             LimitExceededError: automaton_states.
         """
+        spend(1)
         mark = _mix(hash(payload), kind, tail)
         table = self._table
         mask = len(table) - 1

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from structgen.deadlines import spend
 from structgen.engine.automata.alphabets import Alphabets
 from structgen.engine.automata.inclusion import is_part_of
 from structgen.engine.automata.payload_tables import PayloadTables
@@ -79,7 +80,9 @@ class Terms(RegularTerms):
         for part in parts:
             if part == NOTHING:
                 return NOTHING
+            spend(1)
             for term in self.conjuncts(part):
+                spend(1)
                 if self.table.kind[term] == K_COMPLEMENT and self.table.tail[term] == EMPTY:
                     refused.append(self.table.payload[term])
                 elif term != ALL:
@@ -149,6 +152,7 @@ class Terms(RegularTerms):
     def _drop_covering(self, found: set[int]) -> None:
         """Remove each star C*·R that contains another part of the intersection: it adds no condition."""
         for star in sorted(found):
+            spend(len(found))
             if is_star(self.table, star) and any(self._is_within(other, star) for other in found if other != star):
                 found.discard(star)
 
@@ -162,6 +166,7 @@ class Terms(RegularTerms):
         apart: list[int] = []
         while waiting:
             term = waiting.pop()
+            spend(1 + len(apart))
             for other in apart:
                 narrow = term if self._counts_alike(term, other) else other
                 if narrow == other and not self._counts_alike(other, term):

@@ -58,6 +58,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from structgen.deadlines import spend
 from structgen.engine.constants import AFTER, DEAD_SET, EMPTY_TEXT, NEEDS_CHECK, NO_BYTE, NO_TEXT, ROOT, UNKNOWN_TEXT
 from structgen.engine.earley.captured_texts import CapturedTexts
 from structgen.engine.earley.completer import Completer
@@ -188,6 +189,7 @@ class ItemSetStore:
         self._kernels.begin(self._text_after(set_id, byte))
         self._completer.skips = False
         for scan in range(self.table.first_scan[set_id], self.table.last_scan[set_id]):
+            spend(1)
             state = automata.next(scans.state[scan], byte)
             if state == 0:
                 continue

@@ -17,6 +17,7 @@ matter, and nothing is sorted.
 
 from __future__ import annotations
 
+from structgen.deadlines import spend
 from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.constants import AFTER, DEAD_SET, FRESH, NEEDS_CHECK, NO_TEXT, UNSET
 from structgen.engine.earley.groups import GroupTable
@@ -78,6 +79,7 @@ class Kernels:
         Raises:
             LimitExceededError: set_items.
         """
+        spend(1)
         items = self._items
         item = items.number(position, state, group)
         if items.mark[item] != self.serial:

@@ -25,6 +25,7 @@ Source: Earley 1970.
 
 from __future__ import annotations
 
+from structgen.deadlines import spend
 from structgen.engine.arrays import grown, grown_pool, zeros
 from structgen.engine.constants import EMPTY_TEXT, MANY_BYTES, NO_BYTE, NO_TEXT
 from structgen.engine.earley.groups import GroupTable
@@ -112,6 +113,7 @@ class Predictor:
             self._groups.wait(self._predicted_group[entry], position, items.group[item])
         done = 0
         while done < predicted:
+            spend(1)
             entry = self._agenda[done]
             done += 1
             if rules.first_rule[entry >> shift] < 0:
@@ -127,6 +129,7 @@ class Predictor:
         group = self._predicted_group[entry]
         nonterminal = entry >> shift
         for rule in range(rules.first_rule[nonterminal], rules.last_rule[nonterminal]):
+            spend(1)
             position = rules.rule_starts[rule]
             symbol = rules.symbols[position]
             state = rules.start_state[position]
@@ -172,6 +175,7 @@ class Predictor:
         automata = self._automata
         common = NO_BYTE
         for scan in range(scan_first, self._scans.size):
+            spend(1)
             state = self._scans.state[scan]
             automata.expand(state)
             only = automata.only_byte.values[state]

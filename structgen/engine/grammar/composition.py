@@ -190,6 +190,12 @@ class ComposedRules(ABC):
         """Return the terminal of a capture without refused texts; see `RuleSource`."""
         return self._source(then[0]).remaining(then[1])
 
+    def forget(self) -> None:
+        """Drop what was computed for written texts. See `RuleSource.forget`."""
+        for source in self.sources:
+            if source is not None:
+                source.forget()
+
     def words(self, key: Any, body: Sequence[Symbol | Lookahead], at: int) -> tuple[str, str]:
         """Describe a symbol of a part's lazy nonterminal; see `Describer`."""
         original = self._original(key, body)

@@ -128,6 +128,9 @@ class RuleSource(Protocol):
     def remaining(self, then: Hashable) -> Regex:
         """Return the terminal of a `Capture` that refuses texts, without those texts."""
 
+    def forget(self) -> None:
+        """Drop what was computed for written texts. It is computed again when needed, with the same results."""
+
 
 class Describer(Protocol):
     """Describes the symbols of lazy nonterminals for messages. A `RuleSource` works without one."""

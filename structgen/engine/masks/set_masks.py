@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from structgen.deadlines import spend
 from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.constants import (
     AFTER,
@@ -287,6 +288,7 @@ class SetMasks:
                 target = sets.goto(target, text[index])
                 if not target:
                     break
+            spend(1)
             if target:
                 self._found.add(token)
         self._scratch.suspects.clear()
@@ -411,6 +413,7 @@ class SetMasks:
             return
         if not remainders.number:
             self._store.give_number(remainders)
+        spend(1)
         key = remainders.number
         key = (key << 6 | ahead) << 30 | group
         if key not in self._met:
@@ -439,6 +442,7 @@ class SetMasks:
         last = sets.table.last_scan[set_id]
         has_lookaheads = sets.rules.lookaheads.shift > 0
         self._followed += 1
+        spend(1 + ((last - first) >> 2))
         marks = self._scratch.states_after
         of_round = marks.begin()
         if last - first > MAX_LOOKED_UP or self._followed > MAX_FOLLOWED:

@@ -52,6 +52,7 @@ ONE = 1  # an object: sets of bytes have 256 bits
 # Declared as C integers in the .pxd, so not importable from here.
 MIN_MERGED_EXITS = 48
 MIN_MERGED_TOKENS = 8192  # inside; what is left after narrower terminals, such as numbers, is looked at too seldom
+MAX_COUNT = 1 << 30  # larger counts act like this one: no token has as many characters
 MAX_MODELS = 8  # wide states that were walked last, as a difference from which others are kept
 WIDE = 4  # a wide state begins as one in so many nodes of the vocabulary's trie at least
 MAX_BYTES = 8  # of a repetition of few bytes, such as white space
@@ -182,6 +183,7 @@ class TerminalMasks:
         char_state, min_count, max_count, rest_state = repetition
         if self._is_narrow(char_state) and self.automata.table.kind[rest_state] in (K_LITERAL, K_BYTES):
             return self._after_repeated(self.automata.terms.repeat(char_state, min_count, max_count, EMPTY), rest_state)
+        min_count, max_count = min(min_count, MAX_COUNT), min(max_count, MAX_COUNT)
         counted = self._counted_of(char_state, rest_state, max_count)
         if counted is None:
             return None

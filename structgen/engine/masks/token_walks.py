@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 
+from structgen.deadlines import spend
 from structgen.engine.arrays import zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import K_LITERAL, NO_BYTE, NO_MAP, ROOT_NODE
@@ -104,6 +105,7 @@ class TokenWalks:
         tokens, size = inside.values, inside.size
         visited = 0
         for index in range(self._node_count):
+            spend(1)
             node = self._nodes[index]
             depth = 0
             stop = trie.size
@@ -125,6 +127,7 @@ class TokenWalks:
                 state = targets[at]
                 visited += 1
                 if state < 0:
+                    spend(1)
                     state = automata.live_target(at)
                     targets = automata.partitions.target_pool
                 end = end_of[node]
@@ -186,6 +189,7 @@ class TokenWalks:
                         trie.node_mark[node] = self._serial
                     found.exits.add_counted(node, 0)
                 if automata.partitions.map_at.values[state] == NO_MAP:
+                    spend(1)
                     automata.derivatives.derive(state)
                 if automata.only_byte.values[state] == NO_BYTE:
                     node = end

@@ -12,6 +12,7 @@ Only `TokenWalks` has a loop of its own; its docstring says why.
 
 from __future__ import annotations
 
+from structgen.deadlines import spend
 from structgen.engine.arrays import zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DESCEND, SKIP
@@ -40,6 +41,7 @@ class TrieWalk:
         self.visited = 0
         while node < stop:
             self.visited += 1
+            spend(1)
             step = self.visit(node, depth_of[node], byte_of[node])
             if step == DESCEND:
                 node += 1

@@ -1,3 +1,4 @@
+from structgen.deadlines cimport Deadline
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.masks.set_masks cimport SetMasks
 from structgen.engine.automata.store cimport AutomatonStore
@@ -22,6 +23,10 @@ cdef class CompiledGrammar:
     cdef readonly tuple spellings
     cdef readonly bint eager
     cdef readonly object limits
+    cdef Deadline _deadline     # of the turn under way
+    cdef int _turns             # how many turns are under way, each within the other
+    cdef object _acquire        # methods of the lock
+    cdef object _release
     cdef readonly int epoch
     cdef readonly object lock
     cdef readonly SharedTables shared
@@ -32,5 +37,11 @@ cdef class CompiledGrammar:
     cdef public object origin
     cdef object __weakref__
 
+    cpdef int begin_turn(self) except -1
+    cpdef int end_turn(self) except -1
     cpdef int renew(self) except -1
     cpdef int renew_sets(self) except -1
+
+
+cdef class Turn:
+    cdef CompiledGrammar _compiled

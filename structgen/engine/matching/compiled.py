@@ -15,8 +15,10 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
+from types import TracebackType
 from typing import Protocol
 
+from structgen.deadlines import Deadline
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.rules import Rules
@@ -26,9 +28,10 @@ from structgen.engine.masks.terminal_masks import TerminalMasks
 from structgen.engine.regex.tree import Regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError
+from structgen.fork_safety import forkable_lock, forkable_rlock
 from structgen.limits import Limits
 
-__all__ = ["CompiledGrammar", "EpochCache", "SharedTables"]
+__all__ = ["CompiledGrammar", "EpochCache", "SharedTables", "Turn"]
 
 
 SHARED_STATES = 262_144  # room for automaton states at first; memory is taken as it is used
@@ -102,10 +105,10 @@ class SharedState:
         lock: one lock for all tables of the vocabulary. A mask takes microseconds, so threads rarely wait.
     """
 
-    _making = threading.Lock()
+    _making = forkable_lock()
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = forkable_rlock()
         self._tables: dict[Limits, SharedTables] = {}
 
     @classmethod
@@ -133,7 +136,9 @@ class SharedState:
             with self.lock:
                 try:
                     return self.tables(vocabulary, limits).automata.is_empty(regex)
-                except LimitExceededError:
+                except LimitExceededError as error:
+                    if error.limit != "automaton_states":
+                        raise
                     return AutomatonStore(limits).is_empty(regex)  # it may fit into empty tables
 
         return found
@@ -185,17 +190,38 @@ class CompiledGrammar:
         self.spellings = vocabulary.spellings  # a copy, as each token is looked up
         self.eager = eager
         self.limits = limits
+        self._deadline = Deadline(limits.mask_seconds, "mask_seconds")
+        self._turns = 0
         self.epoch = -1
         self.lock = SharedState.of(vocabulary).lock
+        self._acquire, self._release = self.lock.acquire, self.lock.release
         self.previous: ItemSetStore | None = None
         self.proper: EpochCache | None = None
         self.origin: Origins | None = None
         self._begin()
 
+    def __copy__(self) -> CompiledGrammar:
+        """Return the grammar itself: its matchers may be copied, its tables are shared."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> CompiledGrammar:
+        """Return the grammar itself; see `__copy__`."""
+        return self
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        """Raise a TypeError: tables are not pickled.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError("a CompiledGrammar cannot be pickled; pickle the Constraint, which is compiled again on load")
+
     def _begin(self) -> None:
         """Begin an epoch with new sets, in the tables that the vocabulary has now."""
         shared = SharedState.of(self.vocabulary).tables(self.vocabulary, self.limits)
         with self.lock:
+            if self.tables.source is not None and self.epoch >= 0:
+                self.tables.source.forget()
             try:
                 sets = self._new_sets(Rules(self.tables, shared.automata, self.limits))
             except LimitExceededError as error:
@@ -221,6 +247,25 @@ class CompiledGrammar:
     def _new_sets(self, rules: Rules) -> ItemSetStore:
         return ItemSetStore(rules, self.limits, accepts_empty=self.tables.accepts_empty)
 
+    def begin_turn(self) -> None:
+        """Take the lock, and begin the time of one mask or of one accepted token. Each call needs one of `end_turn`.
+
+        A turn within a turn belongs to it. Waiting for the lock takes none of the time. The clock is read at the first
+        look (`structgen.deadlines`), as most turns are over before.
+        """
+        self._acquire()
+        if self._turns == 0:
+            self._deadline.restart()
+            self._deadline.__enter__()
+        self._turns += 1
+
+    def end_turn(self) -> None:
+        """End the time, and release the lock."""
+        self._turns -= 1
+        if self._turns == 0:
+            self._deadline.__exit__(None, None, None)
+        self._release()
+
     def renew(self) -> None:
         """Drop automata, lazy rules, sets and masks. Matchers find their sets again by themselves."""
         self._begin()
@@ -230,10 +275,38 @@ class CompiledGrammar:
         with self.lock:
             self._begin_epoch(self.shared, self._new_sets(self.sets.rules), self.sets)
 
+    def prepare_start(self) -> None:
+        """Make the rules of the set before the first token ahead of time. They may hold very long lists of texts.
+
+        Raises:
+            LimitExceededError: a limit was passed.
+        """
+        with self.lock:
+            self.sets.close(self.sets.start_set)
+
     def prepare(self) -> None:
         """Make the mask before the first token ahead of time, for example while a model reads its prompt.
 
         Nothing happens where a limit is passed: the call that asks for the mask raises the error.
         """
-        with self.lock, contextlib.suppress(LimitExceededError):
+        with Turn(self), contextlib.suppress(LimitExceededError):
             self.masks.get(self.sets.start_set)
+
+
+class Turn:
+    """One call's turn at the tables of a grammar, as a context manager; see `CompiledGrammar.begin_turn`.
+
+    Args:
+        compiled: the grammar.
+    """
+
+    def __init__(self, compiled: CompiledGrammar) -> None:
+        self._compiled = compiled
+
+    def __enter__(self) -> None:
+        self._compiled.begin_turn()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._compiled.end_turn()

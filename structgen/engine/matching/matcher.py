@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.compiled import CompiledGrammar, Turn
 from structgen.engine.vocabulary.bitmask import as_rows, as_words, tokens_of
 from structgen.errors import LimitExceededError, TokenRejectedError, VocabularyError
 
@@ -82,7 +82,7 @@ class Matcher:
         compiled = self._compiled
         if self._prefix:
             self._epoch = STALE
-            with compiled.lock:
+            with Turn(compiled):
                 self._refresh()
         else:
             self._epoch = compiled.epoch
@@ -118,13 +118,16 @@ class Matcher:
         if is_of_epoch and (self._has_ended() or compiled.masks.knows(self._set)):
             self._write(words)
         else:
-            with compiled.lock:
+            compiled.begin_turn()
+            try:
                 self._refresh()
                 try:
                     self._write(words)
                 except LimitExceededError as error:
                     self._renew_after(error)
                     self._write(words)
+            finally:
+                compiled.end_turn()
 
     def _write(self, words: Any) -> None:
         """Write the mask, where the set is one of this epoch."""
@@ -161,7 +164,7 @@ class Matcher:
         compiled = self._compiled
         if self._has_ended():
             return b""
-        with compiled.lock:
+        with Turn(compiled):
             self._refresh()
             out = bytearray()
             try:
@@ -188,7 +191,7 @@ class Matcher:
     @property
     def is_accepting(self) -> bool:
         """True if the text so far is a whole text of the language."""
-        with self._compiled.lock:
+        with Turn(self._compiled):
             self._refresh()
             return bool(self._compiled.sets.table.accepting[self._set])
 
@@ -198,7 +201,7 @@ class Matcher:
         if self._has_ended():
             return True
         compiled = self._compiled
-        with compiled.lock:
+        with Turn(compiled):
             self._refresh()
             if not compiled.sets.table.accepting[self._set]:
                 return False
@@ -290,7 +293,7 @@ class Matcher:
         compiled = self._compiled
         if token_id not in compiled.vocabulary.eos_token_ids:
             raise self._rejected(token_id, "it stands for no text")
-        with compiled.lock:
+        with Turn(compiled):
             self._refresh()
             allowed = self._may_end()
         if not allowed:
@@ -321,7 +324,8 @@ class Matcher:
         if IS_COMPILED and self._epoch == compiled.epoch and self._follow_known(text):
             self._advance(text)
             return len(text)
-        with compiled.lock:
+        compiled.begin_turn()
+        try:
             if self._epoch != compiled.epoch:
                 self._refresh()
             try:
@@ -331,6 +335,8 @@ class Matcher:
                 accepted = self._follow(text)
             if accepted == len(text):
                 self._advance(text)
+        finally:
+            compiled.end_turn()
         return accepted
 
     def _advance(self, text: bytes) -> None:
@@ -402,9 +408,20 @@ class Matcher:
         self._copy_to(twin)
         return twin
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Raise a TypeError: a matcher is neither pickled nor copied by half.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError(
+            "a Matcher cannot be pickled or copied by module copy. fork() copies it; for another process, pickle the "
+            "Constraint and the accepted tokens, and accept these again there"
+        )
+
     def _copy_to(self, twin: Matcher) -> None:
         """Give another matcher the same state."""
-        with self._compiled.lock:
+        with Turn(self._compiled):
             self._refresh()
             twin._prefix = self._prefix
             twin._epoch = self._epoch
@@ -428,7 +445,7 @@ class Matcher:
         Where a limit of the tables was passed, they are begun anew, and the question is asked once more. The methods
         that are called for each token do the same without this function, as a call takes as long as their work.
         """
-        with self._compiled.lock:
+        with Turn(self._compiled):
             self._refresh()
             try:
                 return question()

@@ -7,8 +7,13 @@ turns them into automata.
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Iterable
 from dataclasses import dataclass
+from os.path import commonpath
+from typing import Any
+
+from structgen.deadlines import spend
 
 __all__ = [
     "ANY_BYTES",
@@ -165,6 +170,15 @@ Regex = (
     | Runs
 )
 
+
+def _parts_of(tree: Any) -> tuple[type, tuple[Any, ...]]:
+    """Return the class of a tree, and the arguments that make it again: how pickle stores it."""
+    return type(tree), tuple([getattr(tree, name) for name in tree.__match_args__])
+
+
+for _kind in Regex.__args__:
+    copyreg.pickle(_kind, _parts_of)
+
 NOTHING: Regex = ByteSet(0)
 EMPTY: Regex = Literal(b"")
 ANY_CHAR: Regex = Chars(((0, 0xD7FF), (0xE000, 0x10FFFF)))
@@ -232,9 +246,35 @@ def difference(left: Regex, right: Regex) -> Regex:
     return Intersection((left, Complement(right)))
 
 
+MAX_SORTED_AT_ONCE = 20_000  # texts
+
+
+def _sorted(texts: list[bytes]) -> list[bytes]:
+    """Sort different texts: many of them in parts, as one long sort would hold Python's interpreter lock.
+
+    The parts have different bytes after what all texts begin with: a, ba and bb are sorted for themselves.
+    """
+    if len(texts) <= MAX_SORTED_AT_ONCE:
+        return sorted(texts)
+    done: list[bytes] = []
+    waiting = [texts]
+    while waiting:
+        part = waiting.pop()
+        spend(len(part) >> 2)
+        if len(part) <= MAX_SORTED_AT_ONCE:
+            done += sorted(part)
+            continue
+        begin = len(commonpath([min(part), max(part)]))
+        parts: dict[bytes, list[bytes]] = {}
+        for text in part:
+            parts.setdefault(text[begin : begin + 2], []).append(text)
+        waiting += [parts[key] for key in sorted(parts, reverse=True)]
+    return done
+
+
 def literal_set(texts: Iterable[bytes]) -> Regex:
     """Return any one of the texts."""
-    table = tuple(sorted(set(texts)))
+    table = tuple(_sorted(list(set(texts))))
     if not table:
         return NOTHING
     return Literal(table[0]) if len(table) == 1 else LiteralSet(table)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import operator
-import threading
+import pickle
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
@@ -20,6 +20,7 @@ import numpy as np
 from structgen.engine.vocabulary.token_bytes import spell_tokens, tokenizer_state
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import VocabularyError
+from structgen.fork_safety import forkable_lock
 from structgen.limits import Limits
 
 __all__ = ["Vocabulary", "byte_vocabulary"]
@@ -139,6 +140,11 @@ class Vocabulary:
         self._tokenizers = [*self._tokenizers, (kept, tokenizer_state(held))][-MAX_PER_TOKENIZER:]
         self.proper = None  # it is made of all tokenizers
 
+    def _remember_loaded(self, tokenizer: Any) -> None:
+        """Keep a tokenizer that was pickled with the vocabulary. Nothing else keeps it alive."""
+        self._tokenizers = [*self._tokenizers, (lambda: tokenizer, tokenizer_state(tokenizer))][-MAX_PER_TOKENIZER:]
+        self.proper = None
+
     @property
     def tokenizers(self) -> list[Any]:
         """The tokenizers it was read out of that still exist and have not changed since."""
@@ -204,6 +210,22 @@ class Vocabulary:
         made.shared = None
         return made
 
+    def __copy__(self) -> Vocabulary:
+        """Return the vocabulary itself, as it never changes."""
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Vocabulary:
+        """Return the vocabulary itself, as it never changes."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what pickle stores: the tokens, and the tokenizers that can be pickled.
+
+        Loading returns the vocabulary with these tokens if the process has one already. Nothing compiled is stored.
+        """
+        parts = dict(enumerate(self.spellings)), self.eos_token_ids, self.size
+        return _loaded, (type(self), *parts, list(filter(None, map(_pickled, self.tokenizers))))
+
     def __repr__(self) -> str:
         return f"Vocabulary({self.size} tokens, eos_token_ids={self.eos_token_ids}, {self.fingerprint[:12]})"
 
@@ -234,6 +256,25 @@ def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, .
     made = _built(cls, by_id, sorted(sorted(spellings), key=by_id.__getitem__), ends, size)
     made._fingerprint = fingerprint
     return _CACHE.intern(made)
+
+
+def _loaded(
+    cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, ...], size: int, tokenizers: list[bytes]
+) -> Vocabulary:
+    """Return a vocabulary that was pickled; see `Vocabulary.__reduce__`."""
+    made = _make(cls, spellings, ends, size)
+    if not made.tokenizers:
+        for stored in tokenizers:
+            made._remember_loaded(pickle.loads(stored))
+    return made
+
+
+def _pickled(tokenizer: Any) -> bytes | None:
+    """Return a tokenizer as pickle stores it; None for one that cannot be pickled."""
+    try:
+        return pickle.dumps(tokenizer)
+    except Exception:  # any error of a foreign class: without its tokenizer, the vocabulary still works
+        return None
 
 
 def _by_id(spellings: dict[int, bytes]) -> list[bytes]:
@@ -331,7 +372,7 @@ class _Cache:
     """The vocabularies in use, by content, and by tokenizer as long as the tokenizer lives."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = forkable_lock()
         self._by_fingerprint: WeakValueDictionary[str, Vocabulary] = WeakValueDictionary()
         self._by_tokenizer: WeakKeyDictionary[Any, dict[tuple[Any, ...], Vocabulary]] = WeakKeyDictionary()
 

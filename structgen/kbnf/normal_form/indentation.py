@@ -111,6 +111,9 @@ class IndentedRules:
         """Not called: KBNF has no captured texts."""
         raise NotImplementedError
 
+    def forget(self) -> None:
+        """Drop nothing: nothing is computed for written texts."""
+
     def remaining(self, then: Hashable) -> rx.Regex:
         """Not called: KBNF has no captured texts."""
         raise NotImplementedError

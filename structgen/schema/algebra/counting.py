@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from structgen.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.algebra.nodes import Node
@@ -72,6 +73,7 @@ def _following(
     """Yield the counts after one more item. A count without an upper bound stops at its lower bound."""
     for counts in reached:
         for given in cases:
+            spend(2)
             after = list(counts)
             for number in given:
                 after[number] += 1
@@ -111,6 +113,7 @@ class _Tail:
 
     def _tried(self, index: int, need: list[int], room: list[int | None], low: int, high: int | None) -> bool:
         self.steps += 1
+        spend(2)
         if self.steps > _MAX_STEPS:
             raise TooManyCounts
         if (high is not None and high < 0) or any(left is not None and left < 0 for left in room):

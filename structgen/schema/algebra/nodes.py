@@ -16,13 +16,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from structgen.deadlines import spend
+from structgen.errors import LimitExceededError
+
 __all__ = ["ANY", "NONE", "AnyOf", "Case", "Node", "any_of", "cases", "complement", "complements", "meet"]
 
 
 class AnyOf(NamedTuple):
-    """The union of two or more nodes, in a fixed order; none of them is known to include another."""
+    """The union of two or more nodes, in a fixed order; none of them is known to include another.
+
+    Attributes:
+        nodes: the nodes.
+        size: the number of atoms in them, those of unions inside included. Comparing unions takes so many steps.
+    """
 
     nodes: tuple[Node, ...]
+    size: int
 
 
 Node = tuple[int | AnyOf, ...]
@@ -38,6 +47,7 @@ Case = tuple[frozenset[int], Node]
 
 _IN_NONE: frozenset[int] = frozenset()
 _MAX_ABSORBED = 64
+_MAX_SIZE = 1_000_000  # atoms of a union
 """Unions of at most so many alternatives are searched for alternatives that others include."""
 
 
@@ -49,6 +59,7 @@ def meet(left: Node, right: Node) -> Node:
         return left
     if left == NONE or right == NONE:
         return NONE
+    spend(len(left) + len(right))
     atoms: set[int] = set()
     unions: list[AnyOf] = []
     for atom in (*left, *right):
@@ -68,6 +79,7 @@ def _narrowed(plain: Node, unions: list[AnyOf]) -> Node:
     given = set(plain)
     kept: dict[AnyOf, None] = {}
     for union in unions:
+        spend(union.size)
         if any(given.issuperset(node) for node in union.nodes):
             continue
         node = any_of(rest for rest in (_rest(node, given) for node in union.nodes) if rest is not None)
@@ -91,6 +103,7 @@ def any_of(nodes: Iterable[Node]) -> Node:
     """Return the union of some nodes as one node."""
     found: dict[Node, None] = {}
     for node in nodes:
+        spend(1)
         if not node:
             return ANY
         if node != NONE:
@@ -99,11 +112,21 @@ def any_of(nodes: Iterable[Node]) -> Node:
         return next(iter(found), NONE)
     if any((-atom,) in found for (atom, *more) in found if not more and isinstance(atom, int)):
         return ANY
+    size = sum(map(_size, found))
+    spend(size)
+    if size > _MAX_SIZE:
+        raise LimitExceededError("schema_nodes", _MAX_SIZE, message=f"a union of more than {_MAX_SIZE} subschemas")
     least = list(found)
     if len(found) <= _MAX_ABSORBED:
+        spend(len(found) * len(found) >> 3)
         sets = [set(node) for node in found]
         least = [node for node, mine in zip(found, sets, strict=True) if not any(other < mine for other in sets)]
-    return least[0] if len(least) == 1 else (AnyOf(tuple(sorted(least, key=_ranks))),)
+    return least[0] if len(least) == 1 else (AnyOf(tuple(sorted(least, key=_ranks)), size),)
+
+
+def _size(node: Node) -> int:
+    """Return the number of atoms in a node, those of unions inside included."""
+    return sum([1 if isinstance(atom, int) else atom.size for atom in node])
 
 
 def complement(node: Node) -> Node:
@@ -127,6 +150,7 @@ def cases(node: Node, asked: Iterable[tuple[int, Node]]) -> list[Case]:
     for number, other in asked:
         split: list[Case] = []
         for given, mine in found:
+            spend(1)
             inside = meet(mine, other)
             if inside != NONE:
                 split.append((given | {number}, inside))
@@ -157,6 +181,7 @@ def _ranks(node: Node) -> tuple[Any, ...]:
 
 def _rank(atom: int | AnyOf) -> tuple[Any, ...]:
     """Return a sort key for atoms: plain ones first."""
+    spend(1)
     if isinstance(atom, int):
         return (0, _order(atom))
     return (1, *map(_ranks, atom.nodes))

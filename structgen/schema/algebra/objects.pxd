@@ -1,3 +1,6 @@
+from structgen.deadlines cimport spend
+
+
 cdef class ObjectSet:
     cdef readonly object properties, classes
     cdef public object required

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from structgen.deadlines import spend
 from structgen.schema.algebra.nodes import ANY, NONE, Case, Node, cases, complement, meet
 from structgen.schema.algebra.strings import ALL_STRINGS, StringSet
 
@@ -57,6 +58,7 @@ class ObjectSet:
     def intersect(self, other: ObjectSet) -> ObjectSet | None:
         """Return the objects that are in both; None if the required keys and the counts alone exclude every object."""
         mine, theirs = self.properties, other.properties
+        spend(1 + len(mine) + len(theirs))
         if other.classes is OPEN:
             properties = {key: meet(node, theirs[key]) if key in theirs else node for key, node in mine.items()}
         else:
@@ -88,6 +90,7 @@ class ObjectSet:
                     properties.setdefault(key, node)
             classes = tuple(pair for pair in self.classes if pair[0].texts is None)
             return ObjectSet(properties, classes, self.required, self.low, self.high, self.somewhere).reduced()
+        spend(1 + len(self.required))
         for key in self.required:
             if (self.properties[key] if key in self.properties else self.at(key)) == NONE:
                 return None
@@ -103,6 +106,7 @@ class ObjectSet:
         """
         named: dict[str, Node] = {}
         for key, mine in self.properties.items():
+            spend(1)
             both = meet(mine, node)
             if both != NONE and keys.contains(key):
                 named[key] = both
@@ -150,6 +154,7 @@ class ObjectSet:
             return False
         if not set(self.somewhere) <= set(other.somewhere):
             return False
+        spend(len(self.properties) + len(other.properties))
         for key, node in self.properties.items():
             theirs = other.at(key)
             if meet(theirs, node) != theirs:

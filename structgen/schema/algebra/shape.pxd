@@ -1,2 +1,5 @@
+from structgen.deadlines cimport spend
+
+
 cdef class Shape:
     cdef readonly object null, booleans, numbers, strings, arrays, objects

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from structgen.deadlines import spend
 from structgen.schema.algebra.arrays import ALL_ARRAYS, ArraySet
 from structgen.schema.algebra.numbers import ALL_NUMBERS, NumberSet
 from structgen.schema.algebra.objects import ALL_OBJECTS, ObjectSet
@@ -88,6 +89,7 @@ class Shape:
         """Return the same set without sets of objects that others cover. Compares each two of them."""
         kept: list[ObjectSet] = []
         for part in self.objects:
+            spend(1 + len(kept))
             if any(other.covers(part) for other in kept):
                 continue
             kept = [other for other in kept if not part.covers(other)]
@@ -114,6 +116,7 @@ def _intersect(left: tuple[_P, ...], right: tuple[_P, ...], whole: tuple[_P, ...
     out: dict[_P, None] = {}
     for part in left:
         for other in right:
+            spend(2)
             both = part.intersect(other)
             if both is not None:
                 out[both] = None
@@ -134,6 +137,7 @@ def _complement(parts: tuple[_P, ...], whole: tuple[_P, ...]) -> tuple[_P, ...]:
         return ()
     rest = whole
     for part in parts:
+        spend(2)
         rest = _intersect(rest, tuple(part.complement()), whole)
     return rest
 

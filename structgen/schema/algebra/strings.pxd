@@ -1,3 +1,6 @@
+from structgen.deadlines cimport spend
+
+
 cdef class Language:
     cdef readonly object name, regex, outer, sizes
 

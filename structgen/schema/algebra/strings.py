@@ -6,11 +6,12 @@ Lengths are in code points. Questions that the regexes' trees do not answer go t
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import inf
 from typing import TypeVar
 
+from structgen.deadlines import spend
 from structgen.engine.automata.finite_languages import count_texts, is_finite, texts_of
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD
@@ -26,6 +27,7 @@ from structgen.schema.algebra.lengths import fewest, lengths
 
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
 
+_MAX_LENGTHS_COUNTED = 64  # of a set with more lengths, the texts of so many are counted first
 _LARGE_NAME = 4_096  # characters of a language's name
 
 
@@ -124,7 +126,8 @@ class StringSet:
             parts.append(StringSet(high=self.low - 1))
         if self.high is not None:
             parts.append(StringSet(low=self.high + 1))
-        parts.extend(StringSet(outside=(language,)) for language in self.within)
+        others = (StringSet(outside=(language,)) for language in self.within)
+        parts.extend(other for other in others if not other.is_empty())  # the pattern "" matches every text
         parts.extend(StringSet(within=(language,)) for language in self.outside)
         if self.excluded:
             parts.append(StringSet(texts=self.excluded))
@@ -167,6 +170,10 @@ class StringSet:
             return at_most
         if is_simple and not self.low and _fewest(self.within[0]) - len(self.excluded) >= at_most:
             return at_most
+        if self.high is not None and self.high - self.low > _MAX_LENGTHS_COUNTED:  # many lengths make many texts
+            shorter = replace(self, high=self.low + _MAX_LENGTHS_COUNTED)
+            if shorter.count(at_most) == at_most:
+                return at_most
         return _count(self, at_most)
 
     def listed(self, at_most: int) -> tuple[str, ...] | None:
@@ -318,10 +325,16 @@ def _is_scalar(text: str) -> bool:
 def _finite(texts: tuple[str, ...], other: StringSet) -> StringSet | None:
     if other.texts is not None:
         known = set(other.texts)
+        spend(len(texts) >> 3)
         kept = tuple(text for text in texts if text in known)
     else:
-        kept = tuple(text for text in texts if other.contains(text))
+        kept = tuple(text for text in texts if _is_in(other, text))
     return StringSet(texts=kept) if kept else None
+
+
+def _is_in(strings: StringSet, text: str) -> bool:
+    spend(1)
+    return strings.contains(text)
 
 
 _T = TypeVar("_T")

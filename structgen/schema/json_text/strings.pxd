@@ -1,5 +1,7 @@
 cimport cython
 
+from structgen.deadlines cimport spend
+
 
 cpdef bytes canonical(text)
 cpdef bytes _unquoted(text)

@@ -20,6 +20,7 @@ from functools import lru_cache
 from itertools import product
 from json.encoder import encode_basestring
 
+from structgen.deadlines import spend
 from structgen.engine.regex.tree import (
     ByteSet,
     Chars,
@@ -222,7 +223,12 @@ def quoted(body: Regex) -> Regex:
 
 def texts_regex(texts: Iterable[str]) -> Regex:
     """Return known strings, quotes included, each in its canonical form."""
-    return literal_set(canonical(text) for text in texts)
+    return literal_set(map(_counted_canonical, texts))
+
+
+def _counted_canonical(text: str) -> bytes:
+    spend(1)
+    return canonical(text)
 
 
 def key_outside(names: Iterable[str]) -> Regex:

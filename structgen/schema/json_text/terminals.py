@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
+from structgen.deadlines import spend
 from structgen.engine.regex.tree import (
     Complement,
     Literal,
@@ -188,7 +189,9 @@ def scalar_terminals(shape: Shape) -> list[Regex]:
             strings.append(part)
             continue
         try:
-            known.extend(map(canonical, part.texts))
+            for text in part.texts:
+                spend(1)
+                known.append(canonical(text))
         except UnicodeEncodeError as error:
             raise Inexpressible("enum") from error
     numbers: list[NumberSet] = []

@@ -58,7 +58,13 @@ def accepted(space: NodeSpace, key: str, schema: dict[str, Any], location: Locat
         schema: the keywords of the schema that holds it.
         location: the location of that schema.
     """
-    return _ACCEPTED[key](space, key, schema, location)
+    if key not in ("enum", "const"):
+        return _ACCEPTED[key](space, key, schema, location)
+    # The nodes of listed values are made once, so that the rounds of a fixed point make the same shapes.
+    known = (id(schema[key]), key, written_in(schema))
+    if known not in space.listed:
+        space.listed[known] = (schema[key], _ACCEPTED[key](space, key, schema, location))
+    return space.listed[known][1]
 
 
 def refused(space: NodeSpace, key: str, schema: dict[str, Any], location: Location) -> Shape:
@@ -87,6 +93,9 @@ def refused(space: NodeSpace, key: str, schema: dict[str, Any], location: Locati
     if key == "if":
         condition, then, otherwise = _conditional(space, schema, location)
         return space.union([meet(condition, complement(then)), meet(complement(condition), complement(otherwise))])
+    if key == "propertyNames":
+        names = space.union(complements(space.node(schema[key], (location, key)))).strings
+        return Shape(objects=tuple(ObjectSet(somewhere=((keys, ANY),)) for keys in names))
     return space.all_but(lambda: accepted(space, key, schema, location))
 
 

@@ -75,6 +75,7 @@ class Dialect:
         ref_overrides: the keywords beside a `$ref` are ignored.
         has_item_lists: `items` may be a list.
         asserts_formats: `format` asserts, even if the caller's options say that it annotates.
+        ignores: keywords of later drafts, which assert nothing in this one although their author may expect it.
     """
 
     name: str
@@ -83,9 +84,11 @@ class Dialect:
     ref_overrides: bool = False
     has_item_lists: bool = True
     asserts_formats: bool = False
+    ignores: frozenset[str] = frozenset()
 
 
-_OF_DRAFT4 = Dialect("draft4", _DRAFT4, "id", True)
+_LATER = _DRAFT7 | {"dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties"}
+_OF_DRAFT4 = Dialect("draft4", _DRAFT4, "id", True, ignores=_LATER - _DRAFT4)
 _2020 = Dialect("2020-12", _of_vocabularies("2020-12"), has_item_lists=False)
 _2019 = Dialect("2019-09", _of_vocabularies("2019-09"))
 UNDECLARED = Dialect("", _2019.keywords | _2020.keywords | _DRAFT7)
@@ -93,8 +96,8 @@ UNDECLARED = Dialect("", _2019.keywords | _2020.keywords | _DRAFT7)
 
 _DIALECTS = {
     "http://json-schema.org/draft-04/schema": _OF_DRAFT4,
-    "http://json-schema.org/draft-06/schema": Dialect("draft6", _DRAFT6, ref_overrides=True),
-    "http://json-schema.org/draft-07/schema": Dialect("draft7", _DRAFT7, ref_overrides=True),
+    "http://json-schema.org/draft-06/schema": Dialect("draft6", _DRAFT6, ref_overrides=True, ignores=_LATER - _DRAFT6),
+    "http://json-schema.org/draft-07/schema": Dialect("draft7", _DRAFT7, ref_overrides=True, ignores=_LATER - _DRAFT7),
     "https://json-schema.org/draft/2019-09/schema": _2019,
     "https://json-schema.org/draft/2020-12/schema": _2020,
 }

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from itertools import product
 from math import prod
 
+from structgen.deadlines import spend
 from structgen.schema.algebra import ArraySet, KeyClass, Node, NumberSet, ObjectSet, Shape, StringSet
 from structgen.schema.algebra.counting import can_be_met
 from structgen.schema.json_text.values import Value
@@ -72,6 +73,7 @@ class Sizes:
             return None
         total = 1
         for key, node in part.properties.items():
+            spend(1)
             ways = self.count(node, depth - 1)
             if ways is None:
                 return None
@@ -117,6 +119,7 @@ class Sizes:
 def children(shape: Shape) -> list[Node]:
     """Return the nodes of the items and properties that a shape's values may have."""
     found: list[Node] = []
+    spend(1 + shape.size)
     for array in shape.arrays:
         if array.contains:
             last = array.settled if array.high is None else min(array.settled, array.high - 1)
@@ -187,6 +190,7 @@ def can_differ(
     for _ in range(_MAX_STEPS):
         if not waiting:
             return False
+        spend(1)
         left, seen = waiting.pop()
         if left.has_empty:
             return True
@@ -210,6 +214,7 @@ def _unused(node: Node, sizes: Sizes, used: frozenset[Value]) -> int | None:
 
 def object_holds(part: ObjectSet, productive: Collection[Node]) -> bool:
     """Return whether a set of objects has a member, given the nodes that are known to have a value."""
+    spend(1 + len(part.required))
     for key in part.required:
         if part.at(key) not in productive:
             return False
@@ -246,6 +251,7 @@ def _fewest_keys(part: ObjectSet, productive: Collection[Node]) -> int | None:
         useful = {given for given, node in part.cases(key) if node in productive}
         with_key: dict[frozenset[int], int] = {} if key in part.required else dict(fewest)
         for before, count in fewest.items():
+            spend(1 + len(useful))
             for given in useful:
                 after = before | given
                 with_key[after] = min(with_key.get(after, count + 1), count + 1)
@@ -261,6 +267,7 @@ def _fewest_keys(part: ObjectSet, productive: Collection[Node]) -> int | None:
     waiting = list(fewest)
     while waiting:
         before = waiting.pop()
+        spend(1 + len(others))
         for given in others:
             after, count = before | given, fewest[before] + 1
             if count < fewest.get(after, count + 1):

@@ -83,7 +83,7 @@ class Evaluation:
         self._space = space
         self._kind = kind
         self._contains = contains
-        self._depth = 0
+        self._under_way: dict[Node, None] = {}
         self._with_key: dict[str, Node] = {}
 
     def cases(self, known: dict[str, Any], location: Location, *, own: bool = False) -> list[Case]:
@@ -118,14 +118,16 @@ class Evaluation:
     def _of(self, node: Node) -> list[Case]:
         """Split the values that satisfy a node into cases."""
         found = _NO_CASES
-        if self._depth > self._space.limits.schema_depth:
+        if node in self._under_way:  # a subschema that refers to itself evaluates nothing more by that
+            return found
+        if len(self._under_way) > self._space.limits.schema_depth:
             raise LimitExceededError("schema_depth", self._space.limits.schema_depth)
-        self._depth += 1
+        self._under_way[node] = None
         for atom in node:
             if isinstance(atom, int) and atom > 1:
                 with self._space.inside(atom) as (known, location):
                     found = self._both(found, self.cases(known, location))
-        self._depth -= 1
+        del self._under_way[node]
         return found
 
     def _branches(self, known: dict[str, Any], key: str, location: Location) -> list[Node]:

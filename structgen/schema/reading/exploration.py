@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from structgen.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.schema.algebra import Node, Shape
 from structgen.schema.algebra.counting import TooManyCounts
@@ -29,6 +30,7 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
         node = work.pop()
         if node in shapes:
             continue
+        spend(2)
         shapes[node] = shape = space.writable(space.shape(node))
         if len(shapes) & 255 == 0:
             space.deadline.check()
@@ -45,6 +47,7 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
     while pending:
         left: list[Node] = []
         for node in pending:
+            spend(2)
             if _holds(space, node, shapes[node], productive):
                 productive.add(node)
             else:
@@ -54,6 +57,7 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
         pending = left
         space.deadline.check()
     for node in (*mixed, *pending):  # every other node has one part, which has a value
+        spend(2)
         shapes[node] = _held(space, shapes[node], productive)
     return shapes, productive
 

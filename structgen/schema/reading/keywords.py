@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from structgen.deadlines import spend
 from structgen.errors import GrammarError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Deadline, Limits
 from structgen.schema import formats
@@ -65,6 +66,8 @@ _OBJECT_KEYS = frozenset(
         "properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties",
     }
 )  # fmt: skip
+
+_MAX_LENGTH = 2**31 - 2  # characters of a text; automata count in 32 bits, and a complement adds one
 
 NodeOf = Callable[[Any, Location], Node]
 
@@ -185,6 +188,12 @@ def _strings(
     schema: dict[str, Any], location: Location, options: SchemaOptions, limits: Limits
 ) -> tuple[StringSet, ...]:
     low, high = _count(schema, "minLength", location) or 0, _count(schema, "maxLength", location)
+    if low > _MAX_LENGTH:
+        raise unsupported(
+            f"minLength is more than {_MAX_LENGTH}, the longest text that is counted", location, "minLength"
+        )
+    if high is not None and high > _MAX_LENGTH:
+        high = None  # no text is that long
     within: list[Language] = []
     if "pattern" in schema:
         dialect = schema.get(REGEX_DIALECT, "ecma")
@@ -308,6 +317,7 @@ def _patterned(
         language = language_of(pattern, "ecma", inside, "patternProperties", limits)
         node = node_of(child, (inside, pattern))
         for name in nodes:
+            spend(1)
             if language.matches(name):
                 nodes[name] = meet(nodes[name], node)
         split: list[KeyClass] = []

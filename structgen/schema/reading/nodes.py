@@ -27,11 +27,13 @@ class NodeSpace(Protocol):
         options: how schemas are read.
         limits: bounds on the work.
         deadline: a clock that long loops check.
+        listed: the shapes of lists of values, by identity, keyword and forms of numbers, each beside its list.
     """
 
     options: SchemaOptions
     limits: Limits
     deadline: Deadline
+    listed: dict[tuple[int, str, int], tuple[Any, Shape]]
 
     @property
     def dialect(self) -> Dialect:

@@ -43,11 +43,29 @@ class Library:
             retrieved = self._registry.get_or_retrieve(uri)
         except _missing():
             return None
-        except (AttributeError, TypeError, ValueError) as error:  # raised for contents that are not schemas
-            message = f"the registry cannot be read for {uri!r}: {error}"
-            raise SchemaError(message, pointer="", keyword="$ref") from error
+        except _UNREADABLE as error:
+            raise _unreadable(self._registry, uri, error) from error
         self._registry = retrieved.registry
         return retrieved.value.contents
+
+
+_UNREADABLE = (AttributeError, TypeError, ValueError, RecursionError)
+"""Raised by registries for contents that are not schemas."""
+
+
+def _unreadable(registry: Registry[Any], uri: str, error: Exception) -> SchemaError:
+    """Return the error for a registry that fails at a URI. A registry reads all of its documents at once."""
+    from referencing import Registry
+
+    empty: Registry[Any] = Registry()
+    for name in registry:
+        try:
+            empty.with_resource(name, registry[name]).crawl()
+        except _UNREADABLE as found:
+            uri, error = name, found
+            break
+    message = f"the registry cannot be read: its document {uri!r} is not a schema ({error})"
+    return SchemaError(message, pointer="", keyword="$ref")
 
 
 def _specifications() -> Registry[Any]:
@@ -76,6 +94,9 @@ def closed(schema: Any, registry: Registry[Any]) -> Registry[Any]:
 
     Every string under a reference keyword counts as a reference, wherever it is. The schema means the same with the
     result; it is smaller, and later changes of the other registry do not affect it.
+
+    Raises:
+        SchemaError: the registry holds something that is not a schema.
     """
     found: dict[str, Any] = {}
     tried: set[str] = set()
@@ -90,6 +111,8 @@ def closed(schema: Any, registry: Registry[Any]) -> Registry[Any]:
                 retrieved = registry.get_or_retrieve(uri)
             except _missing():
                 continue
+            except _UNREADABLE as error:
+                raise _unreadable(registry, uri, error) from error
             registry = retrieved.registry
             found[uri] = retrieved.value
             work.append((retrieved.value.contents, uri))

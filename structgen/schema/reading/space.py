@@ -21,12 +21,14 @@ The method is that of "Witness Generation for JSON Schema" (Attouche, Baazizi, C
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from structgen.deadlines import spend
 from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Deadline, Limits
 from structgen.schema.algebra import (
@@ -39,6 +41,7 @@ from structgen.schema.algebra import (
     Node,
     ObjectSet,
     Shape,
+    complements,
     meet,
 )
 from structgen.schema.algebra.counting import can_be_met
@@ -46,7 +49,8 @@ from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.applicators import APPLICATORS, accepted, refused
 from structgen.schema.reading.dialects import Dialect, is_of_draft4
 from structgen.schema.reading.emptiness import Sizes, witnesses
-from structgen.schema.reading.keywords import OWN_KEYWORDS, base_shape
+from structgen.schema.reading.fixed_points import FixedPoint, Reentered
+from structgen.schema.reading.keywords import OWN_KEYWORDS, SchemaWarning, base_shape
 from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
 from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
 from structgen.schema.reading.scopes import ROOT, Location, Scope, Subschema, pointer
@@ -62,10 +66,6 @@ _STRICT = Widening(is_allowed=False)  # shared: it remembers nothing
 _MAX_ABSORBED = 256  # sets of objects that are compared with each other
 
 
-class _SelfReference(SchemaError):
-    """The shape of a node depends on itself."""
-
-
 class Space:
     """Numbers the subschemas of a document and computes the shapes of nodes over them.
 
@@ -78,6 +78,7 @@ class Space:
 
     Attributes:
         text_units: length of the source texts that terminals hold; see `GrammarTables`.
+        listed: the shapes of lists of values, by identity, keyword and forms of numbers, each beside its list.
     """
 
     def __init__(
@@ -107,6 +108,9 @@ class Space:
         self._spent = 0  # calls of `spend`
         self._sizes: Sizes | None = None
         self._simple = SimpleNodes(self._is_simple, self.shape, self._known_scalar, is_exact=not options.lenient)
+        self._fixed: FixedPoint | None = None  # the rounds under way, if a subschema refers to itself
+        self.listed: dict[tuple[int, str, int], tuple[Any, Shape]] = {}
+        self._questions = 0  # questions under way that an answer "not known" suffices for
 
     def sizes(self) -> Sizes:
         """Return the upper bounds on the number of values of nodes."""
@@ -133,6 +137,7 @@ class Space:
         return self._node(schema, location, self._scope)
 
     def _node(self, schema: Any, location: Location, scope: Scope) -> Node:
+        followed: list[tuple[int, Scope]] = []
         for _ in range(self.limits.schema_depth):
             if schema is True:
                 return ANY
@@ -153,7 +158,10 @@ class Space:
             except UnsupportedSchemaError:  # raised again, or dropped, when its shape is computed
                 return self._number(schema, location, scope)
             schema, location, scope = target.schema, target.location, target.scope
-        raise self._too_deep(location)
+            if (id(schema), scope) in followed:  # references in a circle
+                return self._number(schema, location, scope)
+            followed.append((id(schema), scope))
+        raise _too_deep(self.limits.schema_depth, location)
 
     def target(self, keyword: str, schema: dict[str, Any], location: Location) -> Node:
         """Return the node that a reference names."""
@@ -161,6 +169,8 @@ class Space:
         return self._node(target.schema, target.location, target.scope)
 
     def _number(self, schema: dict[str, Any], location: Location, scope: Scope) -> Node:
+        if not scope.dialect.ignores.isdisjoint(schema):
+            _warn_of_ignored(schema, location, scope.dialect)
         content = flat_content(schema, scope.dialect)
         if content is not None:
             if not content:
@@ -223,26 +233,54 @@ class Space:
             if self.options.lenient:
                 self._widening.recall(node)
             return found
+        fixed = None if self._questions else self._fixed
+        if fixed is not None and node in fixed.made:
+            return fixed.made[node]
         if node in self._open:
-            raise _SelfReference("a subschema refers to itself", pointer=pointer(self.location(node)), keyword="$ref")
+            if fixed is None:
+                raise Reentered
+            return fixed.again(node)
         if len(self._open) >= self.limits.schema_depth:
-            raise self._too_deep(self.location(node))
+            raise _too_deep(self.limits.schema_depth, self.location(node))
+        made: Shape | None = None
+        is_outermost = not (self._open or self._questions)
         self._open[node] = None
         try:
-            found = self._widening.shape(node, lambda: self._made(node)) if self.options.lenient else self._made(node)
+            made = self._widening.shape(node, lambda: self._made(node)) if self.options.lenient else self._made(node)
+        except Reentered:
+            if not is_outermost:
+                raise
         finally:
             del self._open[node]
-        self._shapes[node] = self.spend(found)
-        return found
+        if made is None:
+            return self._fixed_point(node)
+        (self._shapes if fixed is None else fixed.made)[node] = self.spend(made)
+        return made
 
-    def _too_deep(self, location: Location) -> LimitExceededError:
-        limit = self.limits.schema_depth
-        return LimitExceededError(
-            "schema_depth", limit, message=f"subschemas of one value nest deeper than {limit} (at #{pointer(location)})"
-        )
+    def _fixed_point(self, node: Node) -> Shape:
+        """Return the shape of a node that depends on itself.
+
+        Raises:
+            SchemaError: no value is decided: neither that it satisfies the subschema, nor that it does not.
+        """
+        self._fixed = FixedPoint()
+        try:
+            is_decided = self._fixed.is_settled(lambda: self.shape(node))
+            if is_decided and self._fixed.made[node] == NOTHING:
+                others = complements(node)
+                is_decided = self._fixed.is_settled(lambda: self.union(others)) and self.union(others) != NOTHING
+                self._fixed.made.setdefault(node, NOTHING)
+            if not is_decided:
+                message = "a subschema refers to itself, and no value decides it"
+                raise SchemaError(message, pointer=pointer(self.location(node)), keyword="$ref")
+            self._shapes |= self._fixed.made
+        finally:
+            self._fixed = None
+        return self._shapes[node]
 
     def spend(self, shape: Shape) -> Shape:
         """Count the parts of a new shape against the limits, and return it."""
+        spend(1 + shape.size)
         self._parts += len(shape.numbers) + len(shape.strings) + len(shape.arrays) + len(shape.objects)
         if self._parts > self.limits.schema_nodes:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
@@ -425,15 +463,15 @@ class Space:
         """Return the shape of a node; None if it is under way."""
         if node in self._open:
             return None
-        try:
+        with _question(self):
             return self.shape(node)
-        except _SelfReference:
-            return None
+        return None
 
     def are_disjoint(self, left: Node, right: Node) -> bool:
         """Return whether two nodes surely have no value in common; False means unknown."""
-        if self._differ_by_tag(left, right):
-            return True
+        with _question(self):
+            if self._differ_by_tag(left, right):
+                return True
         both = meet(left, right)
         return both == NONE or not self._may_hold(both, _MAX_WITNESS_DEPTH)
 
@@ -443,11 +481,11 @@ class Space:
 
     def _may_hold(self, node: Node, depth: int) -> bool:
         """Return whether a node may have a value, by the items and properties that its values must have."""
+        spend(1)
         if depth == 0:
             return True
-        try:
-            shape = self.shape(node)
-        except _SelfReference:  # its shape is under way
+        shape = self._known_shape(node)
+        if shape is None:
             return True
         if shape.null or shape.booleans or shape.numbers or shape.strings:
             return True
@@ -464,3 +502,28 @@ class Space:
         if not all(self._may_hold(part.at(i), depth) for i in range(min(part.low, len(part.prefix) + 1))):
             return False
         return not part.contains or can_be_met(part, lambda node: self._may_hold(node, depth))
+
+
+@contextmanager
+def _question(space: Space) -> Iterator[None]:
+    """Compute shapes for a question that needs no answer: go on after the block if one of them is under way."""
+    space._questions += 1
+    try:
+        with suppress(Reentered):
+            yield
+    finally:
+        space._questions -= 1
+
+
+def _too_deep(limit: int, location: Location) -> LimitExceededError:
+    return LimitExceededError(
+        "schema_depth", limit, message=f"subschemas of one value nest deeper than {limit} (at #{pointer(location)})"
+    )
+
+
+def _warn_of_ignored(schema: dict[str, Any], location: Location, dialect: Dialect) -> None:
+    """Warn of keywords that assert nothing in the schema's draft, and do in later ones."""
+    for keyword in schema:
+        if keyword in dialect.ignores and not (dialect.ref_overrides and "$ref" in schema):
+            message = f"{keyword} is no keyword of {dialect.name} (at #{pointer(location)}): it is not enforced"
+            warnings.warn(message, SchemaWarning, stacklevel=2)

@@ -301,6 +301,11 @@ class ArrayRules:
         """Raise a TypeError, as no item refuses a text. See `RuleSource.remaining`."""
         raise TypeError("no item refuses a text")
 
+    def forget(self) -> None:
+        """Drop what was computed for written items. See `RuleSource.forget`."""
+        self._alive.clear()
+        self._needed_after.clear()
+
     def after(self, then: ArrayState, text: bytes | None) -> tuple[str, ArrayState]:
         """Return the state after an item that differs from those seen. See `SetRules.after`."""
         if text is None:

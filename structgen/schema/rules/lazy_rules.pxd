@@ -13,7 +13,6 @@ cdef class LazyRules:
     cdef readonly object notation
     cdef readonly Layout layout
     cdef readonly bint captures
-    cdef object _deadline
     cdef object _make_rules
     cdef list _set_rules
     cdef dict _numbers

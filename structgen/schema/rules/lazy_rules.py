@@ -18,9 +18,11 @@ For an object with a required `name`, an optional `age` and no other keys, whose
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any, Protocol
 
+from structgen.deadlines import Deadline
 from structgen.engine.grammar.tables import Lazy, Spelling, Symbol
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import ANY, NONE, ArraySet, Node, NumberSet, ObjectSet, StringSet, meet
@@ -35,6 +37,7 @@ __all__ = ["LazyRules", "SetRules"]
 Bodies = Sequence[Sequence[Symbol]]
 
 _MAX_DEPTH = 4
+_NO_DEADLINE = Deadline(math.inf)
 _NO_VALUES: frozenset[Value] = frozenset()
 
 
@@ -62,6 +65,9 @@ class SetRules(Protocol):
 
     def remaining(self, then: Any) -> Regex:
         """Return the terminal of a capture without the refused texts. See `RuleSource.remaining`."""
+
+    def forget(self) -> None:
+        """Drop what was computed for written texts. See `RuleSource.forget`."""
 
 
 class LazyRules:
@@ -96,7 +102,6 @@ class LazyRules:
         self.notation = notation
         self.layout = notation.layout
         self.captures = captures
-        self._deadline = space.limits.deadline()
         self._make_rules = make_rules
         self._set_rules: list[SetRules] = []
         self._numbers: dict[int, int] = {}  # by `id` of a set, which its rules keep alive
@@ -108,8 +113,7 @@ class LazyRules:
 
     def bodies(self, key: Any) -> Bodies:
         """Return the bodies of a lazy nonterminal. See `RuleSource.bodies`."""
-        self.space.deadline = self._deadline
-        self._deadline.restart()  # the engine computes a mask, long after the compile
+        self.space.deadline = _NO_DEADLINE  # that of the compile has passed; the mask's is the running one
         first = key[0]
         if first != "value" and first != "without":
             rules: SetRules = self._set_rules[first]
@@ -136,6 +140,12 @@ class LazyRules:
         """Return the terminal of a capture without the refused texts. See `RuleSource.remaining`."""
         rules: SetRules = self._set_rules[then[0]]
         return rules.remaining(then[1])
+
+    def forget(self) -> None:
+        """Drop what was computed for written texts. See `RuleSource.forget`."""
+        self._alternatives.clear()
+        for rules in self._set_rules:
+            rules.forget()
 
     # --- nodes -------------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from structgen.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, OPEN, Case, Node, StringSet
 from structgen.schema.algebra.objects import ObjectSet
@@ -106,7 +107,8 @@ class ObjectStates:
         self.is_plain = not (self.any_order or self.asked or self.counts)
         self._required = 0
         if self.any_order:
-            self._required = sum([1 << index for index, entry in enumerate(self.properties) if entry.is_required])
+            bits = ["1" if entry.is_required else "0" for entry in reversed(self.properties)]
+            self._required = int("".join(bits) or "0", 2)
         self.required_from = self._missing_by_index()
         self._alive: dict[ObjectState, bool] = {}
 
@@ -114,6 +116,7 @@ class ObjectStates:
         """Return the properties that may be written; only the required ones if the object is full with them."""
         found: list[Property] = []
         for key, node in self.names.items():
+            spend(1)
             is_required = key in needed
             if (is_required or not is_full) and node != NONE and self._lazy.holds(node):
                 cases = self._held(part.cases(key)) if part.somewhere else _NO_CASES
@@ -126,6 +129,7 @@ class ObjectStates:
         for entry in self.properties:
             left += entry.is_required
         missing = [left]
+        spend(len(self.properties))
         for entry in self.properties:
             left -= entry.is_required
             missing.append(left)
@@ -189,6 +193,10 @@ class ObjectStates:
         if self._missing(state) or (state.written < self.low and self.counts) or state.given != self.asked:
             return False
         return not state.avoid or all(len(other[1]) != state.written for other in state.avoid)
+
+    def forget(self) -> None:
+        """Drop what was found out about states. It is found again when needed."""
+        self._alive.clear()
 
     def is_alive(self, state: ObjectState, must_add: bool = False) -> bool:
         """Return whether an object can be completed from a state; with `must_add`, by at least one more pair."""

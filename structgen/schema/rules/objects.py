@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from structgen.deadlines import spend
 from structgen.engine.grammar.tables import Capture, Lazy, Spelling, Symbol
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import Inexpressible
@@ -149,6 +150,7 @@ class ObjectRules:
         if states.any_order:
             state = whole(short_state)
             for index in range(size):
+                spend(1)
                 if not state.progress >> index & 1:
                     found += self._property_bodies(index, state)
         for index in range(len(self.classes)):
@@ -288,6 +290,10 @@ class ObjectRules:
         index = then[0]
         keys = self.classes[index].keys
         return self._notation.keys(keys, [*self._names_in(index), *sorted(filter(keys.contains, _used_keys(then)))])
+
+    def forget(self) -> None:
+        """Drop what was computed for written texts. See `RuleSource.forget`."""
+        self.states.forget()
 
     def _value_bodies(self, index: int, short_state: ShortState) -> list[Sequence[Symbol]]:
         """Return the bodies after a key that the state has seen: the colon, the value, and what follows."""

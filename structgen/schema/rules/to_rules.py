@@ -28,11 +28,14 @@ from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.lazy_rules import LazyRules, SetRules
 from structgen.schema.rules.notation import JsonNotation, Notation
+from structgen.schema.rules.object_states import ObjectStates
 from structgen.schema.rules.objects import ObjectRules
+from structgen.schema.rules.states import MAX_COUNTED_KEYS, ObjectState
 from structgen.schema.rules.wording import SchemaDescriber
 
 __all__ = [
     "begins_with_bracket",
+    "begins_with_many_texts",
     "expressed",
     "json_schema_to_rules",
     "lazy_tables",
@@ -41,6 +44,7 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
+_MANY_TEXTS = 50_000
 
 
 def json_schema_to_rules(
@@ -130,6 +134,14 @@ def begins_with_bracket(tables: GrammarTables) -> bool:
     return not (shape.null or shape.booleans or shape.numbers or shape.strings)
 
 
+def begins_with_many_texts(tables: GrammarTables) -> bool:
+    """Return whether the first terminal is a list of so many strings that it takes long to sort."""
+    if not isinstance(tables.source, LazyRules):
+        return False
+    key: Any = tables.lazy[0]
+    return any(len(part.texts or ()) > _MANY_TEXTS for part in tables.source.shapes[key[1]].strings)
+
+
 def read_schema(
     json_schema: Any,
     make: Callable[[LazyRules, Node], _T],
@@ -161,11 +173,12 @@ def read_schema(
     notation = notation or _JSON[options.whitespace]
     document, deadline = Document(json_schema, options.registry, draft=options.draft), deadline or limits.deadline()
     try:
-        try:
-            return _read(Space(document, options, limits, deadline, narrowed), make, notation, captures)
-        except DynamicScopeNeeded:
-            document.follow_dynamic_scopes()
-            return _read(Space(document, options, limits, deadline, narrowed), make, notation, captures)
+        with deadline:
+            try:
+                return _read(Space(document, options, limits, deadline, narrowed), make, notation, captures)
+            except DynamicScopeNeeded:
+                document.follow_dynamic_scopes()
+                return _read(Space(document, options, limits, deadline, narrowed), make, notation, captures)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
 
@@ -208,11 +221,18 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
             expressed(lambda part=items: lazy.rules_of(part), lazy.space, node)  # type: ignore[misc]
     for members in shape.objects:
         is_open = members.classes is OPEN or not members.classes
-        if not is_open or members.somewhere or not "".join((*members.properties, *members.required)).isascii():
+        if (
+            not is_open
+            or members.somewhere
+            or members.low > MAX_COUNTED_KEYS
+            or not "".join((*members.properties, *members.required)).isascii()
+        ):
             expressed(lambda part=members: _check_keys(lazy, part), lazy.space, node)  # type: ignore[misc]
 
 
 def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
+    if part.low > MAX_COUNTED_KEYS and not ObjectStates(lazy, part).is_alive(ObjectState(0)):
+        raise Inexpressible("minProperties")  # the keys of an open object are counted up to that number
     for key in (*part.properties, *part.required):
         if not key.isascii():
             key.encode()  # raises for a lone surrogate, which no text contains

@@ -245,6 +245,10 @@ class YamlRules:
         """Return the keys that may be written. See `RuleSource.remaining`."""
         return self.lazy.remaining(then[0])
 
+    def forget(self) -> None:
+        """Drop what was computed for written texts. See `RuleSource.forget`."""
+        self.lazy.forget()
+
 
 class _Body:
     """The writer of one body of a collection.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.compiled import CompiledGrammar, Turn
 from structgen.engine.matching.matcher import Matcher
 from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.tokenization.matching.proper_masks import ProperMasks
@@ -46,7 +46,7 @@ class ProperMatcher(Matcher):
     ) -> None:
         super().__init__(compiled, prefix)
         self._tokenization = tokenization
-        with compiled.lock:
+        with Turn(compiled):
             self._tokenizer_state = tokenization.after_prompt(prompt_ids)
         self._earlier_states: list[TokenizerState] = []
         # The last mask, and the number of tokens before it: a token that it allows need not be checked again.
@@ -55,7 +55,7 @@ class ProperMatcher(Matcher):
 
     def _fill(self, words: Any) -> None:
         compiled = self._compiled
-        with compiled.lock:
+        with Turn(compiled):
             try:
                 self._fill_proper(words)
             except LimitExceededError as error:
@@ -97,12 +97,16 @@ class ProperMatcher(Matcher):
         ends = token_id in self._compiled.vocabulary.eos_token_ids
         state = self._tokenizer_state
         is_known = self._mask_at == len(self._earlier_states) and self._is_in_mask(token_id)
-        with self._compiled.lock:
+        with Turn(self._compiled):
             after = state if ends else self._tokenization.advance(state, token_id)
             Matcher.accept_token(self, token_id)
-            leads_on = is_known or (self._tokenization.may_end(state) if ends else after and self._leads_on(after))
+            leads_on: Any = False
+            try:
+                leads_on = is_known or (self._tokenization.may_end(state) if ends else after and self._leads_on(after))
+            finally:
+                if after is None or not leads_on:  # or a limit was passed
+                    Matcher.rollback(self, 1)
             if after is None or not leads_on:
-                Matcher.rollback(self, 1)
                 raise self._rejected(token_id, "the tokenizer would not split the text there")
         self._earlier_states.append(state)
         self._tokenizer_state = after
@@ -155,7 +159,7 @@ class ProperMatcher(Matcher):
     @property
     def is_accepting(self) -> bool:
         """True if the text so far is a whole text of the language, and its tokens may end here."""
-        with self._compiled.lock:
+        with Turn(self._compiled):
             return super().is_accepting and self._tokenization.may_end(self._tokenizer_state)
 
 
@@ -181,7 +185,7 @@ def healed(
     for _ in range(MAX_HEALED):
         prefix = prefix or tokenization.inserted_after(kept)
         Matcher(compiled, prefix).fill_next_token_bitmask(words[None])
-        with compiled.lock:
+        with Turn(compiled):
             is_cut_off = tokenization.is_cut_off(tokenization.after_prompt(kept), words)
         if is_cut_off:
             return kept, prefix

@@ -21,7 +21,6 @@ The method, with proofs and sources: docs/proper-tokenization.md.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -31,6 +30,7 @@ from numpy.typing import NDArray
 
 from structgen.engine.garbage_collection import without_collector
 from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.fork_safety import forkable_lock
 from structgen.tokenization.configuration.added_tokens import AddedTokens
 from structgen.tokenization.configuration.symbols import Symbols, check_spellings
 from structgen.tokenization.configuration.tokenizer_parts import read_tokenizer
@@ -476,5 +476,5 @@ class ProperTokenization:
         return replace(start, added=self.added.after_added(frozenset(), token) or frozenset())
 
 
-_making = threading.Lock()
+_making = forkable_lock()
 _closing = re.compile(rb'["}\]]').search

@@ -85,6 +85,9 @@ class Different:
             return [(Capture(of, seen, self.endless),)]
         return [(CLOSE,), (COMMA, Lazy(("items", seen)))]
 
+    def forget(self) -> None:
+        """Drop nothing: nothing is computed for written texts."""
+
     def after(self, then: Hashable, text: bytes | None) -> Hashable:
         assert isinstance(then, frozenset)
         return ("rest", then if text is None else then | {text})
@@ -228,6 +231,9 @@ class Without:
         self.asked.append((then, begun))
         rests = [((word[len(begun) :],),) for word in self.words if word.startswith(begun) and word != begun]
         return self._always.setdefault(begun, rests), ()
+
+    def forget(self) -> None:
+        """Drop nothing: nothing is computed for written texts."""
 
     def remaining(self, then: Hashable) -> Regex:
         raise TypeError("every beginning goes on to infinitely many words")

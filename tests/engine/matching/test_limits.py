@@ -65,6 +65,7 @@ PASSED = {
     "set_items": (2, kbnf(MANY_WAYS)),
     "item_sets": (20, kbnf("start ::= N; N ::= 'a' N 'b' | 'ab';")),
     "compile_seconds": (-1.0, schema({"type": "array", "items": {"enum": [f"{n}" for n in range(200)]}})),
+    "mask_seconds": (-1.0, regex("(a|b)*a(a|b){600}c|(a|b)*b(a|b){600}c")),
 }
 
 
@@ -78,6 +79,7 @@ def test_a_limit_that_is_passed_is_named_and_nothing_else_breaks(limit: str) -> 
         matcher = structgen.compile(make(limits), BYTES, limits=limits).matcher()
         matcher.allowed_token_ids()
         matcher.accept_bytes(b"a" * 60)
+        matcher.accept_bytes(b"ab" * 3000)
     assert (caught.value.limit, caught.value.value) == (limit, value)
     assert limit in str(caught.value)
     kept.accept_bytes(b"ba")

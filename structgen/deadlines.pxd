@@ -1,0 +1,19 @@
+cdef int UNITS_BETWEEN_LOOKS
+cdef double SECONDS_BETWEEN_TURNS
+cdef dict _running          # thread -> its innermost Deadline
+cdef int _units_left        # until the next look at the clock
+cdef double _last_turn      # when other threads could run last
+
+
+cpdef int spend(int units) except -1
+cpdef int look() except -1
+
+
+cdef class Deadline:
+    cdef double _seconds
+    cdef str _limit
+    cdef double _end
+    cdef list _outer    # for each time that it was entered: the running Deadline before, or None
+
+    cpdef check(self)
+    cpdef int check_chain(self) except -1
