@@ -89,6 +89,7 @@ class SimpleNodes:
         names, so that more sets are equal.
         """
         shortens = self._is_exact and len(shape.objects) > _MAX_LEFT
+        is_changed = False
         alive: list[ObjectSet] = []
         known: dict[Node, Node] = {}
         for part in shape.objects:
@@ -105,10 +106,14 @@ class SimpleNodes:
             else:
                 if every_key and shortens:
                     shorter |= self._shorter(part)
-                alive.append(replace(part, properties=part.properties | shorter) if shorter else part)
-        if shortens:
+                if shorter:
+                    is_changed = True
+                    properties = part.properties | shorter
+                    part = ObjectSet(properties, part.classes, part.required, part.low, part.high, part.somewhere)
+                alive.append(part)
+        if is_changed:
             alive = list(dict.fromkeys(alive))
-        return shape if len(alive) == len(shape.objects) and not shortens else replace(shape, objects=tuple(alive))
+        return shape if len(alive) == len(shape.objects) and not is_changed else replace(shape, objects=tuple(alive))
 
     def _shorter(self, part: ObjectSet) -> dict[str, Node]:
         """Return the properties of a set whose nodes have shorter names, with these names."""
