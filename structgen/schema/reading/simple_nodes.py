@@ -19,6 +19,8 @@ from structgen.schema.algebra import NONE, NOTHING, Node, ObjectSet, Shape
 
 __all__ = ["SimpleNodes"]
 
+_MAX_LEFT = 8  # sets of objects whose nodes keep their names: comparing so few costs less
+
 
 class SimpleNodes:
     """Drops the atoms of nodes that the other atoms imply, and finds nodes without a value.
@@ -83,10 +85,11 @@ class SimpleNodes:
     def without_dead(self, shape: Shape, *, every_key: bool) -> Shape:
         """Return a shape without sets of objects with a required key that surely has no value.
 
-        The nodes of simple values of required keys, or of every key, get their shortest names, so that more sets are
-        equal.
+        Where there are many sets, the nodes of simple values of required keys, or of every key, get their shortest
+        names, so that more sets are equal.
         """
-        alive: dict[ObjectSet, None] = {}
+        shortens = self._is_exact and len(shape.objects) > _MAX_LEFT
+        alive: list[ObjectSet] = []
         known: dict[Node, Node] = {}
         for part in shape.objects:
             shorter: dict[str, Node] = {}
@@ -94,16 +97,18 @@ class SimpleNodes:
                 node = part.at(key)
                 least = known.get(node)
                 if least is None:
-                    least = known[node] = self._least(node)
+                    least = known[node] = self._least(node, shortens)
                 if least == NONE:
                     break
                 if least is not node and key in part.properties:
                     shorter[key] = least
             else:
-                if every_key and self._is_exact:
+                if every_key and shortens:
                     shorter |= self._shorter(part)
-                alive[replace(part, properties=part.properties | shorter) if shorter else part] = None
-        return replace(shape, objects=tuple(alive))
+                alive.append(replace(part, properties=part.properties | shorter) if shorter else part)
+        if shortens:
+            alive = list(dict.fromkeys(alive))
+        return shape if len(alive) == len(shape.objects) and not shortens else replace(shape, objects=tuple(alive))
 
     def _shorter(self, part: ObjectSet) -> dict[str, Node]:
         """Return the properties of a set whose nodes have shorter names, with these names."""
@@ -115,9 +120,9 @@ class SimpleNodes:
                     found[key] = least
         return found
 
-    def _least(self, node: Node) -> Node:
+    def _least(self, node: Node, shortens: bool) -> Node:
         """Return the shortest name known of the values of a node; NONE if it surely has none."""
-        if len(node) > 1 and self._is_exact and self.covers(node):
+        if shortens and len(node) > 1 and self.covers(node):
             least = self.reduced(node)
             return node if least == node else least
         return NONE if self._known_scalar(node) == NOTHING else node
