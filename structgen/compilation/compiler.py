@@ -18,11 +18,11 @@ from structgen.compilation.cache import CompileCache, estimated_bytes
 from structgen.compilation.constraint import Constraint, Tokenization
 from structgen.compilation.inputs import CompileInput, as_grammar, from_grammar, from_json_lines, from_source
 from structgen.engine.automata.eager import build_automata
+from structgen.engine.fork_safety import call_in_forked
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.matching.compiled import CompiledGrammar, SharedState
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
 from structgen.errors import StructgenError, UnsatisfiableSchemaError, VocabularyError
-from structgen.fork_safety import call_in_forked
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines

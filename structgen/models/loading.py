@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from structgen.engine.fork_safety import forkable_rlock
 from structgen.errors import ModelError
-from structgen.fork_safety import forkable_rlock
 from structgen.models.base import AnyModel, check_model
 from structgen.models.names import remember_name
 

@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from structgen.engine.fork_safety import forkable_lock
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import ModelError
-from structgen.fork_safety import forkable_lock
 from structgen.models.base import Prompt, as_messages
 from structgen.models.names import by_name
 

@@ -21,6 +21,7 @@ from typing import Protocol
 from structgen.deadlines import Deadline
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.earley.item_sets import ItemSetStore
+from structgen.engine.fork_safety import forkable_lock, forkable_rlock
 from structgen.engine.grammar.rules import Rules
 from structgen.engine.grammar.tables import GrammarTables, Origins
 from structgen.engine.masks.set_masks import SetMasks
@@ -28,7 +29,6 @@ from structgen.engine.masks.terminal_masks import TerminalMasks
 from structgen.engine.regex.tree import Regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError
-from structgen.fork_safety import forkable_lock, forkable_rlock
 from structgen.limits import Limits
 
 __all__ = ["CompiledGrammar", "EpochCache", "SharedTables", "Turn"]

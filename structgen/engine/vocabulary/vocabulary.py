@@ -17,10 +17,10 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
+from structgen.engine.fork_safety import forkable_lock
 from structgen.engine.vocabulary.token_bytes import spell_tokens, tokenizer_state
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import VocabularyError
-from structgen.fork_safety import forkable_lock
 from structgen.limits import Limits
 
 __all__ = ["Vocabulary", "byte_vocabulary"]

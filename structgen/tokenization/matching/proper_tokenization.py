@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structgen.engine.fork_safety import forkable_lock
 from structgen.engine.garbage_collection import without_collector
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.fork_safety import forkable_lock
 from structgen.tokenization.configuration.added_tokens import AddedTokens
 from structgen.tokenization.configuration.symbols import Symbols, check_spellings
 from structgen.tokenization.configuration.tokenizer_parts import read_tokenizer
