@@ -75,7 +75,7 @@ def extensions() -> list[Extension]:
     if PROCESSES:
         multiprocessing.set_start_method("fork", force=True)
     shared = Extension(SHARED, [f"{SHARED.replace('.', '/')}.c"], extra_compile_args=_flags(SHARED))
-    level, Errors.LEVEL = Errors.LEVEL, 2  # a warning about Cython's own functions is of level 1
+    level, Errors.LEVEL = Errors.LEVEL, 3  # a warning about Cython's own functions is of level 2
     built: list[Extension] = _translated([shared], DIRECTIVES)
     Errors.LEVEL = level
     for is_plain in (False, True):

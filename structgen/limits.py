@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from structgen.deadlines import Deadline
-
-__all__ = ["Deadline", "Limits"]
+__all__ = ["Limits"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +38,3 @@ class Limits:
     cache_bytes: int = 32 * 2**20
     compile_seconds: float = 30.0
     mask_seconds: float = 1.0
-
-    def deadline(self) -> Deadline:
-        """Return a clock for one compile. It starts now."""
-        return Deadline(self.compile_seconds)

@@ -18,6 +18,7 @@ from structgen.compilation.cache import CompileCache, estimated_bytes
 from structgen.compilation.constraint import Constraint, Tokenization
 from structgen.compilation.inputs import CompileInput, as_grammar, from_grammar, from_json_lines, from_source
 from structgen.engine.automata.eager import build_automata
+from structgen.engine.deadlines import Deadline
 from structgen.engine.fork_safety import call_in_forked
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.matching.compiled import CompiledGrammar, SharedState
@@ -145,7 +146,7 @@ def compile(
     schema = as_grammar(schema)
     if tokenization == "proper" and (checked.format == "yaml" or isinstance(schema, Yaml)):
         raise ValueError("tokenization='proper' is for JSON and grammars, not for YAML")
-    with limits.deadline():
+    with Deadline(limits.compile_seconds):
         proper = _proper(tokenization, vocabulary)
         spellable = None if proper is None else proper.spelling.spellable
         narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
@@ -261,11 +262,13 @@ def _compiled(
         is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
         narrowed = None if spellable is None else spellable.terminal
         try:
-            tables = prepared.tables(limits, limits.deadline(), is_empty, narrowed)
+            tables = prepared.tables(limits, Deadline(limits.compile_seconds), is_empty, narrowed)
         except UnsatisfiableSchemaError as error:
             if narrowed is None:
                 raise
-            prepared.tables(limits, limits.deadline(), is_empty, None)  # raises again, unless the tokenizer is to blame
+            prepared.tables(
+                limits, Deadline(limits.compile_seconds), is_empty, None
+            )  # raises again, unless the tokenizer is to blame
             raise _cannot_spell(f"value of the schema (at #{error.pointer})") from error
         written = tables if spellable is None else spellable.tables(tables, limits)
         if spellable is not None and not (written.accepts_empty or has_text(written)):
@@ -273,7 +276,7 @@ def _compiled(
         made = CompiledGrammar(written, vocabulary, eager=prepared.eager, limits=limits)
         if eager_automata:
             with made.lock:
-                build_automata(made.shared.automata, written.terminals, limits.deadline())
+                build_automata(made.shared.automata, written.terminals, Deadline(limits.compile_seconds))
         if begins_with_bracket(tables):
             made.prepare()
         elif begins_with_many_texts(tables):

@@ -14,12 +14,12 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from structgen.deadlines import spend
+from structgen.engine.deadlines import Deadline, spend
 from structgen.engine.grammar.composition import has_text, repetition
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.regex.tree import Regex
 from structgen.errors import GrammarError, LimitExceededError, SchemaError
-from structgen.limits import Deadline, Limits
+from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
 from structgen.schema import Source, json_schema_to_rules, resolve

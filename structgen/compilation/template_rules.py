@@ -13,13 +13,14 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from structgen.compilation.inputs import CompileInput, IsEmpty, JsonValue, from_source
+from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.composition import concatenation, has_text
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.splitting import split
 from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
-from structgen.limits import Deadline, Limits
+from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
 from structgen.output_types.template import Hole, Template

@@ -21,8 +21,9 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
+from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import GrammarTables
-from structgen.limits import Deadline, Limits
+from structgen.limits import Limits
 from structgen.schema.options import SchemaArguments, SchemaOptions
 from structgen.schema.reading.keywords import SchemaWarning
 from structgen.schema.rules.to_rules import (

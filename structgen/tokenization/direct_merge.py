@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD
+from structgen.engine.deadlines import Deadline
 from structgen.engine.regex import tree as rx
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, VocabularyError
 from structgen.kbnf import ast
 from structgen.kbnf.regular import regular
-from structgen.limits import Deadline, Limits
+from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.tokenization.configuration.symbols import Symbols, check_spellings
 from structgen.tokenization.configuration.tokenizer_parts import Parts, read_tokenizer
@@ -93,7 +94,7 @@ def direct_merge(
     start = store.add(regex)
     table = MergeTable(parts.size, parts.merges[:merges], parts.lengths)
     symbols = Symbols(parts, vocabulary)
-    deadline = limits.deadline()
+    deadline = Deadline(limits.compile_seconds)
     if not merges_only:
         _check_added_tokens(store, regex, parts)
         _check_pre_tokens(store, start, parts, limits, deadline)

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import structgen
-from structgen.deadlines import Deadline, look, spend
+from structgen.engine.deadlines import Deadline, look, spend
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 

@@ -191,6 +191,7 @@ PLACES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:unevaluatedProperties is no keyword of draft7")
 @pytest.mark.parametrize("draft", ["2020-12", "draft7"])
 def test_items_of_a_json_schema(tiny_model, draft):
     with structgen.stream(tiny_model, "hi", PLACES, draft=draft, temperature=1.0) as s:

@@ -5,8 +5,9 @@ import time
 
 import pytest
 
+from structgen.engine.deadlines import Deadline
 from structgen.errors import LimitExceededError, SchemaError
-from structgen.limits import Deadline, Limits
+from structgen.limits import Limits
 from structgen.schema import resolve, schema_to_kbnf, schema_to_rules
 
 DEEP = 100_000

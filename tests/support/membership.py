@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from structgen.engine.deadlines import Deadline
 from structgen.limits import Limits
 from structgen.schema.algebra import ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet
 from structgen.schema.json_text.numbers import exact
@@ -16,7 +17,7 @@ from structgen.schema.reading.space import Space
 def space_of(schema: Any) -> tuple[Space, Node]:
     """The space of a document, and the node of its root."""
     limits = Limits()
-    space = Space(Document(schema), SchemaOptions(), limits, limits.deadline())
+    space = Space(Document(schema), SchemaOptions(), limits, Deadline(limits.compile_seconds))
     return space, space.node(schema, ROOT)
 
 

@@ -1,5 +1,5 @@
 cimport cython
-from structgen.deadlines cimport spend
+from structgen.engine.deadlines cimport spend
 from structgen.engine.arrays cimport grown_pool, zeros
 from structgen.engine.automata.byte_partitions cimport BytePartitions
 from structgen.engine.automata.payload_tables cimport PayloadTables

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from structgen.deadlines import spend
 from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.automata.byte_partitions import BytePartitions
 from structgen.engine.automata.suffix_automaton import SuffixAutomaton
@@ -45,6 +44,7 @@ from structgen.engine.constants import (
     NOTHING,
     ONE_CLASS,
 )
+from structgen.engine.deadlines import spend
 from structgen.engine.regex.utf8 import ByteRanges
 
 __all__ = ["Derivatives"]

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD
+from structgen.engine.deadlines import Deadline
 from structgen.engine.regex.tree import Regex
-from structgen.limits import Deadline
 
 __all__ = ["build_automata"]
 

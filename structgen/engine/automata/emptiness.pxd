@@ -1,5 +1,5 @@
 cimport cython
-from structgen.deadlines cimport spend
+from structgen.engine.deadlines cimport spend
 from structgen.engine.automata.byte_partitions cimport BytePartitions
 from structgen.engine.automata.derivatives cimport Derivatives
 from structgen.engine.automata.term_table cimport TermColumn, TermTable

@@ -16,7 +16,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 
-from structgen.deadlines import spend
 from structgen.engine.automata.derivatives import Derivatives
 from structgen.engine.constants import (
     ALIVE,
@@ -31,6 +30,7 @@ from structgen.engine.constants import (
     NEVER,
     NOTHING,
 )
+from structgen.engine.deadlines import spend
 
 __all__ = ["Emptiness"]
 

@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.deadlines cimport spend
+from structgen.engine.deadlines cimport spend
 from structgen.engine.automata.alphabets cimport Alphabets
 from structgen.engine.automata.emptiness cimport Emptiness
 from structgen.engine.automata.term_table cimport TermTable

@@ -10,7 +10,6 @@ the form does not show the fact, or that showing it would visit too many terms.
 
 from __future__ import annotations
 
-from structgen.deadlines import spend
 from structgen.engine.automata.alphabets import ASCII_MASK
 from structgen.engine.automata.emptiness import Emptiness
 from structgen.engine.automata.inclusion import is_spelled
@@ -28,6 +27,7 @@ from structgen.engine.constants import (
     K_UNION,
     NOTHING,
 )
+from structgen.engine.deadlines import spend
 
 __all__ = ["Endings"]
 

@@ -1,5 +1,5 @@
 cimport cython
-from structgen.deadlines cimport spend
+from structgen.engine.deadlines cimport spend
 from structgen.engine.pair_table cimport PairTable
 from structgen.engine.automata.alphabets cimport Alphabets
 from structgen.engine.automata.payload_tables cimport PayloadTables

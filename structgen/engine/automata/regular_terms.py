@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from structgen.deadlines import spend
 from structgen.engine.automata.alphabets import Alphabets
 from structgen.engine.automata.inclusion import is_made_of, is_spelled
 from structgen.engine.automata.payload_tables import BROKEN_CHARS, PayloadTables
@@ -32,6 +31,7 @@ from structgen.engine.constants import (
     K_UNION,
     NOTHING,
 )
+from structgen.engine.deadlines import spend
 from structgen.engine.pair_table import PairTable
 from structgen.engine.regex.utf8 import ByteRanges
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 
-from structgen.deadlines import spend
 from structgen.engine.automata.alphabets import Alphabets
 from structgen.engine.automata.byte_partitions import BytePartitions
 from structgen.engine.automata.derivatives import Derivatives
@@ -43,6 +42,7 @@ from structgen.engine.constants import (
     NO_BYTE,
     NOT_EXPANDED,
 )
+from structgen.engine.deadlines import spend
 from structgen.engine.regex.tree import Literal, Regex, Sequence
 from structgen.limits import Limits
 

@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.deadlines cimport spend
+from structgen.engine.deadlines cimport spend
 from structgen.engine.arrays cimport grown, zeros
 
 # Typed copies of the constants of structgen/engine/constants.py.

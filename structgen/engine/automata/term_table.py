@@ -18,7 +18,6 @@ from array import array
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from structgen.deadlines import spend
 from structgen.engine.arrays import enlarged, grown, zeros
 from structgen.engine.constants import (
     ANY_BYTE,
@@ -32,6 +31,7 @@ from structgen.engine.constants import (
     K_UNION,
     NOTHING,
 )
+from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 

@@ -1,5 +1,5 @@
 cimport cython
-from structgen.deadlines cimport spend
+from structgen.engine.deadlines cimport spend
 from structgen.engine.pair_table cimport PairTable
 from structgen.engine.automata.regular_terms cimport RegularTerms, is_star
 

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from structgen.deadlines import spend
 from structgen.engine.automata.alphabets import Alphabets
 from structgen.engine.automata.inclusion import is_part_of
 from structgen.engine.automata.payload_tables import PayloadTables
@@ -53,6 +52,7 @@ from structgen.engine.constants import (
     K_UNION,
     NOTHING,
 )
+from structgen.engine.deadlines import spend
 from structgen.engine.pair_table import PairTable
 
 __all__ = ["Terms"]

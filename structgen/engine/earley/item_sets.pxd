@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.deadlines cimport spend
+from structgen.engine.deadlines cimport spend
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.earley.captured_texts cimport CapturedTexts
 from structgen.engine.earley.completer cimport Completer

@@ -58,8 +58,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from structgen.deadlines import spend
 from structgen.engine.constants import AFTER, DEAD_SET, EMPTY_TEXT, NEEDS_CHECK, NO_BYTE, NO_TEXT, ROOT, UNKNOWN_TEXT
+from structgen.engine.deadlines import spend
 from structgen.engine.earley.captured_texts import CapturedTexts
 from structgen.engine.earley.completer import Completer
 from structgen.engine.earley.groups import GroupTable

@@ -17,9 +17,9 @@ matter, and nothing is sorted.
 
 from __future__ import annotations
 
-from structgen.deadlines import spend
 from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.constants import AFTER, DEAD_SET, FRESH, NEEDS_CHECK, NO_TEXT, UNSET
+from structgen.engine.deadlines import spend
 from structgen.engine.earley.groups import GroupTable
 from structgen.engine.earley.item_columns import ItemTable, SetTable
 from structgen.engine.grammar.rules import Rules

@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.deadlines cimport spend
+from structgen.engine.deadlines cimport spend
 from structgen.engine.arrays cimport grown, grown_pool, zeros
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.earley.groups cimport GroupTable

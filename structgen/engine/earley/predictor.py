@@ -25,9 +25,9 @@ Source: Earley 1970.
 
 from __future__ import annotations
 
-from structgen.deadlines import spend
 from structgen.engine.arrays import grown, grown_pool, zeros
 from structgen.engine.constants import EMPTY_TEXT, MANY_BYTES, NO_BYTE, NO_TEXT
+from structgen.engine.deadlines import spend
 from structgen.engine.earley.groups import GroupTable
 from structgen.engine.earley.item_columns import ItemTable, ScanTable, SetTable
 from structgen.engine.grammar.rules import Rules

@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.deadlines cimport spend
+from structgen.engine.deadlines cimport spend
 from structgen.engine.arrays cimport grown_pool, zeros
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.grammar.rules cimport Rules

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from structgen.deadlines import spend
 from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.constants import (
     AFTER,
@@ -33,6 +32,7 @@ from structgen.engine.constants import (
     ROOT_NODE,
     SKIP,
 )
+from structgen.engine.deadlines import spend
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.tables import END
 from structgen.engine.masks.dotted_rule_masks import DottedRuleMasks

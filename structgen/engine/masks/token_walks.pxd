@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.deadlines cimport spend
+from structgen.engine.deadlines cimport spend
 from structgen.engine.arrays cimport zeros
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.masks.skippable_states cimport SkippableStates

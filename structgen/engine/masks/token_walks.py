@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from array import array
 
-from structgen.deadlines import spend
 from structgen.engine.arrays import zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import K_LITERAL, NO_BYTE, NO_MAP, ROOT_NODE
+from structgen.engine.deadlines import spend
 from structgen.engine.masks.skippable_states import SkippableStates
 from structgen.engine.masks.table_store import TableStore
 from structgen.engine.masks.tables import RemainderNodes

@@ -12,10 +12,10 @@ Only `TokenWalks` has a loop of its own; its docstring says why.
 
 from __future__ import annotations
 
-from structgen.deadlines import spend
 from structgen.engine.arrays import zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DESCEND, SKIP
+from structgen.engine.deadlines import spend
 from structgen.engine.masks.tables import Marks, Trie
 
 __all__ = ["AutomatonPath", "EnteredStates", "TrieWalk"]

@@ -1,4 +1,4 @@
-from structgen.deadlines cimport Deadline
+from structgen.engine.deadlines cimport Deadline
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.masks.set_masks cimport SetMasks
 from structgen.engine.automata.store cimport AutomatonStore

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol
 
-from structgen.deadlines import Deadline
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.deadlines import Deadline
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.fork_safety import forkable_lock, forkable_rlock
 from structgen.engine.grammar.rules import Rules
@@ -251,7 +251,7 @@ class CompiledGrammar:
         """Take the lock, and begin the time of one mask or of one accepted token. Each call needs one of `end_turn`.
 
         A turn within a turn belongs to it. Waiting for the lock takes none of the time. The clock is read at the first
-        look (`structgen.deadlines`), as most turns are over before.
+        look (`structgen.engine.deadlines`), as most turns are over before.
         """
         self._acquire()
         if self._turns == 0:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import copyreg
 from collections.abc import Iterable
 from dataclasses import dataclass
-from os.path import commonpath
 from typing import Any
 
-from structgen.deadlines import spend
+from structgen.engine.deadlines import spend
 
 __all__ = [
     "ANY_BYTES",
@@ -249,6 +248,16 @@ def difference(left: Regex, right: Regex) -> Regex:
 MAX_SORTED_AT_ONCE = 20_000  # texts
 
 
+def _common_length(left: bytes, right: bytes) -> int:
+    """Return the number of bytes that two texts begin with in common."""
+    length = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        length += 1
+    return length
+
+
 def _sorted(texts: list[bytes]) -> list[bytes]:
     """Sort different texts: many of them in parts, as one long sort would hold Python's interpreter lock.
 
@@ -264,7 +273,7 @@ def _sorted(texts: list[bytes]) -> list[bytes]:
         if len(part) <= MAX_SORTED_AT_ONCE:
             done += sorted(part)
             continue
-        begin = len(commonpath([min(part), max(part)]))
+        begin = _common_length(min(part), max(part))
         parts: dict[bytes, list[bytes]] = {}
         for text in part:
             parts.setdefault(text[begin : begin + 2], []).append(text)

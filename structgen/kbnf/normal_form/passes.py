@@ -31,6 +31,7 @@ from array import array
 from collections.abc import Callable
 
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import END, GrammarTables, terminal_number, terminal_symbol
 from structgen.engine.regex.tree import NOTHING, Regex, choice
 from structgen.errors import GrammarError, LimitExceededError
@@ -51,7 +52,7 @@ from structgen.kbnf.normal_form.simplification import (
     remove_unreachable,
 )
 from structgen.kbnf.regex_facts import text_units
-from structgen.limits import Deadline, Limits
+from structgen.limits import Limits
 
 __all__ = ["normalize", "pack", "simplify"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from structgen.deadlines import spend
+from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.algebra.nodes import Node

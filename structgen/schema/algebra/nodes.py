@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from structgen.deadlines import spend
+from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
 
 __all__ = ["ANY", "NONE", "AnyOf", "Case", "Node", "any_of", "cases", "complement", "complements", "meet"]

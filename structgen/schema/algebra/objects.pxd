@@ -1,4 +1,4 @@
-from structgen.deadlines cimport spend
+from structgen.engine.deadlines cimport spend
 
 
 cdef class ObjectSet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from structgen.deadlines import spend
+from structgen.engine.deadlines import spend
 from structgen.schema.algebra.nodes import ANY, NONE, Case, Node, cases, complement, meet
 from structgen.schema.algebra.strings import ALL_STRINGS, StringSet
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from structgen.deadlines import spend
+from structgen.engine.deadlines import spend
 from structgen.schema.algebra.arrays import ALL_ARRAYS, ArraySet
 from structgen.schema.algebra.numbers import ALL_NUMBERS, NumberSet
 from structgen.schema.algebra.objects import ALL_OBJECTS, ObjectSet

@@ -11,10 +11,10 @@ from functools import lru_cache
 from math import inf
 from typing import TypeVar
 
-from structgen.deadlines import spend
 from structgen.engine.automata.finite_languages import count_texts, is_finite, texts_of
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD
+from structgen.engine.deadlines import spend
 from structgen.engine.regex.tree import (
     ANY_CHAR,
     Complement,

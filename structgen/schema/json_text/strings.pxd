@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.deadlines cimport spend
+from structgen.engine.deadlines cimport spend
 
 
 cpdef bytes canonical(text)

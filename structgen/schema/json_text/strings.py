@@ -20,7 +20,7 @@ from functools import lru_cache
 from itertools import product
 from json.encoder import encode_basestring
 
-from structgen.deadlines import spend
+from structgen.engine.deadlines import spend
 from structgen.engine.regex.tree import (
     ByteSet,
     Chars,

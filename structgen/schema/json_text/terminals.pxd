@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.deadlines cimport spend
+from structgen.engine.deadlines cimport spend
 from structgen.schema.algebra.shape cimport Shape
 from structgen.schema.algebra.strings cimport StringSet
 

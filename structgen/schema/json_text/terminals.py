@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
-from structgen.deadlines import spend
+from structgen.engine.deadlines import spend
 from structgen.engine.regex.tree import (
     Complement,
     Literal,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from itertools import product
 from math import prod
 
-from structgen.deadlines import spend
+from structgen.engine.deadlines import spend
 from structgen.schema.algebra import ArraySet, KeyClass, Node, NumberSet, ObjectSet, Shape, StringSet
 from structgen.schema.algebra.counting import can_be_met
 from structgen.schema.json_text.values import Value

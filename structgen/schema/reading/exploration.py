@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from structgen.deadlines import spend
+from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.schema.algebra import Node, Shape
 from structgen.schema.algebra.counting import TooManyCounts

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from structgen.deadlines import spend
+from structgen.engine.deadlines import Deadline, spend
 from structgen.errors import GrammarError, SchemaError, UnsupportedSchemaError
-from structgen.limits import Deadline, Limits
+from structgen.limits import Limits
 from structgen.schema import formats
 from structgen.schema.algebra import (
     ALL_ARRAYS,

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from structgen.limits import Deadline, Limits
+from structgen.engine.deadlines import Deadline
+from structgen.limits import Limits
 from structgen.schema.algebra import Node, Shape
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.dialects import Dialect

@@ -28,9 +28,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from structgen.deadlines import spend
+from structgen.engine.deadlines import Deadline, spend
 from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaError
-from structgen.limits import Deadline, Limits
+from structgen.limits import Limits
 from structgen.schema.algebra import (
     ANY,
     EVERYTHING,

@@ -22,7 +22,7 @@ import math
 from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any, Protocol
 
-from structgen.deadlines import Deadline
+from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import Lazy, Spelling, Symbol
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import ANY, NONE, ArraySet, Node, NumberSet, ObjectSet, StringSet, meet

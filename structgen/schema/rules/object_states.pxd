@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.deadlines cimport spend
+from structgen.engine.deadlines cimport spend
 from structgen.schema.algebra.objects cimport ObjectSet
 from structgen.schema.rules.lazy_rules cimport LazyRules
 from structgen.schema.rules.states cimport ObjectState, OtherKeys, Property

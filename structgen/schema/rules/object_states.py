@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from structgen.deadlines import spend
+from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, OPEN, Case, Node, StringSet
 from structgen.schema.algebra.objects import ObjectSet

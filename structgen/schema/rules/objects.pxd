@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.deadlines cimport spend
+from structgen.engine.deadlines cimport spend
 from structgen.engine.grammar.tables cimport Capture, Lazy
 from structgen.schema.algebra.objects cimport ObjectSet
 from structgen.schema.json_text.layout cimport Layout

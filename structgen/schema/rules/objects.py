@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from structgen.deadlines import spend
+from structgen.engine.deadlines import spend
 from structgen.engine.grammar.tables import Capture, Lazy, Spelling, Symbol
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import Inexpressible

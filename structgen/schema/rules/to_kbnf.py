@@ -18,13 +18,14 @@ from collections.abc import Collection, Hashable
 from itertools import islice
 from typing import Any
 
+from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import Capture, Lazy, Symbol
 from structgen.engine.regex import tree as rx
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.inlining import inlined
 from structgen.kbnf.rewriting import sequence
-from structgen.limits import Deadline, Limits
+from structgen.limits import Limits
 from structgen.schema.algebra import Node, NumberSet, StringSet
 from structgen.schema.algebra.numbers import DIGITS
 from structgen.schema.formats.by_name import wider_regex
@@ -75,7 +76,7 @@ def json_schema_to_kbnf(
     if not (start.isascii() and start.isidentifier()) or start.startswith(ANY_VALUE):
         raise ValueError(f"start must be an identifier that does not begin with {ANY_VALUE!r}, not {start!r}")
     limits = limits or Limits()
-    deadline = deadline or limits.deadline()
+    deadline = deadline or Deadline(limits.compile_seconds)
 
     def write(lazy: LazyRules, root: Node) -> ast.Grammar:
         root_name = "value" if start == _START else start

@@ -12,9 +12,10 @@ from array import array
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
+from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import END, Describer, GrammarTables, RuleSource
 from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
-from structgen.limits import Deadline, Limits
+from structgen.limits import Limits
 from structgen.schema.algebra import OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape, StringSet
 from structgen.schema.json_text.layout import LAYOUTS
 from structgen.schema.json_text.terminals import are_surely_expressible, is_surely_expressible
@@ -171,7 +172,10 @@ def read_schema(
     """
     options, limits = options or SchemaOptions(), limits or Limits()
     notation = notation or _JSON[options.whitespace]
-    document, deadline = Document(json_schema, options.registry, draft=options.draft), deadline or limits.deadline()
+    document, deadline = (
+        Document(json_schema, options.registry, draft=options.draft),
+        deadline or Deadline(limits.compile_seconds),
+    )
     try:
         with deadline:
             try:

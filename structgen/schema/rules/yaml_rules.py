@@ -24,9 +24,10 @@ import re
 from collections.abc import Collection, Hashable, Sequence
 from typing import Any, NamedTuple
 
+from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import Capture, GrammarTables, Lazy, Lookahead, Spelling, Symbol
 from structgen.engine.regex.tree import Literal, Regex, sequence
-from structgen.limits import Deadline, Limits
+from structgen.limits import Limits
 from structgen.schema.algebra import Node, Shape, StringSet
 from structgen.schema.json_text.layout import Layout
 from structgen.schema.options import SchemaOptions

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from structgen.engine.deadlines import Deadline
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
@@ -99,7 +100,7 @@ def apply_merges(
     (True, True, False, False)
     """
     rewriting = _Rewriting(automaton, limits or Limits())
-    deadline = (limits or Limits()).deadline()
+    deadline = Deadline((limits or Limits()).compile_seconds)
     used = {token for arrows in automaton.transitions.values() for token in arrows}
     for at, (left, right, product) in enumerate(merges):
         if at % CHECKED_MERGES == 0:

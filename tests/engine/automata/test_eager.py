@@ -6,9 +6,10 @@ import pytest
 
 from structgen.engine.automata.eager import build_automata
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.deadlines import Deadline
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import LimitExceededError
-from structgen.limits import Deadline, Limits
+from structgen.limits import Limits
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from structgen.engine.deadlines import Deadline
 from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.edges import is_nullable
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.reading.kbnf import parse
-from structgen.limits import Deadline, Limits
+from structgen.limits import Limits
 
 SETTINGS = settings(
     max_examples=200,

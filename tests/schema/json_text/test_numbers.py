@@ -10,8 +10,9 @@ import jsonschema
 import pytest
 
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.deadlines import Deadline
 from structgen.errors import UnsupportedSchemaError
-from structgen.limits import Deadline, Limits
+from structgen.limits import Limits
 from structgen.schema.algebra import NumberSet
 from structgen.schema.json_text.numbers import decimal_text, exact, integer_range, number_range
 from structgen.schema.json_text.terminals import NUMBER, number_regex
