@@ -64,7 +64,7 @@ def extensions() -> list[Extension]:
         raise SystemExit(f"STRUCTGEN_BUILD={BUILD}: it is skip, require, or not set")
     if BUILD == "skip":
         return []
-    from Cython.Compiler import Errors, Options
+    from Cython.Compiler import Options
 
     modules = sorted(p.relative_to(HERE).with_suffix("") for p in (HERE / "structgen").rglob("*.pxd"))
     found = [
@@ -75,9 +75,7 @@ def extensions() -> list[Extension]:
     if PROCESSES:
         multiprocessing.set_start_method("fork", force=True)
     shared = Extension(SHARED, [f"{SHARED.replace('.', '/')}.c"], extra_compile_args=_flags(SHARED))
-    level, Errors.LEVEL = Errors.LEVEL, 3  # a warning about Cython's own functions is of level 2
     built: list[Extension] = _translated([shared], DIRECTIVES)
-    Errors.LEVEL = level
     for is_plain in (False, True):
         for is_acyclic in (False, True):
             alike = [

@@ -266,9 +266,8 @@ def _compiled(
         except UnsatisfiableSchemaError as error:
             if narrowed is None:
                 raise
-            prepared.tables(
-                limits, Deadline(limits.compile_seconds), is_empty, None
-            )  # raises again, unless the tokenizer is to blame
+            # It raises again, unless the tokenizer is to blame.
+            prepared.tables(limits, Deadline(limits.compile_seconds), is_empty, None)
             raise _cannot_spell(f"value of the schema (at #{error.pointer})") from error
         written = tables if spellable is None else spellable.tables(tables, limits)
         if spellable is not None and not (written.accepts_empty or has_text(written)):

@@ -15,5 +15,8 @@ cdef class Deadline:
     cdef double _end
     cdef list _outer    # for each time that it was entered: the running Deadline before, or None
 
+    cpdef int begin(self) except -1
+    cpdef int end(self) except -1
+    cpdef int restart(self) except -1
     cpdef check(self)
     cpdef int check_chain(self) except -1

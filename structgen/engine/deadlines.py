@@ -86,14 +86,22 @@ class Deadline:
         self._outer: list[Deadline | None] = []  # for each time that it was entered: the running deadline before
 
     def __enter__(self) -> Deadline:
-        thread = get_ident()
-        self._outer.append(_running.get(thread))
-        _running[thread] = self
+        self.begin()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self.end()
+
+    def begin(self) -> None:
+        """Make it the running deadline of the thread. Each call needs one of `end`."""
+        thread = get_ident()
+        self._outer.append(_running.get(thread))
+        _running[thread] = self
+
+    def end(self) -> None:
+        """Make the deadline that ran before the running one of the thread."""
         outer = self._outer.pop()
         if outer is None:
             del _running[get_ident()]

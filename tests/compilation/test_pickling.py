@@ -88,7 +88,8 @@ def test_a_loaded_vocabulary_is_the_one_of_the_process():
 
 def test_a_loaded_vocabulary_has_its_tokenizers(tiny_tokenizer):
     tokenizer = copy.deepcopy(tiny_tokenizer)
-    vocabulary = Vocabulary.from_huggingface(tokenizer, eos_token_ids=[0])
+    # No other test has this vocabulary: vocabularies of the same tokens are one, and know the tokenizers of all.
+    vocabulary = Vocabulary.from_huggingface(tokenizer, eos_token_ids=[0, 3])
     constraint = structgen.compile(Person, vocabulary, tokenization="proper")
     masks = _masks(constraint, b"")
     stored = pickle.dumps(constraint)

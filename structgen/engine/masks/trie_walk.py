@@ -41,7 +41,6 @@ class TrieWalk:
         self.visited = 0
         while node < stop:
             self.visited += 1
-            spend(1)
             step = self.visit(node, depth_of[node], byte_of[node])
             if step == DESCEND:
                 node += 1
@@ -50,6 +49,7 @@ class TrieWalk:
             else:
                 break
         self.nodes_visited += self.visited
+        spend(self.visited)  # not in the loop: a walk ends with the trie
         return node >= stop
 
     def visit(self, node: int, depth: int, byte: int) -> int:

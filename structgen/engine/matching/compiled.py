@@ -256,14 +256,14 @@ class CompiledGrammar:
         self._acquire()
         if self._turns == 0:
             self._deadline.restart()
-            self._deadline.__enter__()
+            self._deadline.begin()
         self._turns += 1
 
     def end_turn(self) -> None:
         """End the time, and release the lock."""
         self._turns -= 1
         if self._turns == 0:
-            self._deadline.__exit__(None, None, None)
+            self._deadline.end()
         self._release()
 
     def renew(self) -> None:
