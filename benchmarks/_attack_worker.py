@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import resource
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 from _attack_cases import ATTACKS, Attack
 
 import structgen
+from structgen.engine.memory import resident_bytes
 
 GIL_STEP = 0.001  # seconds that the watching thread sleeps
 
@@ -84,12 +86,17 @@ def run(attack: Attack, size: int, vocabulary: structgen.Vocabulary, limits: str
         timed("mask", matcher.allowed_token_ids)
         timed("accept", lambda: matcher.accept_bytes(attack.text))
         timed("mask 2", matcher.allowed_token_ids)
+        del matcher
+    del constraint
+    structgen.clear_cache()
+    gc.collect()
     return {
         "steps": steps,
         "errors": errors,
         "gil": round(watch.longest, 3),
         "before_mb": peak >> 20,
         "peak_mb": peak_bytes() >> 20,
+        "after_mb": resident_bytes(0) >> 20,
     }
 
 

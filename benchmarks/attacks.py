@@ -5,7 +5,7 @@
 Each attack (`_attack_cases.py`) runs in a process of its own, with `Limits(compile_seconds=2)`. The process compiles
 it, makes the first mask, accepts a few bytes and makes another mask. The table shows the first limit that was passed,
 the wall-clock seconds of the compile and of the slowest call after it, the longest time that another thread had to
-wait, and the memory at the peak beside that before the attack.
+wait, and the resident memory: before the attack, at the peak, and when the constraint is gone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,14 @@ LIMITS = {"compile_seconds": 2.0}
 MAX_SECONDS = 60  # for one process
 
 
-def cost(number: int, *, size: int = 0, vocabulary: str = "smollm2", seconds: float = MAX_SECONDS) -> dict[str, Any]:
+def cost(
+    number: int,
+    *,
+    size: int = 0,
+    vocabulary: str = "smollm2",
+    seconds: float = MAX_SECONDS,
+    limits: dict[str, float] = LIMITS,
+) -> dict[str, Any]:
     """Return what an attack costs in a process of its own; see `_attack_worker.py`.
 
     Args:
@@ -35,11 +42,12 @@ def cost(number: int, *, size: int = 0, vocabulary: str = "smollm2", seconds: fl
         size: its size; 0 for the size of the table.
         vocabulary: "bytes" or "smollm2".
         seconds: after so long the process is ended.
+        limits: arguments of `structgen.Limits`.
 
     Raises:
         RuntimeError: the process failed or took too long.
     """
-    command = [sys.executable, str(HERE / "_attack_worker.py"), str(number), str(size), vocabulary, json.dumps(LIMITS)]
+    command = [sys.executable, str(HERE / "_attack_worker.py"), str(number), str(size), vocabulary, json.dumps(limits)]
     environment = {
         **os.environ,
         "HF_HUB_OFFLINE": "1",
@@ -63,12 +71,13 @@ def row(attack: Attack, found: dict[str, Any]) -> str:
     slowest = f"{max(after):.2f}" if after else ""
     return (
         f"| {attack.title} | {attack.size:,} | {error} | {steps['compile']:.2f} | {slowest} | {found['gil']:.2f} "
-        f"| {found['peak_mb']:,} ({found['before_mb']:,}) |"
+        f"| {found['before_mb']:,}, {found['peak_mb']:,}, {found['after_mb']:,} |"
     )
 
 
 HEAD = (
-    "| attack | size | error | compile, s | slowest mask or accept, s | longest wait of a thread, s | memory, MB |\n"
+    "| attack | size | error | compile, s | slowest mask or accept, s | longest wait of a thread, s "
+    "| memory before, at most, after, MB |\n"
     "| --- | ---: | --- | ---: | ---: | ---: | ---: |"
 )
 

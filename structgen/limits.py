@@ -24,6 +24,7 @@ class Limits:
         cache_bytes: estimated bytes of compiled grammars kept for reuse; about two hundred grammars of usual size.
         compile_seconds: wall-clock seconds for one compile.
         mask_seconds: wall-clock seconds for one mask, or for accepting one token.
+        memory_bytes: memory that one compile, one mask or one accepted token may take. It is compared while it grows.
     """
 
     schema_nodes: int = 200_000
@@ -38,3 +39,4 @@ class Limits:
     cache_bytes: int = 32 * 2**20
     compile_seconds: float = 30.0
     mask_seconds: float = 1.0
+    memory_bytes: int = 512 * 2**20

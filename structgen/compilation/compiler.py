@@ -22,8 +22,9 @@ from structgen.engine.deadlines import Deadline
 from structgen.engine.fork_safety import call_in_forked
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.matching.compiled import CompiledGrammar, SharedState
+from structgen.engine.memory import release_free_memory
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
-from structgen.errors import StructgenError, UnsatisfiableSchemaError, VocabularyError
+from structgen.errors import LimitExceededError, StructgenError, UnsatisfiableSchemaError, VocabularyError
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
@@ -142,11 +143,27 @@ def compile(
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}")
     checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
-    limits = limits or _DEFAULT_LIMITS
-    schema = as_grammar(schema)
+    call = CompileCall(
+        as_grammar(schema), tokenization, limits or _DEFAULT_LIMITS, cache, eager_automata, dict(options)
+    )
+    try:
+        return _constraint(call, vocabulary, checked)
+    except LimitExceededError as error:
+        if error.limit != "memory_bytes":
+            raise
+        passed = error.with_traceback(None)  # the frames of the traceback hold what the compile has made
+    passed.__context__ = None
+    SharedState.of(vocabulary).drop(limits)
+    release_free_memory()
+    raise passed
+
+
+def _constraint(call: CompileCall, vocabulary: Vocabulary, checked: SchemaOptions) -> Constraint[Any]:
+    """Return the constraint of a call of `compile` whose options were checked."""
+    schema, tokenization, limits, cache = call.schema, call.tokenization, call.limits, call.cache
     if tokenization == "proper" and (checked.format == "yaml" or isinstance(schema, Yaml)):
         raise ValueError("tokenization='proper' is for JSON and grammars, not for YAML")
-    with Deadline(limits.compile_seconds):
+    with Deadline(limits.compile_seconds, memory_bytes=limits.memory_bytes):
         proper = _proper(tokenization, vocabulary)
         spellable = None if proper is None else proper.spelling.spellable
         narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
@@ -159,8 +176,7 @@ def compile(
                 proper.spelling.check_separators(checked.whitespace, prepared.line is not None)
             proper.spelling.check_texts(named_texts(schema, source))
             proper.spelling.check_languages(named_patterns(source, limits), limits)
-        compiled = _compiled(prepared, vocabulary, limits, spellable, cache=cache, eager_automata=eager_automata)
-    call = CompileCall(schema, tokenization, limits, cache, eager_automata, dict(options))
+        compiled = _compiled(prepared, vocabulary, limits, spellable, cache=cache, eager_automata=call.eager_automata)
     return Constraint(compiled, prepared, proper=proper, stored=partial(_stored, call, prepared, vocabulary))
 
 

@@ -14,12 +14,15 @@ from typing import Any, cast
 
 import numpy as np
 
+from structgen.engine.deadlines import count_bytes
+
 __all__ = ["block", "column", "enlarged", "grown", "grown_pool", "head", "room", "zeros"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 SMALL = 512
 SLAB = 8192
 LARGE = 2**20  # in values of four bytes, like SMALL and SLAB
+COUNTED = 2**16  # growth by less is counted with the steps that need it; see `deadlines.py`
 IS_COMPILED = not __file__.endswith(".py")
 
 _slab = array("i", [0]) * SLAB
@@ -72,6 +75,7 @@ def room(count: int) -> array[int]:
 def grown(old: array[int], used: int, value: int = 0) -> array[int]:
     """Return a copy of the first `used` values in an array of twice the size, filled up with `value`."""
     new = zeros(max(2 * len(old), 16), value)
+    _count_growth(len(old))
     new[:used] = old[:used]
     return new
 
@@ -79,12 +83,20 @@ def grown(old: array[int], used: int, value: int = 0) -> array[int]:
 def grown_pool(old: array[int], used: int) -> array[int]:
     """Return a copy of the first `used` values in an array of twice the size; the other values are not set."""
     new = _unset(max(2 * len(old), 16))
+    _count_growth(len(old))
     new[:used] = old[:used]
     return new
 
 
+def _count_growth(values: int) -> None:
+    """Count the memory of some more values, where they are many."""
+    if values >= COUNTED:
+        count_bytes(4 * values)
+
+
 def block(columns: int, length: int) -> array[int]:
     """Return an int32 array for columns that grow together: one array leaves no holes when it is freed."""
+    _count_growth(columns * length // 2)  # the columns were half as long before
     return _unset(columns * length)
 
 
@@ -97,6 +109,7 @@ def column(block: array[int], number: int, length: int, old: array[int], used: i
 
 def enlarged(old: array[int], code: str, size: int) -> array[int]:
     """Return a copy of an array of any type code, filled up with zeros to `size`."""
+    _count_growth((size - len(old)) * old.itemsize // 4)
     if IS_COMPILED:
         large: Any = np.zeros(size, dtype=code)
         large[: len(old)] = old

@@ -1,18 +1,29 @@
+cimport cython
+
 cdef int UNITS_BETWEEN_LOOKS
 cdef double SECONDS_BETWEEN_TURNS
+cdef long long UNIT_BYTES
+cdef long long BYTES_BETWEEN_READINGS
+cdef long long UNKNOWN
 cdef dict _running          # thread -> its innermost Deadline
 cdef int _units_left        # until the next look at the clock
 cdef double _last_turn      # when other threads could run last
+cdef long long _new_bytes   # counted since they were last added to the count of a deadline
 
 
 cpdef int spend(int units) except -1
+@cython.locals(size="long long")
 cpdef int look() except -1
+cpdef void count_bytes(long long size) noexcept
 
 
 cdef class Deadline:
     cdef double _seconds
     cdef str _limit
     cdef double _end
+    cdef long long _memory_bytes
+    cdef readonly long long counted_bytes   # an upper bound on the memory that the call has taken
+    cdef long long _resident_before     # memory of the process when it was first counted
     cdef list _outer    # for each time that it was entered: the running Deadline before, or None
 
     cpdef int begin(self) except -1
@@ -20,3 +31,4 @@ cdef class Deadline:
     cpdef int restart(self) except -1
     cpdef check(self)
     cpdef int check_chain(self) except -1
+    cpdef int count(self, long long size) except -1

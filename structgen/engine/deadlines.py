@@ -1,4 +1,4 @@
-"""Deadlines of compiles, masks and accepted tokens, and the count of the work that they bound.
+"""Deadlines and memory budgets of compiles, masks and accepted tokens, and the count of the work that they bound.
 
 A call that may take long runs under a `Deadline`. It is the *running* deadline of its thread: loops do not receive it
 as an argument. Each loop that can grow calls `spend` with the number of its steps. Once every few thousand steps,
@@ -16,6 +16,15 @@ few milliseconds.
 
 A unit is one step of a loop, of about a microsecond. `spend` raises where a bound on sizes may raise as well: between
 two steps, when every table holds whole entries only.
+
+Memory
+------
+
+A step of a loop makes at most UNIT_BYTES of objects that last; large arrays are counted by `count_bytes`. So the count
+of a deadline is an upper bound on the memory that its call has taken. Many calls free most of what they make. So past
+the budget the resident memory of the process decides: the error is raised if that has grown by more than the budget
+since the call began. Both are needed. The count alone would refuse a long call that needs little; the process alone
+may grow because of other threads.
 """
 
 from __future__ import annotations
@@ -24,17 +33,22 @@ import time
 from threading import get_ident
 from types import TracebackType
 
+from structgen.engine.memory import resident_bytes
 from structgen.errors import LimitExceededError
 
-__all__ = ["Deadline", "look", "spend"]
+__all__ = ["Deadline", "count_bytes", "look", "spend"]
 
 UNITS_BETWEEN_LOOKS = 2_000
 NOT_STARTED = 0.0  # in place of the end of a deadline that starts at the first look at the clock
 SECONDS_BETWEEN_TURNS = 0.005  # a thread that waits for the interpreter lock asks for it after so long
+UNIT_BYTES = 128  # memory that one step takes at most; tests/compilation/test_memory.py measures it
+BYTES_BETWEEN_READINGS = 1 << 20  # of the resident memory: reading it takes some microseconds
+UNKNOWN = -1
 
 _running: dict[int, Deadline] = {}  # by thread: its innermost deadline
 _units_left = UNITS_BETWEEN_LOOKS  # of all threads together: it only decides when the clock is looked at
 _last_turn = 0.0  # when other threads could run last
+_new_bytes = 0  # counted since they were last added to the count of a deadline
 
 
 def spend(units: int) -> None:
@@ -44,7 +58,7 @@ def spend(units: int) -> None:
         units: the number of steps.
 
     Raises:
-        LimitExceededError: the thread's running deadline has passed.
+        LimitExceededError: the thread's running deadline has passed, or its memory budget.
     """
     global _units_left
     _units_left -= units
@@ -52,21 +66,39 @@ def spend(units: int) -> None:
         look()
 
 
+def count_bytes(size: int) -> None:
+    """Count memory for one large object. It raises nothing: the next `spend` does, between two steps.
+
+    Args:
+        size: in bytes.
+    """
+    global _units_left, _new_bytes
+    _new_bytes += size
+    if _new_bytes > BYTES_BETWEEN_READINGS:
+        _units_left = 0
+
+
 def look() -> None:
-    """Compare the clock with the thread's running deadline, and let other threads run.
+    """Compare the clock and the memory with the thread's running deadline, and let other threads run.
 
     Raises:
-        LimitExceededError: the deadline has passed.
+        LimitExceededError: the deadline has passed, or its memory budget.
     """
-    global _units_left, _last_turn
+    global _units_left, _last_turn, _new_bytes
+    _new_bytes += (UNITS_BETWEEN_LOOKS - _units_left) * UNIT_BYTES
     _units_left = UNITS_BETWEEN_LOOKS
     now = time.monotonic()
     if now - _last_turn > SECONDS_BETWEEN_TURNS:
         time.sleep(0)  # releases the interpreter lock
         _last_turn = now
     deadline = _running.get(get_ident())
+    size = _new_bytes
+    if size > BYTES_BETWEEN_READINGS:
+        _new_bytes = 0
     if deadline is not None:
         deadline.check_chain()
+        if size > BYTES_BETWEEN_READINGS:
+            deadline.count(size)
 
 
 class Deadline:
@@ -74,12 +106,19 @@ class Deadline:
 
     As a context manager it is the running deadline of its thread, which `spend` compares with the clock.
 
+    Attributes:
+        counted_bytes: an upper bound on the memory that the call has taken so far.
+
     Args:
         seconds: the time allowed, from now on.
         limit: the field of `Limits` that the error names.
+        memory_bytes: the memory budget, `Limits.memory_bytes`; 0 for none.
     """
 
-    def __init__(self, seconds: float, limit: str = "compile_seconds") -> None:
+    def __init__(self, seconds: float, limit: str = "compile_seconds", memory_bytes: int = 0) -> None:
+        self._memory_bytes = memory_bytes
+        self.counted_bytes = 0
+        self._resident_before = UNKNOWN
         self._seconds = seconds
         self._limit = limit
         self._end = time.monotonic() + seconds
@@ -109,8 +148,10 @@ class Deadline:
             _running[get_ident()] = outer
 
     def restart(self) -> None:
-        """Start the whole time again, at the next look at the clock."""
+        """Start the whole time again, at the next look at the clock, and the memory budget."""
         self._end = NOT_STARTED
+        self.counted_bytes = 0
+        self._resident_before = UNKNOWN
 
     def check(self) -> None:
         """Raise an error if the time is over, or that of the thread's running deadline.
@@ -138,3 +179,27 @@ class Deadline:
             outer = self._outer[0]
             if outer is not None:
                 outer.check_chain()
+
+    def count(self, size: int) -> None:
+        """Count memory against this budget and those outside of it.
+
+        Args:
+            size: in bytes; an upper bound.
+
+        Raises:
+            LimitExceededError: one of the budgets is spent: that count and the process's growth have passed it.
+        """
+        self.counted_bytes += size
+        if self._memory_bytes:
+            if self._resident_before == UNKNOWN:
+                self._resident_before = resident_bytes(self.counted_bytes)
+            elif (
+                self.counted_bytes > self._memory_bytes
+                and resident_bytes(self.counted_bytes) - self._resident_before > self._memory_bytes
+            ):
+                self.counted_bytes = 0  # the tables are begun anew after the error, which needs memory too
+                raise LimitExceededError("memory_bytes", self._memory_bytes)
+        if self._outer:
+            outer = self._outer[0]
+            if outer is not None:
+                outer.count(size)

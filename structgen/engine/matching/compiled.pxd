@@ -11,6 +11,7 @@ cdef class SharedTables:
     cdef readonly object lock
     cdef readonly object limits
     cdef readonly long long mask_bytes
+    cdef public bint is_dropped
     cdef dict _others               # by vocabulary: terminal masks of other vocabularies
 
     cpdef TerminalMasks terminals_of(self, vocabulary)
@@ -41,6 +42,7 @@ cdef class CompiledGrammar:
     cpdef int end_turn(self) except -1
     cpdef int renew(self) except -1
     cpdef int renew_sets(self) except -1
+    cpdef int drop_tables(self) except -1
 
 
 cdef class Turn:

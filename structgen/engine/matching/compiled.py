@@ -26,6 +26,7 @@ from structgen.engine.grammar.rules import Rules
 from structgen.engine.grammar.tables import GrammarTables, Origins
 from structgen.engine.masks.set_masks import SetMasks
 from structgen.engine.masks.terminal_masks import TerminalMasks
+from structgen.engine.memory import release_free_memory
 from structgen.engine.regex.tree import Regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError
@@ -55,6 +56,8 @@ class SharedTables:
         lock: held while the tables, or the sets of a grammar that uses them, are read or extended.
         limits: bounds of the tables.
         mask_bytes: bound of the masks' memory, in bytes.
+        is_dropped: a memory budget was passed. All grammars that use the tables begin anew with others, so that their
+            memory is freed.
     """
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits, lock: threading.RLock) -> None:
@@ -63,6 +66,7 @@ class SharedTables:
         self.lock = lock
         self.limits = limits
         self.mask_bytes = limits.mask_bytes
+        self.is_dropped = False
         self._others: dict[Vocabulary, TerminalMasks] = {}
 
     def terminals_of(self, vocabulary: Vocabulary) -> TerminalMasks:
@@ -82,12 +86,15 @@ class SharedTables:
         """True if the tables have grown so large that a new grammar should begin with new ones."""
         automata = self.automata
         return (
-            automata.count + automata.pairs > self.limits.automaton_states // 2
+            self.is_dropped
+            or automata.count + automata.pairs > self.limits.automaton_states // 2
             or self.bytes_used > self.mask_bytes // 2
         )
 
     def is_full(self) -> bool:
-        """Return whether the masks have grown past their limit."""
+        """Return whether the masks have grown past their limit, or the tables are dropped."""
+        if self.is_dropped:
+            return True
         if self._others:
             return self._masks_bytes() > self.mask_bytes
         return self.terminals.store.bytes_used > self.mask_bytes
@@ -128,6 +135,13 @@ class SharedState:
                     self._tables.clear()
                 tables = self._tables[limits] = SharedTables(vocabulary, limits, self.lock)
             return tables
+
+    def drop(self, limits: Limits) -> None:
+        """Drop the tables of some limits. Grammars that use them begin anew when they are next used."""
+        with self.lock:
+            tables = self._tables.pop(limits, None)
+            if tables is not None:
+                tables.is_dropped = True
 
     def is_empty(self, vocabulary: Vocabulary, limits: Limits) -> Callable[[Regex], bool]:
         """Return a function that decides whether a regex matches nothing, in the automata that the grammar will use."""
@@ -190,7 +204,7 @@ class CompiledGrammar:
         self.spellings = vocabulary.spellings  # a copy, as each token is looked up
         self.eager = eager
         self.limits = limits
-        self._deadline = Deadline(limits.mask_seconds, "mask_seconds")
+        self._deadline = Deadline(limits.mask_seconds, "mask_seconds", limits.memory_bytes)
         self._turns = 0
         self.epoch = -1
         self.lock = SharedState.of(vocabulary).lock
@@ -269,6 +283,12 @@ class CompiledGrammar:
     def renew(self) -> None:
         """Drop automata, lazy rules, sets and masks. Matchers find their sets again by themselves."""
         self._begin()
+
+    def drop_tables(self) -> None:
+        """Free all that was computed, for all grammars that share the tables, after a memory budget was passed."""
+        self.shared.is_dropped = True
+        self.renew()
+        release_free_memory()
 
     def renew_sets(self) -> None:
         """Drop the sets and their masks only. The sets stay for one more epoch, so that matchers can copy theirs."""

@@ -464,6 +464,9 @@ class Matcher:
             compiled.renew()
             self._read_again()
         else:
+            if error.limit == "memory_bytes":
+                error.with_traceback(None).__context__ = None  # its frames hold what was computed
+                compiled.drop_tables()
             raise error
 
     def _refresh(self) -> None:

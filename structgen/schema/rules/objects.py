@@ -35,6 +35,7 @@ from structgen.schema.rules.states import ObjectState
 
 __all__ = ["ObjectRules"]
 
+_STATE_BITS_OF_UNIT = 10  # log2 of the bits of a state that one unit of `spend` stands for
 _MAX_BODY_SYMBOLS = 128  # symbols of a body of required properties, about
 _NONE: frozenset[Any] = frozenset()  # one object shared by all states, as there are many
 _MAX_BEGINNINGS = 10_000  # beginnings of keys whose completions are kept
@@ -150,7 +151,7 @@ class ObjectRules:
         if states.any_order:
             state = whole(short_state)
             for index in range(size):
-                spend(1)
+                spend(1 + (size >> _STATE_BITS_OF_UNIT))  # the state after it has a bit for each property
                 if not state.progress >> index & 1:
                     found += self._property_bodies(index, state)
         for index in range(len(self.classes)):

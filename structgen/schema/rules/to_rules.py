@@ -179,10 +179,10 @@ def read_schema(
     try:
         with deadline:
             try:
-                return _read(Space(document, options, limits, deadline, narrowed), make, notation, captures)
+                return _read_once(Space(document, options, limits, deadline, narrowed), make, notation, captures)
             except DynamicScopeNeeded:
                 document.follow_dynamic_scopes()
-                return _read(Space(document, options, limits, deadline, narrowed), make, notation, captures)
+                return _read_once(Space(document, options, limits, deadline, narrowed), make, notation, captures)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
 
@@ -192,6 +192,14 @@ class _Widened(Exception):
 
 
 _JSON = {mode: JsonNotation(layout) for mode, layout in LAYOUTS.items()}
+
+
+def _read_once(space: Space, make: Callable[[LazyRules, Node], _T], notation: Notation, captures: bool) -> _T:
+    try:
+        return _read(space, make, notation, captures)
+    except BaseException:
+        vars(space).clear()  # parts of it lead back to it, so its memory would stay for a while
+        raise
 
 
 def _read(space: Space, make: Callable[[LazyRules, Node], _T], notation: Notation, captures: bool) -> _T:
