@@ -153,7 +153,7 @@ def compile(
             raise
         passed = error.with_traceback(None)  # the frames of the traceback hold what the compile has made
     passed.__context__ = None
-    SharedState.of(vocabulary).drop(limits)
+    SharedState.of(vocabulary).drop(call.limits)
     release_free_memory()
     raise passed
 
