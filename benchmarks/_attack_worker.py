@@ -54,6 +54,7 @@ def smollm2_vocabulary() -> structgen.Vocabulary:
 
 def run(attack: Attack, size: int, vocabulary: structgen.Vocabulary, limits: structgen.Limits) -> dict[str, Any]:
     """Return what an attack costs: seconds of each step, errors, memory."""
+    structgen.compile({"type": ["array", "object", "string", "number"]}, vocabulary, limits=limits)  # imports modules
     made = attack.make(size)
     schema = made if attack.kind == "schema" else getattr(structgen.Grammar, attack.kind)
     peak = peak_bytes()

@@ -224,20 +224,56 @@ def _content(source: Source, limits: Limits) -> str:
     registry = source.options.registry
     content = [source.json_schema, {} if registry is None else {uri: registry.contents(uri) for uri in registry}]
     try:
-        _check_size(content, limits)
-        return _ENCODER.encode(content)
+        if _check_size(content, limits) <= _MAX_ENCODED_AT_ONCE:
+            return _ENCODER.encode(content)
+        pieces: list[str] = []
+        _encode(content, pieces)
+        return "".join(pieces)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
     except (TypeError, ValueError) as error:
         raise SchemaError(f"the schema is not JSON data: {error}", pointer="") from error
 
 
-def _check_size(content: Any, limits: Limits) -> None:
+def _encode(value: dict[str, Any] | list[Any], pieces: list[str]) -> None:
+    """Append the text of a list or object in pieces, as one call would hold Python's interpreter lock for long."""
+    is_object = isinstance(value, dict)
+    pieces.append("{" if is_object else "[")
+    comma = ""
+    scalars: dict[Any, Any] = {}
+    for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+        is_scalar = not isinstance(part, (dict, list))
+        if is_scalar:
+            scalars[key] = part
+        if scalars and (not is_scalar or len(scalars) >= _MAX_ENCODED_AT_ONCE):
+            pieces += comma, _inner(scalars, is_object)
+            comma = ","
+            scalars = {}
+            spend(_MAX_ENCODED_AT_ONCE)
+        if not is_scalar:
+            pieces += comma, _ENCODER.encode({key: 0})[1:-2] if is_object else ""
+            _encode(part, pieces)
+            comma = ","
+    if scalars:
+        pieces += comma, _inner(scalars, is_object)
+    pieces.append("}" if is_object else "]")
+
+
+def _inner(scalars: dict[Any, Any], is_object: bool) -> str:
+    """Return the text of members, or of their values alone, without brackets."""
+    return _ENCODER.encode(scalars if is_object else list(scalars.values()))[1:-1]
+
+
+def _check_size(content: Any, limits: Limits) -> int:
     """Raise an error if a schema is much larger as text than as Python objects, as its parts are shared.
 
     With 30 nestings of `s = {"anyOf": [s, {"items": s}]}` the text would have a billion subschemas.
+
+    Returns:
+        The number of values; 0 if parts are shared.
     """
     seen: set[int] = set()
+    count = 0
     waiting = [content]
     while waiting:
         values = waiting.pop()
@@ -245,13 +281,15 @@ def _check_size(content: Any, limits: Limits) -> None:
             break
         seen.add(id(values))
         spend(len(values))
+        count += len(values)
         for value in values.values() if isinstance(values, dict) else values:
             if isinstance(value, (dict, list)):
                 waiting.append(value)
     else:
-        return
+        return count
     if _tree_size(content, {}) > max(_MAX_SHARED_VALUES, limits.schema_nodes):
         raise LimitExceededError("schema_nodes", limits.schema_nodes)
+    return 0
 
 
 def _tree_size(values: Any, known: dict[int, int]) -> int:
@@ -275,4 +313,5 @@ def _exact_number(value: Any) -> list[str]:
 
 
 _MAX_SHARED_VALUES = 5_000_000
+_MAX_ENCODED_AT_ONCE = 20_000  # values
 _ENCODER = json.JSONEncoder(separators=(",", ":"), default=_exact_number)

@@ -1,5 +1,7 @@
 cimport cython
 
+from structgen.engine.deadlines cimport spend
+
 
 @cython.final
 cdef class PayloadTables:

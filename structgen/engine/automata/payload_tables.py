@@ -6,9 +6,8 @@ the payload holds only their number.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from structgen.engine.automata.suffix_automaton import SuffixAutomaton
+from structgen.engine.deadlines import spend
 from structgen.engine.regex.utf8 import ByteRanges, byte_sequences
 
 __all__ = ["BROKEN_CHARS", "OTHER_CHARS", "PayloadTables"]
@@ -77,7 +76,7 @@ class PayloadTables:
         """Return the number of a table of texts; add it if it is new. The table is sorted and has no duplicates."""
         number = self._table_of.get(texts)
         if number is None:
-            if any(a >= b for a, b in pairwise(texts)):
+            if not _are_in_order(texts):
                 return self.add_table(tuple(sorted(set(texts))))
             number = self._table_of[texts] = len(self.texts)
             self.texts.append(texts)
@@ -99,6 +98,16 @@ class PayloadTables:
     def suffix_bytes(self) -> int:
         """Return the estimated memory of all suffix automata, in bytes."""
         return sum([automaton.bytes_used for automaton in self.suffix_automata])
+
+
+def _are_in_order(texts: tuple[bytes, ...]) -> bool:
+    """Return whether texts are sorted and distinct."""
+    for index in range(1, len(texts)):
+        if not index & 1023:
+            spend(1024)
+        if texts[index - 1] >= texts[index]:
+            return False
+    return True
 
 
 def _holds_all_other_chars(ranges: tuple[tuple[int, int], ...]) -> bool:

@@ -245,7 +245,7 @@ def difference(left: Regex, right: Regex) -> Regex:
     return Intersection((left, Complement(right)))
 
 
-MAX_SORTED_AT_ONCE = 20_000  # texts
+MAX_AT_ONCE = 20_000  # texts
 
 
 def _common_length(left: bytes, right: bytes) -> int:
@@ -263,27 +263,46 @@ def _sorted(texts: list[bytes]) -> list[bytes]:
 
     The parts have different bytes after what all texts begin with: a, ba and bb are sorted for themselves.
     """
-    if len(texts) <= MAX_SORTED_AT_ONCE:
-        return sorted(texts)
     done: list[bytes] = []
     waiting = [texts]
     while waiting:
         part = waiting.pop()
         spend(len(part) >> 2)
-        if len(part) <= MAX_SORTED_AT_ONCE:
+        if len(part) <= MAX_AT_ONCE:
             done += sorted(part)
             continue
-        begin = _common_length(min(part), max(part))
+        begin = _common_beginning(part)
         parts: dict[bytes, list[bytes]] = {}
-        for text in part:
-            parts.setdefault(text[begin : begin + 2], []).append(text)
+        for first in range(0, len(part), MAX_AT_ONCE):
+            spend(MAX_AT_ONCE)
+            for text in part[first : first + MAX_AT_ONCE]:
+                parts.setdefault(text[begin : begin + 2], []).append(text)
         waiting += [parts[key] for key in sorted(parts, reverse=True)]
     return done
 
 
+def _common_beginning(texts: list[bytes]) -> int:
+    """Return how many bytes all of some texts begin with."""
+    lowest = highest = texts[0]
+    for first in range(0, len(texts), MAX_AT_ONCE):
+        spend(MAX_AT_ONCE >> 2)
+        part = texts[first : first + MAX_AT_ONCE]
+        lowest, highest = min(lowest, min(part)), max(highest, max(part))
+    return _common_length(lowest, highest)
+
+
+def _different(texts: list[bytes]) -> list[bytes]:
+    """Return the texts, each once."""
+    found: set[bytes] = set()
+    for first in range(0, len(texts), MAX_AT_ONCE):
+        spend(MAX_AT_ONCE >> 2)
+        found.update(texts[first : first + MAX_AT_ONCE])
+    return list(found)
+
+
 def literal_set(texts: Iterable[bytes]) -> Regex:
     """Return any one of the texts."""
-    table = tuple(_sorted(list(set(texts))))
+    table = tuple(_sorted(_different(list(texts))))
     if not table:
         return NOTHING
     return Literal(table[0]) if len(table) == 1 else LiteralSet(table)

@@ -375,6 +375,7 @@ def value_shape(values: list[Any], location: Location, keyword: str, node_of: No
     null, booleans = False, 0
     inside = (location, keyword)
     for value in values:
+        spend(1)
         if value is None:
             null = True
         elif isinstance(value, bool):
