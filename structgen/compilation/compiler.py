@@ -31,6 +31,7 @@ from structgen.output_types.json_lines import JsonLines
 from structgen.output_types.template import Template
 from structgen.output_types.yaml import Yaml
 from structgen.schema import Source, begins_with_bracket, begins_with_many_texts, resolve
+from structgen.schema.algebra.strings import forget_automata
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
 if TYPE_CHECKING:
@@ -152,6 +153,12 @@ def compile(
         if error.limit != "memory_bytes":
             raise
         passed = error.with_traceback(None)  # the frames of the traceback hold what the compile has made
+    except (StructgenError, TypeError, ValueError):
+        raise
+    except BaseException:  # such as KeyboardInterrupt and MemoryError: a table may be half written
+        SharedState.of(vocabulary).drop(call.limits)
+        forget_automata()
+        raise
     passed.__context__ = None
     SharedState.of(vocabulary).drop(call.limits)
     release_free_memory()

@@ -63,7 +63,10 @@ def _pages(count: int) -> memoryview:
 
     For large arrays numpy asks for pages of 2 MB. Clearing one of these takes milliseconds in the middle of a mask.
     """
-    private = mmap.mmap(-1, 4 * count, access=mmap.ACCESS_COPY)  # not shared with forked processes
+    try:
+        private = mmap.mmap(-1, 4 * count, access=mmap.ACCESS_COPY)  # not shared with forked processes
+    except OSError as error:
+        raise MemoryError(f"no memory for {count} numbers") from error
     return memoryview(private).cast("i")
 
 

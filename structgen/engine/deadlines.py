@@ -33,7 +33,7 @@ import time
 from threading import get_ident
 from types import TracebackType
 
-from structgen.engine.memory import resident_bytes
+from structgen.engine.memory import pause, resident_bytes
 from structgen.errors import LimitExceededError
 
 __all__ = ["Deadline", "count_bytes", "look", "spend"]
@@ -89,7 +89,7 @@ def look() -> None:
     _units_left = UNITS_BETWEEN_LOOKS
     now = time.monotonic()
     if now - _last_turn > SECONDS_BETWEEN_TURNS:
-        time.sleep(0)  # releases the interpreter lock
+        pause()
         _last_turn = now
     deadline = _running.get(get_ident())
     size = _new_bytes

@@ -1,16 +1,25 @@
-"""The memory of this process: its resident size, and returning free memory to the system."""
+"""Calls to the system: the resident memory of this process, returning free memory, and letting other threads run."""
 
 from __future__ import annotations
 
 import ctypes
 import os
 import sys
+import time
 from contextlib import suppress
 
-__all__ = ["release_free_memory", "resident_bytes"]
+__all__ = ["pause", "release_free_memory", "resident_bytes"]
 
 _STATM = "/proc/self/statm"  # sizes in pages: virtual, resident, …
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+def pause() -> None:
+    """Let other threads run, and handle signals such as Ctrl-C.
+
+    Python handles signals where a function that is not compiled begins. So this module is never compiled.
+    """
+    time.sleep(0)
 
 
 def resident_bytes(default: int) -> int:

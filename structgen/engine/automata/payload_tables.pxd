@@ -2,6 +2,8 @@ cimport cython
 
 from structgen.engine.deadlines cimport spend
 
+cdef int CLASS_BYTES, SEQUENCE_BYTES, TEXT_BYTES
+
 
 @cython.final
 cdef class PayloadTables:
@@ -9,6 +11,7 @@ cdef class PayloadTables:
     cdef readonly list class_cover       # by class: the characters that are texts of it by themselves, as bits
     cdef readonly list class_alphabet    # by class: the characters that its texts may hold, as bits
     cdef readonly list texts             # by table: its texts, sorted and distinct
+    cdef readonly long long bytes_used   # estimated memory of all of them
     cdef readonly list suffix_automata   # by number: a SuffixAutomaton
     cdef dict _class_of_sequences        # byte sequences -> class
     cdef dict _class_of_ranges           # ranges of code points -> class

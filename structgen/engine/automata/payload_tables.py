@@ -12,6 +12,11 @@ from structgen.engine.regex.utf8 import ByteRanges, byte_sequences
 
 __all__ = ["BROKEN_CHARS", "OTHER_CHARS", "PayloadTables"]
 
+# Declared as C integers in the .pxd, so not importable from here.
+CLASS_BYTES = 600  # a class of characters with the regex that it was made of
+SEQUENCE_BYTES = 450  # one of its byte sequences
+TEXT_BYTES = 56  # a text of a table, but for its bytes
+
 OTHER_CHARS = 1 << 128  # bit of an alphabet: all characters beyond ASCII
 BROKEN_CHARS = 1 << 129  # bit of an alphabet: bytes that are not whole characters
 
@@ -25,6 +30,7 @@ class PayloadTables:
         class_alphabet: by class, the characters that its texts may hold; see `Alphabets.alphabet`.
         texts: by table, its texts, sorted and distinct.
         suffix_automata: by number, the suffix automaton.
+        bytes_used: estimated memory of all of them.
     """
 
     def __init__(self) -> None:
@@ -33,6 +39,7 @@ class PayloadTables:
         self.class_alphabet: list[int] = []
         self.texts: list[tuple[bytes, ...]] = []
         self.suffix_automata: list[SuffixAutomaton] = []
+        self.bytes_used = 0
         self._class_of_sequences: dict[tuple[ByteRanges, ...], int] = {}
         self._class_of_ranges: dict[tuple[tuple[int, int], ...], int] = {}
         self._table_of: dict[tuple[bytes, ...], int] = {}
@@ -70,6 +77,7 @@ class PayloadTables:
             self.sequences.append(sequences)
             self.class_cover.append(cover)
             self.class_alphabet.append(alphabet)
+            self.bytes_used += CLASS_BYTES + SEQUENCE_BYTES * len(sequences)
         return number
 
     def add_table(self, texts: tuple[bytes, ...]) -> int:
@@ -80,6 +88,8 @@ class PayloadTables:
                 return self.add_table(tuple(sorted(set(texts))))
             number = self._table_of[texts] = len(self.texts)
             self.texts.append(texts)
+            for index in range(len(texts)):
+                self.bytes_used += TEXT_BYTES + len(texts[index])
         return number
 
     def table_size(self, number: int) -> int:
@@ -92,7 +102,9 @@ class PayloadTables:
         number = self._suffix_automaton_of.get(units)
         if number is None:
             number = self._suffix_automaton_of[units] = len(self.suffix_automata)
-            self.suffix_automata.append(SuffixAutomaton(units))
+            made = SuffixAutomaton(units)
+            self.suffix_automata.append(made)
+            self.bytes_used += made.bytes_used
         return number
 
     def suffix_bytes(self) -> int:

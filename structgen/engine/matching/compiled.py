@@ -29,7 +29,7 @@ from structgen.engine.masks.terminal_masks import TerminalMasks
 from structgen.engine.memory import release_free_memory
 from structgen.engine.regex.tree import Regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.errors import LimitExceededError
+from structgen.errors import LimitExceededError, StructgenError
 from structgen.limits import Limits
 
 __all__ = ["CompiledGrammar", "EpochCache", "SharedTables", "Turn"]
@@ -78,8 +78,8 @@ class SharedTables:
 
     @property
     def bytes_used(self) -> int:
-        """Estimated memory of the masks and the texts of substrings, in bytes."""
-        return self._masks_bytes() + self.automata.payloads.suffix_bytes()
+        """Estimated memory of the masks and the automata, in bytes."""
+        return self._masks_bytes() + self.automata.bytes_used
 
     @property
     def is_worn(self) -> bool:
@@ -88,7 +88,8 @@ class SharedTables:
         return (
             self.is_dropped
             or automata.count + automata.pairs > self.limits.automaton_states // 2
-            or self.bytes_used > self.mask_bytes // 2
+            or self._masks_bytes() > self.mask_bytes // 2
+            or automata.bytes_used > self.limits.memory_bytes // 4
         )
 
     def is_full(self) -> bool:
@@ -290,6 +291,16 @@ class CompiledGrammar:
         self.renew()
         release_free_memory()
 
+    def abandon(self) -> None:
+        """Never use what was computed again, after an error that may have left a table half written.
+
+        Such errors are `KeyboardInterrupt` and `MemoryError`. Nothing is made anew here, as that could fail again: the
+        next call of any matcher does it.
+        """
+        self.shared.is_dropped = True
+        self.previous = None
+        self.epoch += 1
+
     def renew_sets(self) -> None:
         """Drop the sets and their masks only. The sets stay for one more epoch, so that matchers can copy theirs."""
         with self.lock:
@@ -329,4 +340,6 @@ class Turn:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        if error is not None and not isinstance(error, StructgenError):
+            self._compiled.abandon()
         self._compiled.end_turn()

@@ -22,7 +22,7 @@ import numpy as np
 
 from structgen.engine.matching.compiled import CompiledGrammar, Turn
 from structgen.engine.vocabulary.bitmask import as_rows, as_words, tokens_of
-from structgen.errors import LimitExceededError, TokenRejectedError, VocabularyError
+from structgen.errors import LimitExceededError, StructgenError, TokenRejectedError, VocabularyError
 
 if TYPE_CHECKING:
     from structgen.engine.matching.expectations import ExpectationFinder, Expected
@@ -126,6 +126,9 @@ class Matcher:
                 except LimitExceededError as error:
                     self._renew_after(error)
                     self._write(words)
+            except BaseException as error:
+                self._abandon_after(error)
+                raise
             finally:
                 compiled.end_turn()
 
@@ -326,7 +329,7 @@ class Matcher:
             return len(text)
         compiled.begin_turn()
         try:
-            if self._epoch != compiled.epoch:
+            if self._epoch != compiled.epoch or compiled.shared.is_dropped:
                 self._refresh()
             try:
                 accepted = self._follow(text)
@@ -335,6 +338,9 @@ class Matcher:
                 accepted = self._follow(text)
             if accepted == len(text):
                 self._advance(text)
+        except BaseException as error:
+            self._abandon_after(error)
+            raise
         finally:
             compiled.end_turn()
         return accepted
@@ -468,6 +474,11 @@ class Matcher:
                 error.with_traceback(None).__context__ = None  # its frames hold what was computed
                 compiled.drop_tables()
             raise error
+
+    def _abandon_after(self, error: BaseException) -> None:
+        """Abandon the grammar's tables after an interrupt, or where Python's memory has run out."""
+        if not isinstance(error, StructgenError):
+            self._compiled.abandon()
 
     def _refresh(self) -> None:
         """Find the set again if the sets were begun anew; begin the tables anew if they are full."""

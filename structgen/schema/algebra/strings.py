@@ -224,6 +224,11 @@ _STORES = _Stores()
 _MAX_STATES_KEPT = 50_000  # automaton states of one thread's store
 
 
+def forget_automata() -> None:
+    """Never use the automata of this thread again, after an interrupt may have left a table half written."""
+    _STORES.store = AutomatonStore()
+
+
 def _store() -> AutomatonStore:
     if _STORES.store.count > _MAX_STATES_KEPT:
         _STORES.store = AutomatonStore()
