@@ -24,7 +24,8 @@ cdef class Matcher:
     cdef int _reached
     cdef object __weakref__
 
-    cpdef fill_next_token_bitmask(self, mask, int row=*)
+    @cython.locals(at=int)
+    cpdef fill_next_token_bitmask(self, mask, row=*)
     @cython.locals(compiled=CompiledGrammar, is_of_epoch=bint)
     cdef int _fill(self, unsigned int[::1] words) except -1
     @cython.locals(compiled=CompiledGrammar, one="unsigned int", token=int)

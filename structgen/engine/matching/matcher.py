@@ -22,6 +22,7 @@ import numpy as np
 
 from structgen.engine.matching.compiled import CompiledGrammar, Turn
 from structgen.engine.vocabulary.bitmask import as_rows, as_words, tokens_of
+from structgen.engine.whole_numbers import whole_number
 from structgen.errors import LimitExceededError, StructgenError, TokenRejectedError, VocabularyError
 
 if TYPE_CHECKING:
@@ -101,15 +102,22 @@ class Matcher:
         Raises:
             VocabularyError: the mask has another shape or type.
             ValueError: the mask has no such row.
+            TypeError: the row is no integer.
             LimitExceededError: a bound of `Limits` was passed.
         """
+        if type(row) is not int:
+            row = whole_number(row, "a row of a mask")
         if mask is not self._mask_object:
             self._mask_words = as_words(mask, self._compiled.vocabulary.size)
             self._mask_rows = len(self._mask_words)
             self._mask_object = mask
-        if not 0 <= row < self._mask_rows:
+        try:
+            at = row
+        except OverflowError:  # compiled, it is a C integer
+            at = -1
+        if not 0 <= at < self._mask_rows:
             raise ValueError(f"row {row} of a mask of {self._mask_rows} rows")
-        self._fill(self._mask_words[row])
+        self._fill(self._mask_words[at])
 
     def _fill(self, words: Any) -> None:
         """Write which tokens may come next into uint32[words]."""
@@ -234,9 +242,12 @@ class Matcher:
             token 1 ("toffee") is refused at its byte 1, "o", after "one t". Expected there: "ea" (drink).
 
         Raises:
+            TypeError: the token id is no integer.
             LimitExceededError: a bound of `Limits` was passed.
         """
         from structgen.engine.matching.explaining import explain  # for messages only
+
+        token_id = whole_number(token_id, "a token id")
 
         text, has_ended = b"".join(self._texts), self._has_ended()
         vocabulary = self._compiled.vocabulary
@@ -278,9 +289,12 @@ class Matcher:
         """Accept one token: move past it.
 
         Raises:
-            TokenRejectedError: the grammar does not allow it here; the state is unchanged.
+            TokenRejectedError: the grammar does not allow it here, or there is no such token; the state is unchanged.
+            TypeError: it is no integer.
             LimitExceededError: a bound of `Limits` was passed; the state is unchanged.
         """
+        if type(token_id) is not int:
+            token_id = whole_number(token_id, "a token id")
         spellings = self._compiled.spellings
         text = spellings[token_id] if 0 <= token_id < len(spellings) else b""
         if not text:
@@ -294,8 +308,11 @@ class Matcher:
     def _accept_end(self, token_id: int) -> None:
         """Accept a token without text: an end token, where the text may end."""
         compiled = self._compiled
-        if token_id not in compiled.vocabulary.eos_token_ids:
-            raise self._rejected(token_id, "it stands for no text")
+        vocabulary = compiled.vocabulary
+        if token_id not in vocabulary.eos_token_ids:
+            if 0 <= token_id < vocabulary.size:
+                raise self._rejected(token_id, "it stands for no text")
+            raise self._rejected(token_id, f"the vocabulary has the ids 0 to {vocabulary.size - 1}")
         with Turn(compiled):
             self._refresh()
             allowed = self._may_end()
@@ -396,7 +413,10 @@ class Matcher:
 
         Raises:
             ValueError: fewer tokens were accepted.
+            TypeError: the count is no integer.
         """
+        if type(count) is not int:
+            count = whole_number(count, "a count of tokens")
         if not 0 <= count <= len(self._texts):
             raise ValueError(f"cannot roll back {count} of {len(self._texts)} accepted tokens")
         if count:

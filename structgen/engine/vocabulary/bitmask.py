@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structgen.engine.vocabulary.bitmask_kernel import fill_refused, lanes
+from structgen.engine.whole_numbers import whole_number
 from structgen.errors import VocabularyError
 
 if TYPE_CHECKING:
@@ -41,11 +42,14 @@ def allocate_token_bitmask(batch_size: int, vocab_size: int) -> NDArray[np.uint3
 
     Raises:
         VocabularyError: `batch_size` is negative, or `vocab_size` is not positive.
+        TypeError: one of them is no integer.
 
     Example:
         >>> allocate_token_bitmask(1, 34).tolist()
         [[4294967295, 3]]
     """
+    batch_size = whole_number(batch_size, "a number of rows")
+    vocab_size = whole_number(vocab_size, "a number of tokens")
     if batch_size < 0 or vocab_size <= 0:
         raise VocabularyError(f"a mask of {batch_size} rows for {vocab_size} tokens cannot be allocated")
     mask = np.full((batch_size, (vocab_size + 31) // 32), FULL, dtype=np.uint32)

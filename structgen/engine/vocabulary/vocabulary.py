@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import operator
 import pickle
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -20,6 +19,7 @@ import numpy as np
 from structgen.engine.fork_safety import forkable_lock
 from structgen.engine.vocabulary.token_bytes import spell_tokens, tokenizer_state
 from structgen.engine.vocabulary.token_trie import TokenTrie
+from structgen.engine.whole_numbers import whole_number
 from structgen.errors import VocabularyError
 from structgen.limits import Limits
 
@@ -195,7 +195,12 @@ class Vocabulary:
 
         Args:
             token_id: the token's id; any int is accepted.
+
+        Raises:
+            TypeError: it is no integer.
         """
+        if type(token_id) is not int:
+            token_id = whole_number(token_id, "a token id")
         return (self.spellings[token_id] or None) if 0 <= token_id < len(self.spellings) else None
 
     def detached(self) -> Vocabulary:
@@ -336,7 +341,7 @@ def _checked(tokens: Mapping[int, bytes]) -> dict[int, bytes]:
 
 def _token_id(value: Any) -> int:
     try:
-        return operator.index(value)
+        return whole_number(value, "a token id")
     except TypeError:
         raise VocabularyError(f"{value!r} is not a token id: an int is needed") from None
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from structgen.engine.matching.compiled import CompiledGrammar, Turn
 from structgen.engine.matching.matcher import Matcher
+from structgen.engine.whole_numbers import whole_number
 from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.tokenization.matching.proper_masks import ProperMasks
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
@@ -94,6 +95,7 @@ class ProperMatcher(Matcher):
 
     def accept_token(self, token_id: int) -> None:
         """Accept a token, see `Matcher.accept_token`; one that is not proper is rejected, too."""
+        token_id = whole_number(token_id, "a token id")
         ends = token_id in self._compiled.vocabulary.eos_token_ids
         state = self._tokenizer_state
         is_known = self._mask_at == len(self._earlier_states) and self._is_in_mask(token_id)
@@ -133,6 +135,7 @@ class ProperMatcher(Matcher):
 
     def rollback(self, count: int) -> None:
         """Roll back tokens, see `Matcher.rollback`."""
+        count = whole_number(count, "a count of tokens")
         Matcher.rollback(self, count)
         if count:
             kept = len(self._earlier_states) - count

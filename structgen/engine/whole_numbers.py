@@ -1,0 +1,28 @@
+"""A check of the integers that callers give: token ids, rows and counts."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+__all__ = ["whole_number"]
+
+
+def whole_number(value: Any, name: str) -> int:
+    """Return an integer of any type, such as numpy's, as an `int`.
+
+    Args:
+        value: the integer.
+        name: what it stands for, with its article; for the message.
+
+    Raises:
+        TypeError: it is no integer. `True` and `False` are none: as a token id they would be tokens 1 and 0.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        try:
+            return operator.index(value)
+        except TypeError:
+            pass
+    raise TypeError(f"{name} must be an int, not {value!r}")
