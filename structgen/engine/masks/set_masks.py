@@ -281,6 +281,7 @@ class SetMasks:
         """Add those of the suspects that the grammar allows."""
         sets = self._sets
         spellings = self._terminals.spellings
+        spend(len(self._scratch.suspects))
         for token in self._scratch.suspects:
             target = set_id
             text = spellings[token]
@@ -288,7 +289,6 @@ class SetMasks:
                 target = sets.goto(target, text[index])
                 if not target:
                     break
-            spend(1)
             if target:
                 self._found.add(token)
         self._scratch.suspects.clear()
