@@ -255,7 +255,7 @@ class SetMasks:
         """Add the tokens of all scannable items of a set."""
         sets, store = self._sets, self._store
         has_lookaheads = sets.rules.lookaheads.shift > 0
-        by_dotted_rule = sets.rules.are_by_place
+        by_dotted_rule = sets.rules.serve_many_texts
         marks = self._scratch.seen_states
         of_round = marks.begin()
         for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):

@@ -463,21 +463,11 @@ class Space:
         """Return the shape of a node; None if it is under way."""
         if node in self._open:
             return None
-        return self._answer(lambda: self.shape(node))
-
-    def _answer(self, question: Callable[[], T]) -> T | None:
-        """Return the answer of a question that needs none; None if it depends on a shape that is under way."""
-        self._questions += 1
-        try:
-            return question()
-        except Reentered:
-            return None
-        finally:
-            self._questions -= 1
+        return _answer(self, lambda: self.shape(node))
 
     def are_disjoint(self, left: Node, right: Node) -> bool:
         """Return whether two nodes surely have no value in common; False means unknown."""
-        if self._answer(lambda: self._differ_by_tag(left, right)):
+        if _answer(self, lambda: self._differ_by_tag(left, right)):
             return True
         both = meet(left, right)
         return both == NONE or not self._may_hold(both, _MAX_WITNESS_DEPTH)
@@ -509,6 +499,17 @@ class Space:
         if not all(self._may_hold(part.at(i), depth) for i in range(min(part.low, len(part.prefix) + 1))):
             return False
         return not part.contains or can_be_met(part, lambda node: self._may_hold(node, depth))
+
+
+def _answer(space: Space, question: Callable[[], T]) -> T | None:
+    """Return the answer of a question that needs none; None if it depends on a shape that is under way."""
+    space._questions += 1
+    try:
+        return question()
+    except Reentered:
+        return None
+    finally:
+        space._questions -= 1
 
 
 def _too_deep(limit: int, location: Location) -> LimitExceededError:
