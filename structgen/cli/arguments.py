@@ -34,6 +34,7 @@ __all__ = [
     "add_reading",
     "add_running",
     "add_start",
+    "check_before_loading",
     "import_name",
     "load_model",
     "read_file",
@@ -191,6 +192,31 @@ def running(options: argparse.Namespace) -> RunOptions:
 
         found["reasoning"] = Reasoning(max_tokens=options.reasoning)
     return found
+
+
+def check_before_loading(schema: Any, options: argparse.Namespace, reading: SchemaArguments) -> None:
+    """Check a schema and the options of a run now: loading a model may take minutes.
+
+    Args:
+        schema: as `read_schema` returned it.
+        options: those that `add_running` added.
+        reading: how the schema is read.
+
+    Raises:
+        StructgenError: see `structgen.compile`.
+        UsageError: an option is out of its range.
+    """
+    from structgen.compilation.compiler import compile
+    from structgen.compilation.constraint import Constraint
+    from structgen.engine.vocabulary.vocabulary import byte_vocabulary
+    from structgen.generation.settings import Settings
+
+    with usage_errors():
+        settings: dict[str, Any] = dict(running(options))
+        settings.pop("tokenization", None)  # only the model's tokenizer can tell
+        Settings(**settings)
+        if not isinstance(schema, Constraint):
+            compile(schema, byte_vocabulary(), **reading)
 
 
 def load_model(name: str) -> Any:
