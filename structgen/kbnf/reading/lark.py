@@ -30,7 +30,7 @@ from structgen.kbnf.reading.lark_common import COMMON, COMMON_IN_LLGUIDANCE
 from structgen.kbnf.reading.lark_indentation import DEDENT, INDENT, NEWLINE, indented_rules
 from structgen.kbnf.reading.lark_lexer import LarkToken, lark_tokens, text_of
 from structgen.kbnf.reading.lark_lexing import LexedGrammar
-from structgen.kbnf.reading.lark_terminals import LookingOut, Terminal, python_terminal
+from structgen.kbnf.reading.lark_terminals import LookingOut, Terminal, first_look, regex_terminal
 from structgen.kbnf.rewriting import sequence
 from structgen.limits import Limits
 
@@ -40,8 +40,7 @@ LarkDialect: TypeAlias = Literal["llguidance", "lark"]
 """The dialect: llguidance (regexes in Rust's syntax), or "lark", the Python toolkit (regexes in Python's)."""
 
 _DECLARED = frozenset((INDENT, DEDENT))
-# What looks outside of a terminal; and the other escapes and classes, which may hold the same characters.
-_REACHES_OUT = re.compile(r"(?P<out>[\^$]|\\[AzZbB<>]|\(\?<?[=!])|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]", re.DOTALL)
+_SEES_ONE = "an assertion may see the terminal's own text, and refuse one character after it"
 _CAPTURES = re.compile(r'capture(?:="[^"]*")?')
 _MAX_INSTANCES = 10_000  # of templates
 
@@ -350,19 +349,16 @@ class _Reader:
         pattern, flags = token.text[1:end], token.text[end + 1 :].replace("u", "")
         if set(flags) - set("imsx"):
             self.fail(token, f"the flags {flags!r} are not supported")
+        look = first_look(pattern) if self._dialect == "rust" else None
+        if look is not None:
+            at = LarkToken("", "", token.offset + 1 + look.offset)
+            hint = "dialect='lark' reads the grammars of the Python toolkit"
+            self.fail(at, f"{look.what!r} is look-around, which llguidance's dialect does not have", hint=hint)
         try:
-            if self._dialect == "python":
-                return python_terminal(pattern.replace("\\/", "/"), flags, self._limits)
-            for found in _REACHES_OUT.finditer(pattern):
-                if found["out"]:
-                    raise LookingOut(found.start(), found["out"])
-            pattern = pattern.replace("\\/", "/")
-            if flags:
-                pattern = f"(?{flags}:{pattern}{chr(10) if 'x' in flags else ''})"
-            return Terminal.of(parse_regex(pattern, "rust", limits=self._limits))
+            return regex_terminal(pattern, flags, self._dialect, self._limits)
         except LookingOut as error:
             at = LarkToken("", "", token.offset + 1 + error.offset)
-            self.fail(at, f"{error.what!r} looks outside of the terminal, which is not supported")
+            self.fail(at, f"{error.what!r} looks outside of the terminal, which is not supported", hint=_SEES_ONE)
         except GrammarError as error:
             reason = str(error).split("\n", 1)[0].removeprefix(f"line {error.line}, column {error.column}: ")
             self.fail(token, f"in this regex: {reason}", hint=error.hint)

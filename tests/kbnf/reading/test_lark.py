@@ -70,6 +70,8 @@ def test_only_lark_itself_ignores_what_stands_before_the_first_terminal():
         ('start: A B\n%ignore B\nA: "a"\nB: "b"', ["ab", "abbb"], ["a", "bba", "bab"]),
         ('start:\n | "a"', ["", "a"], ["aa"]),
         ('start: a-b\na-b: "x"->y', ["x"], ["y"]),
+        (r"start: IF /[ a(]+/\nIF: /if\b/".replace("\\n", "\n"), ["if a", "if(", "if  "], ["ifa", "if"]),
+        (r"start: /a\Bb\b-/ /c/", ["ab-c"], ["a-c", "abc"]),
     ],
 )
 def test_what_is_read(text, valid, invalid):
@@ -101,7 +103,8 @@ def test_what_is_read(text, valid, invalid):
         ('start: "\\q"', 1, 9, r"unknown escape \\q"),
         ("start: A\nA: B\nB: A", 2, 1, "is defined by itself|"),
         ('start: A\nA: start "b"', 2, 4, "a terminal cannot use the rule 'start'"),
-        ("start: /a(?=b)/", 1, 10, "looks outside of the terminal"),
+        ("start: /a(?=b)/", 1, 10, "look-around, which llguidance's dialect does not have"),
+        (r"start: /[(?=]\(!a/ /a(?!b)/", 1, 22, "look-around, which llguidance's dialect does not have"),
         ("start: /a$/", 1, 10, "looks outside of the terminal"),
         (r"start: /\ba/", 1, 9, "looks outside of the terminal"),
         ("start: /(a/", 1, 8, "in this regex"),
