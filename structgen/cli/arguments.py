@@ -250,7 +250,7 @@ def read_schema(name: str, start: str | None = None) -> Any:
         text = read_file(name, "the grammar")
         if kind == "kbnf":
             return Grammar.kbnf(text, start=start)
-        return Grammar.gbnf(text) if kind == "gbnf" else Grammar.lark(text)
+        return Grammar.gbnf(text) if kind == "gbnf" else Grammar.lark(text, import_paths=[Path(name).parent])
     if ":" in name and not Path(name).exists():
         return import_name(name)
     return read_json(read_file(name, "the schema"), name)

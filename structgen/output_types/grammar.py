@@ -13,7 +13,8 @@ from structgen.limits import Limits
 
 if TYPE_CHECKING:
     from structgen.kbnf import ast
-    from structgen.kbnf.reading.lark import LarkDialect
+    from structgen.kbnf.reading.lark import ImportPaths
+    from structgen.kbnf.reading.lark_lexer import LarkDialect
     from structgen.output_types.yaml import Yaml
     from structgen.schema.reading.substrings import Unit
 
@@ -37,11 +38,11 @@ class Grammar:
 
     Attributes:
         kind: "kbnf", "gbnf", "lark" (the Python toolkit), "llguidance" (its Lark), "regex", "choice" or "substring".
-        source: the text that the grammar was made from.
+        source: the text that the grammar was made from; for Lark, with the imported files.
         eager: end the text at the first token after which it may end.
         tree: the KBNF syntax tree.
         parse: maps a whole text to its value.
-        start: for KBNF, the rule that a text begins at.
+        start: for KBNF and Lark, the rule that a text begins at.
     """
 
     kind: str
@@ -106,7 +107,13 @@ class Grammar:
 
     @classmethod
     def lark(
-        cls, text: str, *, dialect: LarkDialect = "llguidance", start: str = "start", limits: Limits | None = None
+        cls,
+        text: str,
+        *,
+        dialect: LarkDialect = "llguidance",
+        start: str = "start",
+        import_paths: ImportPaths = (),
+        limits: Limits | None = None,
     ) -> Grammar:
         r"""Make a grammar from Lark text.
 
@@ -121,21 +128,23 @@ class Grammar:
             text: the grammar.
             dialect: "llguidance", with regexes in Rust's syntax; or "lark", the Python toolkit, with Python's regexes.
             start: the rule where a text begins.
+            import_paths: the folders of the files that `%import` names: `%import .numbers.INT` reads `numbers.lark` in
+                one of them. Without folders, only `common` can be imported.
             limits: bounds on its size.
 
         Raises:
             GrammarError: the text does not parse, a rule is not defined, or a construct is not context-free; with
-                line and column.
+                line and column. Or an imported file is missing.
             LimitExceededError: the grammar is larger than `limits` allow.
 
         Example:
             >>> Grammar.lark('start: NAME ("," NAME)*\nNAME: /[a-z]+/').kind
             'llguidance'
         """
-        from structgen.kbnf.reading.lark import parse_lark
+        from structgen.kbnf.reading.lark import read_lark
 
-        tree = parse_lark(text, dialect=dialect, start=start, limits=limits)
-        return cls(dialect, text, False, tree)
+        source, tree = read_lark(text, dialect=dialect, start=start, import_paths=import_paths, limits=limits)
+        return cls(dialect, source, False, tree, start=start)
 
     @classmethod
     def language(cls, name: str) -> Grammar:
@@ -283,9 +292,8 @@ class Grammar:
         shown = repr(given[0] if self.kind == "substring" else given)
         cut = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
         options = ""
-        if self.kind == "kbnf":
-            options += "" if self.start == "start" else f", start={self.start!r}"
-            options += "" if self.eager else ", eager=False"
+        options += "" if self.start == "start" else f", start={self.start!r}"
+        options += ", eager=False" if self.kind == "kbnf" and not self.eager else ""
         return f"Grammar.{name}({cut}{options})"
 
 
