@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
     from structgen.kbnf import ast
-    from structgen.kbnf.reading.lark import LarkDialect
+    from structgen.kbnf.reading.lark import ImportPaths
+    from structgen.kbnf.reading.lark_lexer import LarkDialect
     from structgen.output_types.yaml import Yaml
     from structgen.schema.reading.substrings import Unit
 
@@ -45,11 +46,11 @@ class Grammar:
     Attributes:
         kind: "kbnf", "gbnf", "lark" (the Python toolkit), "llguidance" (its Lark), "regex", "choice" or "substring";
             of grammars made of others, "concat", "union", "repeat" or "named".
-        source: the text that the grammar was made from.
+        source: the text that the grammar was made from; for Lark, with the imported files.
         eager: end the text at the first token after which it may end.
         tree: the KBNF syntax tree.
         parse: maps a whole text to its value.
-        start: for KBNF, the rule that a text begins at.
+        start: for KBNF and Lark, the rule that a text begins at.
     """
 
     kind: str
@@ -114,7 +115,13 @@ class Grammar:
 
     @classmethod
     def lark(
-        cls, text: str, *, dialect: LarkDialect = "llguidance", start: str = "start", limits: Limits | None = None
+        cls,
+        text: str,
+        *,
+        dialect: LarkDialect = "llguidance",
+        start: str = "start",
+        import_paths: ImportPaths = (),
+        limits: Limits | None = None,
     ) -> Grammar:
         r"""Make a grammar from Lark text.
 
@@ -129,21 +136,23 @@ class Grammar:
             text: the grammar.
             dialect: "llguidance", with regexes in Rust's syntax; or "lark", the Python toolkit, with Python's regexes.
             start: the rule where a text begins.
+            import_paths: the folders of the files that `%import` names: `%import .numbers.INT` reads `numbers.lark` in
+                one of them. Without folders, only `common` can be imported.
             limits: bounds on its size.
 
         Raises:
             GrammarError: the text does not parse, a rule is not defined, or a construct is not context-free; with
-                line and column.
+                line and column. Or an imported file is missing.
             LimitExceededError: the grammar is larger than `limits` allow.
 
         Example:
             >>> Grammar.lark('start: NAME ("," NAME)*\nNAME: /[a-z]+/').kind
             'llguidance'
         """
-        from structgen.kbnf.reading.lark import parse_lark
+        from structgen.kbnf.reading.lark import read_lark
 
-        tree = parse_lark(text, dialect=dialect, start=start, limits=limits)
-        return cls(dialect, text, False, tree)
+        source, tree = read_lark(text, dialect=dialect, start=start, import_paths=import_paths, limits=limits)
+        return cls(dialect, source, False, tree, start=start)
 
     @classmethod
     def language(cls, name: str) -> Grammar:
@@ -479,10 +488,8 @@ def _shown(identity: Any) -> str:
     given = json.loads(source) if kind in ("choice", "substring") else source
     shown = repr(given[0] if kind == "substring" else given)
     cut = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
-    options = ""
-    if kind == "kbnf":
-        options += "" if start == "start" else f", start={start!r}"
-        options += "" if eager else ", eager=False"
+    options = "" if start == "start" else f", start={start!r}"
+    options += ", eager=False" if kind == "kbnf" and not eager else ""
     return f"Grammar.{name}({cut}{options})"
 
 

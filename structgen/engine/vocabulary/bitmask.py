@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Bitmask: TypeAlias = NDArray[np.uint32] | NDArray[np.int32] | torch.Tensor
     Logits: TypeAlias = NDArray[np.floating[Any]] | torch.Tensor
 
-__all__ = ["allocate_token_bitmask", "apply_token_bitmask", "as_rows", "as_words", "tokens_of"]
+__all__ = ["allocate_token_bitmask", "apply_token_bitmask", "as_rows", "as_words", "check_not_too_wide", "tokens_of"]
 
 FULL = 0xFFFFFFFF  # a word of 32 allowed tokens
 _WORDS = (np.dtype(np.uint32), np.dtype(np.int32))  # comparing a dtype with these is quicker than with the classes
@@ -103,7 +103,8 @@ def as_rows(mask: Bitmask) -> NDArray[np.uint32]:
 def apply_token_bitmask(logits: Logits, mask: Bitmask) -> None:
     """Set the logits of the tokens that a mask does not allow to minus infinity, in place.
 
-    Logits past the mask's width belong to no token and become minus infinity, too: models pad their logits.
+    Logits past the mask's width belong to no token and become minus infinity, too: models pad their logits. Logits of
+    more than twice the width are those of another model, and an error.
     On the CPU this costs at most about 15 µs for a row of 128,256 float32 in the cache, whatever the mask
     (`benchmarks/apply_bitmask.py`). On other devices the mask is copied to the device, where each of its bytes is
     looked up in a table of eight flags.
@@ -114,7 +115,7 @@ def apply_token_bitmask(logits: Logits, mask: Bitmask) -> None:
 
     Raises:
         VocabularyError: the type or shape of `logits` or `mask` is not one of these, they differ in the number of rows,
-            or the mask has words for tokens that have no logits.
+            or the mask has words for tokens that have no logits, or the logits are those of another model.
 
     Example:
         >>> logits = np.zeros(4, dtype=np.float32)
@@ -154,13 +155,34 @@ def tokens_of(words: NDArray[np.uint32], size: int | None = None) -> NDArray[np.
     return np.flatnonzero(np.unpackbits(words.view(np.uint8), count=size, bitorder="little"))
 
 
+_MAX_PADDING = 4096  # logits a row that small vocabularies may be padded by
+
+
 def _check_shapes(logits: tuple[int, int], mask: tuple[int, ...]) -> None:
     if logits[0] != mask[0]:
         raise VocabularyError(f"got {logits[0]} rows of logits and {mask[0]} rows of masks")
     if mask[1] > (logits[1] + 31) // 32:
         raise VocabularyError(
             f"got {logits[1]} logits a row and a mask for more than {32 * (mask[1] - 1)} tokens",
-            hint="mask and logits belong to different vocabularies",
+            hint="compile the schema for the vocabulary of the model that makes the logits",
+        )
+    check_not_too_wide(logits[1], 32 * mask[1])
+
+
+def check_not_too_wide(width: int, vocab_size: int) -> None:
+    """Check that logits are not much wider than a vocabulary: models pad them, but not to twice the size.
+
+    Args:
+        width: the number of logits in a row.
+        vocab_size: the number of tokens V.
+
+    Raises:
+        VocabularyError: the logits are those of another model.
+    """
+    if width > 2 * vocab_size + _MAX_PADDING:
+        raise VocabularyError(
+            f"the model returns {width} logits a row, more than twice the {vocab_size} tokens of the vocabulary",
+            hint=f"make the vocabulary with the model's own tokenizer, or with the size {width} if the model pads",
         )
 
 

@@ -32,10 +32,12 @@ from structgen.schema.pydantic.core_schemas import (
     follows_user_function,
     is_constraint,
     is_hashable,
+    is_outlines,
     is_own,
     keeps_values_distinct,
     narrowed,
     single_names,
+    warn_of_bound,
 )
 from structgen.schema.reading.number_keywords import DOUBLE, INTEGER_DIGITS_ONLY, NUMBER_FORM, SHORT_DOUBLE
 
@@ -69,6 +71,11 @@ _KEY_KEYWORDS = frozenset({"type", "title", "description", "examples", "default"
 def _refused(keyword: str) -> JsonSchemaValue:
     """Return a schema that raises `UnsupportedSchemaError` for a keyword when it is read."""
     return {"type": "string", "format": f"{UNSUPPORTED} {keyword}"}
+
+
+def _matched_whole(result: JsonSchemaValue) -> JsonSchemaValue:
+    """Return the schema of a type of outlines, whose validator matches the pattern with the whole string."""
+    return result | {"pattern": rf"\A(?:{result['pattern']})\Z", REGEX_DIALECT: "python"}
 
 
 def _text(format_name: str) -> JsonSchemaValue:
@@ -252,8 +259,14 @@ class ExactJsonSchema(GenerateJsonSchema):
                 inner = narrowed(schema["schema"], function)
                 if inner is not None:
                     return self.generate_inner(inner)
+                keyword = next(iter(function.keywords))
                 if not follows_user_function(schema["schema"]):
-                    return _refused(next(iter(function.keywords)))
+                    return _refused(keyword)
+                result = super().generate_inner(schema)
+                has_length = not {"minLength", "maxLength"}.isdisjoint(result) and result.get("type") != "string"
+                if keyword in result or has_length:  # Pydantic has written a keyword that has no effect there
+                    warn_of_bound(keyword, schema["schema"]["function"]["function"])
+                return result
             name = getattr(function, "__qualname__", "")
             if is_own(function):
                 if name in _LOOKS_AT_MACHINE:
@@ -262,6 +275,8 @@ class ExactJsonSchema(GenerateJsonSchema):
                     result = super().generate_inner(schema)
                     result.pop(_IS_BYTES, None)
                     return result
+            if is_outlines(function):
+                return _matched_whole(super().generate_inner(schema))
         return super().generate_inner(schema)
 
     def chain_schema(self, schema: Any) -> JsonSchemaValue:
