@@ -298,9 +298,22 @@ def decade(value: Number) -> int:
     return guess if Fraction(10) ** guess <= fraction else guess - 1
 
 
+def _largest() -> Regex:
+    """Return numbers from 1e308 to the largest double; above 1.7e308 only that one, which makes the regex short."""
+    rounded = sequence(byte_set("0123456"), Repeat(_DIGIT, 0, MAX_MANTISSA_DIGITS - 1))
+    seventh = sequence(Literal(b"7"), optional(Literal(str(_MAX_NUMBER)[2 : MAX_MANTISSA_DIGITS + 1].encode())))
+    return sequence(Literal(b"1"), optional(sequence(_POINT, choice(rounded, seventh))), exponent_range(308, 308))
+
+
+_LARGEST = _largest()
+
+
 def scientific_range(low: Number, low_open: bool, high: Number | None, high_open: bool, whole: bool = False) -> Regex:
     """Return `d.ddde±x` between two bounds, with `low` >= 0; only integers if `whole`."""
-    if high is None:
+    largest: list[Regex] = []
+    if high is None and low < 10**308:
+        high, high_open, largest = 10**308, True, [_LARGEST]
+    elif high is None:
         high, high_open = _MAX_NUMBER, False
     if high <= 0:
         return NOTHING
@@ -308,7 +321,7 @@ def scientific_range(low: Number, low_open: bool, high: Number | None, high_open
         low, low_open = (1 if whole else _MIN_NUMBER), False
     first, last = decade(low), decade(high)
     first_whole = not low_open and low == Fraction(10) ** first
-    parts = [_decades(first + (not first_whole), last - 1, whole)]
+    parts = [_decades(first + (not first_whole), last - 1, whole), *largest]
     for exponent in sorted({first, last}) if not first_whole else [last]:
         if first <= exponent <= last:
             unit = Fraction(10) ** exponent
@@ -406,25 +419,22 @@ _ZERO_FORMS = sequence(
 
 
 def _free_scientific(whole: bool) -> Regex:
-    """Return positive numbers, or integers, in scientific form.
-
-    A short regex: between 1.7e308 and the largest double, there is only that double.
-    """
-    rounded = sequence(byte_set("0123456"), Repeat(_DIGIT, 0, MAX_MANTISSA_DIGITS - 1))
-    seventh = sequence(Literal(b"7"), optional(Literal(str(_MAX_NUMBER)[2 : MAX_MANTISSA_DIGITS + 1].encode())))
-    largest = sequence(Literal(b"1"), optional(sequence(_POINT, choice(rounded, seventh))), exponent_range(308, 308))
+    """Return positive numbers, or integers, in scientific form."""
     if whole:
-        return choice(_decades(0, 307, whole), largest)
+        return choice(_decades(0, 307, whole), _LARGEST)
     fraction = optional(sequence(_POINT, Repeat(_DIGIT, 1, MAX_MANTISSA_DIGITS)))
     smallest = sequence(byte_set("3456789"), fraction, exponent_range(-324, -324))
-    return choice(_decades(-323, 307, whole), largest, smallest)
+    return choice(_decades(-323, 307, whole), _LARGEST, smallest)
 
 
 def _free() -> Regex:
     """Return numbers without bounds, of the documented sizes."""
     fraction = optional(sequence(_POINT, Repeat(_DIGIT, 1, MAX_FRACTION_DIGITS)))
     plain = sequence(_natural_range(0, None), fraction, optional(_SHORT_EXPONENT))
-    return sequence(optional(_MINUS), choice(plain, _ZERO_FORMS, _free_scientific(False)))
+    zero = sequence(
+        _ZERO, optional(Literal(b".0")), _ZERO_EXPONENT
+    )  # after more zeros: an exponent as of other numbers
+    return sequence(optional(_MINUS), choice(plain, zero, _free_scientific(False)))
 
 
 _FREE = _free()
