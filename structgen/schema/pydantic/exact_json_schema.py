@@ -6,7 +6,7 @@ To that end it
 - closes models that ignore extra keys (ignored keys are useless output),
 - names the formats that Pydantic parses,
 - makes tagged unions require their tag,
-- and marks constraints that JSON Schema cannot express, such as bounds on datetimes; reading them is an error.
+- and marks constraints that no grammar expresses, such as files that must exist; reading them is an error.
 
 Validators in Python are not visible here; only `validate_json` checks them.
 """
@@ -37,11 +37,11 @@ from structgen.schema.pydantic.core_schemas import (
     narrowed,
     single_names,
 )
+from structgen.schema.pydantic.moments import date_format, datetime_format, time_format, timedelta_format
 from structgen.schema.reading.number_keywords import DOUBLE, INTEGER_DIGITS_ONLY, NUMBER_FORM, SHORT_DOUBLE
 
 __all__ = ["ExactJsonSchema"]
 
-_ORDER = ("gt", "ge", "lt", "le", "now_op")
 _URL_FORMATS = {
     frozenset({"http", "https"}): "x-http-url",
     frozenset({"ws", "wss"}): "x-ws-url",
@@ -180,33 +180,19 @@ class ExactJsonSchema(GenerateJsonSchema):
 
     def date_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of dates, with their bounds."""
-        if schema.get("now_op"):
-            return _refused("now_op")
-        low = max((schema[k].toordinal() + (k == "gt") for k in ("ge", "gt") if schema.get(k)), default=0)
-        high = min((schema[k].toordinal() - (k == "lt") for k in ("le", "lt") if schema.get(k)), default=0)
-        return _text(f"x-date {low} {high}" if low or high else "date")
+        return _text(date_format(schema))
 
     def time_schema(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of times of day, with or without a zone."""
-        return self._moment(schema, "x-time", "x-time-naive", "x-time-aware")
+        """Return the schema of times of day, with an offset."""
+        return _text(time_format(schema))
 
     def datetime_schema(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of points in time, with or without a zone."""
-        return self._moment(schema, "x-datetime", "x-datetime-naive", "x-datetime-aware")
+        """Return the schema of points in time, with an offset unless the type refuses it."""
+        return _text(datetime_format(schema))
 
     def timedelta_schema(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of durations in days, hours, minutes and seconds."""
-        return self._moment(schema, "x-timedelta", "", "")
-
-    @staticmethod
-    def _moment(schema: Any, free: str, naive: str, aware: str) -> JsonSchemaValue:
-        for keyword in _ORDER:
-            if schema.get(keyword) is not None:
-                return _refused(keyword)
-        zone = schema.get("tz_constraint")
-        if zone is None:
-            return _text(free)
-        return _refused("tz_constraint") if isinstance(zone, int) else _text(naive if zone == "naive" else aware)
+        """Return the schema of durations."""
+        return _text(timedelta_format(schema))
 
     # --- identifiers -------------------------------------------------------------------------------------------------
 
