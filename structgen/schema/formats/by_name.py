@@ -60,6 +60,8 @@ _FORMATS: dict[str, Callable[[], Regex]] = {
     "x-time": lambda: dates.AWARE_TIME,
     "x-time-naive": lambda: dates.NAIVE_TIME,
     "x-timedelta": dates.timedelta,
+    "x-fraction": encodings.fraction,
+    "x-complex": encodings.complex_number,
     "x-email": mail.strict_email,
     "x-stripped": lambda: encodings.STRIPPED,
     "x-ascii": lambda: encodings.ASCII,
