@@ -132,7 +132,9 @@ def children(shape: Shape) -> list[Node]:
             found.append(array.rest)
     for part in shape.objects:
         found += part.properties.values()
-        found += (node for _, node in part.classes)
+        found += part.class_nodes()
+        if part.overlapping:
+            found += [part.at(key) for key in part.required if key not in part.properties]
         if part.somewhere:
             for asked in part.somewhere:
                 found += witnesses(part, asked)
@@ -228,8 +230,11 @@ def object_holds(part: ObjectSet, productive: Collection[Node]) -> bool:
         return True
     there = {key for key, node in part.properties.items() if node in productive}
     missing = part.low - len(there.union(part.required))
+    classes = part.few_classes() if missing > 0 else ()
+    if classes is None:  # whether there are enough keys is known once the rules are made
+        return any(node in productive for node in part.class_nodes())
     unnamed = StringSet(excluded=tuple(part.properties))
-    for keys, node in part.classes:
+    for keys, node in classes:
         if missing > 0 and node in productive:
             inside = keys.intersect(unnamed)
             missing -= inside.count(missing) if inside is not None else 0

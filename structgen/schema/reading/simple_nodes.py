@@ -109,7 +109,7 @@ class SimpleNodes:
                 if shorter:
                     is_changed = True
                     properties = part.properties | shorter
-                    part = ObjectSet(properties, part.classes, part.required, part.low, part.high, part.somewhere)
+                    part = replace(part, properties=properties)
                 alive.append(part)
         if is_changed:
             alive = list(dict.fromkeys(alive))

@@ -251,7 +251,9 @@ class LazyRules:
         needed = part.required if part.high is not None and part.high <= len(part.required) else None
         if any(self.is_endless(part.at(key), depth) for key in needed or part.properties):
             return True
-        return needed is None and any(self.is_endless(node, depth) for _, node in part.classes)
+        if needed is not None or part.overlapping:
+            return False
+        return any(self.is_endless(node, depth) for _, node in part.classes)
 
 
 def _scalars_without(shape: Shape, values: frozenset[Value]) -> Shape:

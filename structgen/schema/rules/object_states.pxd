@@ -30,7 +30,13 @@ cdef class ObjectStates:
     cdef object _required        # in any order, a bit for each required property; a Python int of any size
     cdef readonly tuple required_from
     cdef dict _alive
+    cdef ObjectSet _part
+    cdef dict _node_numbers
+    cdef list _met_cases
 
+    cpdef int values_of(self, str key) except -1
+    @cython.locals(size=int, found=OtherKeys)
+    cpdef tuple cases_after(self, int number)
     @cython.locals(found=list, is_required=bint)
     cdef tuple _writable_properties(self, ObjectSet part, needed, bint is_full)
     @cython.locals(left=int, entry=Property)

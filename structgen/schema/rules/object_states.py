@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
-from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, OPEN, Case, Node, StringSet
+from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, Case, Node, StringSet
 from structgen.schema.algebra.objects import ObjectSet
 from structgen.schema.json_text.values import Value, members
 from structgen.schema.rules.lazy_rules import LazyRules
+from structgen.schema.rules.overlapping_keys import allowed_keys
 from structgen.schema.rules.states import MAX_COUNTED_KEYS, ObjectState, OtherKeys, Property
 
 __all__ = ["ObjectStates", "Pair", "ShortState", "index_of", "seen_of", "shortened", "whole"]
@@ -84,7 +85,8 @@ class ObjectStates:
         high: the maximum number of pairs; None for no bound.
         names: the node of each key that the schema names.
         properties: the named properties that may be written.
-        classes: the classes of keys that the schema does not name.
+        classes: the classes of keys that the schema does not name. Mixed ones only if the written key may decide what
+            follows.
         asked: the indices of `ObjectSet.somewhere`; some value must satisfy each of these conditions.
         counts: the number of pairs matters, beyond the required ones.
         is_plain: nothing depends on what was written, unless objects are excluded.
@@ -93,6 +95,9 @@ class ObjectStates:
 
     def __init__(self, lazy: LazyRules, part: ObjectSet) -> None:
         self._lazy = lazy
+        self._part = part
+        self._node_numbers: dict[Node, int] = {}  # the values of keys of mixed classes, as they are met
+        self._met_cases: list[tuple[Case, ...]] = []
         self.any_order = lazy.options.property_order == "any"
         self.low, self.high = part.low, part.high
         self.asked = frozenset(range(len(part.somewhere))) if part.somewhere else _NONE
@@ -139,10 +144,16 @@ class ObjectStates:
         return tuple([case for case in cases if self._lazy.holds(case[1])])
 
     def _classes(self, part: ObjectSet) -> tuple[OtherKeys, ...]:
-        if part.classes is OPEN and not part.somewhere:
+        if part.is_open and not part.somewhere:
             self._lazy.holds(ANY)
             return _ANY_KEY
         found: list[OtherKeys] = []
+        if part.overlapping and self._lazy.captures and not part.somewhere:
+            for keys, node in allowed_keys(part, self._lazy.holds):
+                size = self._unnamed_count(keys)
+                if size:
+                    found.append(OtherKeys(len(found), keys, ((_NONE, node),), size, True))
+            return tuple(found)
         for keys, cases in part.key_cases():
             held = self._held(cases)
             size = self._unnamed_count(keys) if held else 0
@@ -157,6 +168,24 @@ class ObjectStates:
             return MAX_COUNTED_KEYS
         unnamed = keys.intersect(StringSet(excluded=tuple(self.names)))
         return unnamed.count(MAX_COUNTED_KEYS) if unnamed is not None else 0
+
+    def values_of(self, key: str) -> int:
+        """Return the number of the values that a key of a mixed class may have; see `cases_after`."""
+        node = self._part.at(key)
+        number = self._node_numbers.get(node)
+        if number is None:
+            self._lazy.holds(node)
+            number = self._node_numbers[node] = len(self.classes) + len(self._met_cases)
+            self._met_cases.append(((_NONE, node),))
+        return number
+
+    def cases_after(self, number: int) -> tuple[Case, ...]:
+        """Return the values after a key: of the class with a number, or those that `values_of` numbered."""
+        size = len(self.classes)
+        if number >= size:
+            return self._met_cases[number - size]
+        found = self.classes[number]
+        return found.cases
 
     # --- what was written --------------------------------------------------------------------------------------------
 
@@ -290,13 +319,16 @@ class ObjectStates:
 
     def pairs_of_class(self, found: OtherKeys, state: ObjectState, key: str | None) -> Iterator[Pair]:
         """Yield the pairs of one key of a class; None stands for any unseen key of it."""
-        node = found.cases[0][1] if len(found.cases) == 1 else None
+        cases = found.cases
+        if found.is_mixed and key is not None:
+            cases = self.cases_after(self.values_of(key))
+        node = cases[0][1] if len(cases) == 1 else None
         if key is None:
             seen = state.seen if found.is_endless else state.seen | {f"{found.mark}{len(state.seen)}"}
             after = ObjectState(state.progress, state.written, state.given, seen)
         else:
             after = ObjectState(state.progress, state.written, state.given, state.seen | {key}, state.avoid)
-        yield from self.pairs_of_key(key, node, found.cases, after)
+        yield from self.pairs_of_key(key, node, cases, after)
 
     def pairs_of_key(
         self, key: str | None, node: Node | None, cases: Sequence[Case], state: ObjectState

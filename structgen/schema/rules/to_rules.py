@@ -227,6 +227,7 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
         is_open = members.classes is OPEN or not members.classes
         if (
             not is_open
+            or members.overlapping
             or members.somewhere
             or members.low > MAX_COUNTED_KEYS
             or not "".join((*members.properties, *members.required)).isascii()
@@ -237,6 +238,8 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
 def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
     if part.low > MAX_COUNTED_KEYS and not ObjectStates(lazy, part).is_alive(ObjectState(0)):
         raise Inexpressible("minProperties")  # the keys of an open object are counted up to that number
+    if part.overlapping and not lazy.rules_of(part)[0].is_alive(0):
+        raise Inexpressible("minProperties")  # where keys overlap in many ways, only their rules count them
     for key in (*part.properties, *part.required):
         if not key.isascii():
             key.encode()  # raises for a lone surrogate, which no text contains
