@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
+from structgen.schema.algebra.clauses import Clause, Literal
 from structgen.schema.algebra.nodes import ANY, NONE, Case, Node, cases, complement, meet
 from structgen.schema.algebra.strings import ALL_STRINGS, StringSet
 
@@ -37,6 +38,7 @@ class ObjectSet:
             property.
         overlapping: sets of keys, each with a node. A key without a property that is in such a set has its value in the
             node, besides that of its class. They may share keys: n patterns would split the keys into 2ⁿ classes.
+        clauses: conditions on single keys; of each clause, one holds.
     """
 
     properties: dict[str, Node] = field(default_factory=dict)
@@ -46,10 +48,12 @@ class ObjectSet:
     high: int | None = None
     somewhere: tuple[KeyClass, ...] = ()
     overlapping: tuple[KeyClass, ...] = ()
+    clauses: tuple[Clause, ...] = ()
 
     def __hash__(self) -> int:
         properties = frozenset(self.properties.items())
-        return hash((properties, self.classes, self.required, self.low, self.high, self.somewhere, self.overlapping))
+        others = self.low, self.high, self.somewhere, self.overlapping, self.clauses
+        return hash((properties, self.classes, self.required, *others))
 
     @property
     def is_open(self) -> bool:
@@ -100,8 +104,11 @@ class ObjectSet:
             overlapping = tuple(dict.fromkeys((*overlapping, *other._conditions())))
         else:
             classes = _meet_classes(classes, other.classes)
+        clauses = self.clauses
+        if other.clauses:
+            clauses = tuple(dict.fromkeys((*clauses, *other.clauses)))
         low = max(self.low, other.low)
-        return ObjectSet(properties, classes, required, low, high, somewhere, overlapping).reduced()
+        return ObjectSet(properties, classes, required, low, high, somewhere, overlapping, clauses).reduced()
 
     def _is_exact(self) -> bool:
         """Return whether validators agree on which keys each class has; see `Language.outer`."""
@@ -173,16 +180,51 @@ class ObjectSet:
                 for key in keys.texts or ():
                     properties[key] = self.at(key)
             classes = tuple(pair for pair in self.classes if pair[0].texts is None)
-            return ObjectSet(
-                properties, classes, self.required, self.low, self.high, self.somewhere, self.overlapping
-            ).reduced()
+            return replace(self, properties=properties, classes=classes).reduced()
         spend(1 + len(self.required))
         for key in self.required:
             if (self.properties[key] if key in self.properties else self.at(key)) == NONE:
                 return None
         if self.high is not None and self.high < max(self.low, len(self.required)):
             return None
+        if self.clauses:
+            found = self._with_units()
+            if found is not self:
+                return None if found is None else found.reduced()
         return self._settled() if self.somewhere else self
+
+    def _with_units(self) -> ObjectSet | None:
+        """Drop what the other conditions decide of clauses, and make properties of those with one condition left.
+
+        Returns None if the other conditions exclude a whole clause.
+        """
+        properties, required = dict(self.properties), dict.fromkeys(self.required)
+        here = ObjectSet(properties, self.classes, overlapping=self.overlapping)
+        kept: list[Clause] = []
+        for clause in self.clauses:
+            spend(len(clause))
+            left: list[Literal] = []
+            for key, node, or_absent in clause:
+                mine = here.at(key)
+                both = meet(mine, node)
+                or_absent = or_absent and key not in required
+                if both == mine and (or_absent or key in required):
+                    break  # every object satisfies it
+                if both != NONE or or_absent:
+                    left.append(Literal(key, node, or_absent))
+            else:
+                if not left:
+                    return None
+                if len(left) == 1:
+                    ((key, node, or_absent),) = left
+                    properties[key] = meet(here.at(key), node)
+                    if not or_absent:
+                        required[key] = None
+                else:
+                    kept.append(tuple(left))
+        if len(kept) == len(self.clauses) and tuple(kept) == self.clauses:
+            return self
+        return replace(self, properties=properties, required=tuple(required), clauses=tuple(kept))
 
     def witnesses(self, keys: StringSet, node: Node) -> tuple[dict[str, Node], list[KeyClass]]:
         """Find the keys that may have a value in a node. Does not look at `overlapping`, which may forbid some of them.
@@ -212,7 +254,7 @@ class ObjectSet:
         for key in self.required:
             properties.setdefault(key, self.at(key))
         open_questions: list[KeyClass] = []
-        result = ObjectSet(properties, self.classes, self.required, self.low, self.high, overlapping=self.overlapping)
+        result = replace(self, properties=properties, somewhere=())
         for keys, node in self.somewhere:
             named, others = result.witnesses(keys, node)
             if not named and not others:
@@ -239,6 +281,8 @@ class ObjectSet:
         if self.classes is not OPEN and self.classes != other.classes:
             return False
         if not set(self.somewhere) <= set(other.somewhere) or not set(self.overlapping) <= set(other.overlapping):
+            return False
+        if not set(self.clauses) <= set(other.clauses):
             return False
         spend(len(self.properties) + len(other.properties))
         for key, node in self.properties.items():
@@ -275,6 +319,9 @@ class ObjectSet:
         for keys, node in self.somewhere:
             classes = ((keys, complement(node)), *((rest, ANY) for rest in keys.others()))
             parts.append(ObjectSet(classes=tuple(pair for pair in classes if pair[1] != NONE)))
+        for clause in self.clauses:
+            refused = {literal.key: complement(literal.node) for literal in clause}
+            parts.append(ObjectSet(refused, required=tuple(literal.key for literal in clause if literal.or_absent)))
         if not self.is_open:
             unnamed = StringSet(excluded=tuple(self.properties))
             for keys, node in (*self.classes, *self.overlapping):

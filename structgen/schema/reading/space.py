@@ -50,6 +50,7 @@ from structgen.schema.reading.applicators import APPLICATORS, accepted, refused
 from structgen.schema.reading.dialects import Dialect, is_of_draft4
 from structgen.schema.reading.emptiness import Sizes, witnesses
 from structgen.schema.reading.fixed_points import FixedPoint, Reentered
+from structgen.schema.reading.intersections import all_of
 from structgen.schema.reading.keywords import OWN_KEYWORDS, SchemaWarning, base_shape
 from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
 from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
@@ -78,6 +79,7 @@ class Space:
 
     Attributes:
         text_units: length of the source texts that terminals hold; see `GrammarTables`.
+        dead: sets of objects that are left out of what can be written, as their rules show that they have no member.
         listed: the shapes of lists of values, by identity, keyword and forms of numbers, each beside its list.
     """
 
@@ -110,6 +112,7 @@ class Space:
         self._simple = SimpleNodes(self._is_simple, self.shape, self._known_scalar, is_exact=not options.lenient)
         self._fixed: FixedPoint | None = None  # the rounds under way, if a subschema refers to itself
         self.listed: dict[tuple[int, str, int], tuple[Any, Shape]] = {}
+        self.dead: set[ObjectSet] = set()
         self._questions = 0  # questions under way that an answer "not known" suffices for
 
     def sizes(self) -> Sizes:
@@ -120,6 +123,8 @@ class Space:
 
     def writable(self, shape: Shape) -> Shape:
         """Return the part of a shape that can be written. It must not be combined with other shapes."""
+        if self.dead:
+            shape = replace(shape, objects=tuple(part for part in shape.objects if part not in self.dead))
         return shape if self._writable is None else self._writable.shape(shape)
 
     @property
@@ -291,11 +296,8 @@ class Space:
 
     def _made(self, node: Node) -> Shape:
         if len(node) > 1:
-            result = self.shape(node[:1])
-            for atom in node[1:]:
-                overlapping = isinstance(atom, AnyOf) or atom < 0  # parts of complements often overlap
-                result = self.both(result, self.shape((atom,)), absorb=overlapping)
-            return result
+            # Parts of complements and of unions often overlap.
+            return all_of(self, ((self.shape((atom,)), isinstance(atom, AnyOf) or atom < 0) for atom in node))
         atom = node[0]
         if isinstance(atom, AnyOf):
             return self.union(atom.nodes)

@@ -249,9 +249,9 @@ class LazyRules:
 
     def _is_endless_object(self, part: ObjectSet, depth: int) -> bool:
         needed = part.required if part.high is not None and part.high <= len(part.required) else None
-        if any(self.is_endless(part.at(key), depth) for key in needed or part.properties):
+        if not part.clauses and any(self.is_endless(part.at(key), depth) for key in needed or part.properties):
             return True
-        if needed is not None or part.overlapping:
+        if needed is not None or part.overlapping or part.clauses:
             return False
         return any(self.is_endless(node, depth) for _, node in part.classes)
 

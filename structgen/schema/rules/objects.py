@@ -241,7 +241,7 @@ class ObjectRules:
         states = self.states
         if states.low - state.written > 1 and states.counts:
             raise Inexpressible("minProperties")
-        if states.asked:
+        if states.asks_other_keys:
             raise Inexpressible("not")
         colon = self._layout.colon
         pairs = states.pairs_of_class(self.classes[index], state, None)
