@@ -163,6 +163,8 @@ def _if(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Locati
     condition, then, otherwise = _conditional(space, schema, location)
     if then == ANY and otherwise == ANY:
         return EVERYTHING
+    if condition == then:  # a chain of these would double the parts of a value at each step
+        return space.union([condition, otherwise])
     return space.union([meet(condition, then), *(meet(no, otherwise) for no in complements(condition))])
 
 

@@ -48,7 +48,29 @@ def dependencies_that_narrow_one_key(count):
     }
 
 
+def unions_inside_one_of(count):
+    """A message without a required tag, a union of tagged objects and another message, a tag that may be null."""
+    text, tag = {"type": "string"}, {"enum": ["x"]}
+    message = {"type": "object", "properties": {"type": tag, "k0": {"enum": ["t0", "x"]}}, "required": ["k0", "k1"]}
+    tagged = [
+        {
+            "type": "object",
+            "properties": {"type": {"enum": [f"t{i}"]}, f"p{i}": text, "k0": text, f"k{i}": {"enum": ["t0", "t1"]}},
+            "required": ["type", f"p{i}", "k0", f"p{i + 1}", f"k{i}"],
+        }
+        for i in range(count)
+    ]
+    inner = {"type": "object", "properties": {"type": tag, "k0": {"enum": ["x", "t1"]}, "k1": text}, "required": ["k0"]}
+    reference = {
+        "type": "object",
+        "properties": {"type": {"anyOf": [{"enum": ["t1"]}, {"type": "null"}]}},
+        "required": ["k3"],
+    }
+    return {"oneOf": [message, {"oneOf": [inner, *tagged]}, reference]}
+
+
 KINDS = [
+    (unions_inside_one_of, 20),
     (dependencies_that_narrow_one_key, 40),
     (tagged_one_of, 40),
     (conditions_on_one_key, 160),
