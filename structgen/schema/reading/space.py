@@ -63,6 +63,7 @@ from structgen.schema.reading.writable import Narrowed, Writable
 __all__ = ["Space"]
 
 _MAX_WITNESS_DEPTH = 12  # levels that are searched for a value when a node is tested for emptiness
+_MAX_COUNTED = 6  # counts of an array whose combinations are searched
 _STRICT = Widening(is_allowed=False)  # shared: it remembers nothing
 _MAX_ABSORBED = 256  # sets of objects that are compared with each other
 
@@ -503,6 +504,8 @@ class Space:
     def _array_may_hold(self, part: ArraySet, depth: int) -> bool:
         if not all(self._may_hold(part.at(i), depth) for i in range(min(part.low, len(part.prefix) + 1))):
             return False
+        if len(part.contains) > _MAX_COUNTED:
+            return True
         return not part.contains or can_be_met(part, lambda node: self._may_hold(node, depth))
 
 

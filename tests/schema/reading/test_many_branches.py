@@ -48,6 +48,15 @@ def dependencies_that_narrow_one_key(count):
     }
 
 
+def chain_of_conditions(count):
+    definitions = {"0": {"type": ["string", "object"], "properties": {"p0": {"type": "string"}}}}
+    for i in range(count):
+        inner = {"$ref": f"#/$defs/{i}"}
+        other = {"type": "object", "required": [f"p{i % 4}"], "properties": {f"p{i % 4}": inner}}
+        definitions[str(i + 1)] = {"if": inner, "then": inner, "else": other}
+    return {"$defs": definitions, "$ref": f"#/$defs/{count}"}
+
+
 def unions_inside_one_of(count):
     """A message without a required tag, a union of tagged objects and another message, a tag that may be null."""
     text, tag = {"type": "string"}, {"enum": ["x"]}
@@ -70,6 +79,7 @@ def unions_inside_one_of(count):
 
 
 KINDS = [
+    (chain_of_conditions, 30),
     (unions_inside_one_of, 20),
     (dependencies_that_narrow_one_key, 40),
     (tagged_one_of, 40),
@@ -91,7 +101,9 @@ def random_objects(count, seed):
 @pytest.mark.parametrize("make", [make for make, _ in KINDS])
 @pytest.mark.parametrize("negated", [False, True])
 def test_members_are_the_valid_values(make, negated):
-    schema = {"not": make(4)} if negated else make(4)
+    schema = make(4)
+    if negated:
+        schema = {"$defs": schema.pop("$defs", {}), "not": schema}
     space, root = space_of(schema)
     validator = jsonschema.Draft202012Validator(schema)
     found = set()
