@@ -183,7 +183,10 @@ def _constraint(call: CompileCall, vocabulary: Vocabulary, checked: SchemaOption
                 proper.spelling.check_separators(checked.whitespace, prepared.line is not None)
             proper.spelling.check_texts(named_texts(schema, source))
             proper.spelling.check_languages(named_patterns(source, limits), limits)
-        compiled = _compiled(prepared, vocabulary, limits, spellable, cache=cache, eager_automata=call.eager_automata)
+        original = prepared if narrowed is schema else compile_input(schema, checked, limits, cache=cache)
+        compiled = _compiled(
+            prepared, vocabulary, limits, spellable, cache=cache, eager_automata=call.eager_automata, original=original
+        )
     return Constraint(compiled, prepared, proper=proper, stored=partial(_stored, call, prepared, vocabulary))
 
 
@@ -267,6 +270,7 @@ def _compiled(
     *,
     cache: bool = True,
     eager_automata: bool = False,
+    original: CompileInput | None = None,
 ) -> CompiledGrammar:
     """Return the compiled grammar of an input, from the cache if it is there.
 
@@ -277,9 +281,15 @@ def _compiled(
         spellable: removes the texts that a tokenizer cannot spell.
         cache: see `compile`.
         eager_automata: see `compile`.
+        original: the input with all its texts, where `prepared` has only those that a tokenizer can spell.
     """
     if not cache:
         vocabulary = vocabulary.detached()
+
+    def check_original() -> None:
+        """Raise the error of an input that has no text, whatever the tokenizer."""
+        is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
+        (original or prepared).tables(limits, Deadline(limits.compile_seconds), is_empty, None)
 
     def make() -> CompiledGrammar:
         is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
@@ -289,11 +299,11 @@ def _compiled(
         except UnsatisfiableSchemaError as error:
             if narrowed is None:
                 raise
-            # It raises again, unless the tokenizer is to blame.
-            prepared.tables(limits, Deadline(limits.compile_seconds), is_empty, None)
+            check_original()
             raise _cannot_spell(f"value of the schema (at #{error.pointer})") from error
         written = tables if spellable is None else spellable.tables(tables, limits)
         if spellable is not None and not (written.accepts_empty or has_text(written)):
+            check_original()
             raise _cannot_spell("text of the grammar")
         made = CompiledGrammar(written, vocabulary, eager=prepared.eager, limits=limits)
         if eager_automata:

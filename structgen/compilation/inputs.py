@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from structgen.engine.deadlines import Deadline, spend
 from structgen.engine.grammar.composition import has_text, repetition
@@ -24,7 +24,11 @@ from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
 from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
+from structgen.schema.reading.shared_parts import check_size
 from structgen.schema.reading.writable import Narrowed
+
+if TYPE_CHECKING:
+    from structgen.kbnf import ast
 
 __all__ = ["CompileInput", "IsEmpty", "JsonValue", "as_grammar", "from_grammar", "from_json_lines", "from_source"]
 
@@ -124,7 +128,11 @@ def from_grammar(grammar: Grammar) -> CompileInput:
         return grammar.parse(text)
 
     key = (grammar.kind, grammar.source, grammar.eager, grammar.start)
-    origin = partial(_rules_of_terminals, grammar.source, grammar.start) if grammar.kind == "kbnf" else None
+    origin = None
+    if grammar.kind == "kbnf":
+        origin = partial(_rules_of_terminals, grammar.source, grammar.start)
+    elif grammar.is_made_of_others:
+        origin = partial(_rules_of_tree, grammar.tree)
     return CompileInput(key, tables, parse, lambda value: [grammar.spell(value)], eager=grammar.eager, origin=origin)
 
 
@@ -132,6 +140,12 @@ def _rules_of_terminals(source: str, start: str) -> Mapping[Regex, tuple[str, ..
     from structgen.kbnf.normal_form.origins import rules_of_terminals  # only messages need it
 
     return rules_of_terminals(source, start)
+
+
+def _rules_of_tree(tree: ast.Grammar) -> Mapping[Regex, tuple[str, ...]]:
+    from structgen.kbnf.normal_form.origins import rules_of_tree  # only messages need it
+
+    return rules_of_tree(tree)
 
 
 def from_source(source: Source, limits: Limits) -> CompileInput:
@@ -224,7 +238,7 @@ def _content(source: Source, limits: Limits) -> str:
     registry = source.options.registry
     content = [source.json_schema, {} if registry is None else {uri: registry.contents(uri) for uri in registry}]
     try:
-        if _check_size(content, limits) <= _MAX_ENCODED_AT_ONCE:
+        if check_size(content, limits) <= _MAX_ENCODED_AT_ONCE:
             return _ENCODER.encode(content)
         pieces: list[str] = []
         _encode(content, pieces)
@@ -264,47 +278,6 @@ def _inner(scalars: dict[Any, Any], is_object: bool) -> str:
     return _ENCODER.encode(scalars if is_object else list(scalars.values()))[1:-1]
 
 
-def _check_size(content: Any, limits: Limits) -> int:
-    """Raise an error if a schema is much larger as text than as Python objects, as its parts are shared.
-
-    With 30 nestings of `s = {"anyOf": [s, {"items": s}]}` the text would have a billion subschemas.
-
-    Returns:
-        The number of values; 0 if parts are shared.
-    """
-    seen: set[int] = set()
-    count = 0
-    waiting = [content]
-    while waiting:
-        values = waiting.pop()
-        if id(values) in seen:
-            break
-        seen.add(id(values))
-        spend(len(values))
-        count += len(values)
-        for value in values.values() if isinstance(values, dict) else values:
-            if isinstance(value, (dict, list)):
-                waiting.append(value)
-    else:
-        return count
-    if _tree_size(content, {}) > max(_MAX_SHARED_VALUES, limits.schema_nodes):
-        raise LimitExceededError("schema_nodes", limits.schema_nodes)
-    return 0
-
-
-def _tree_size(values: Any, known: dict[int, int]) -> int:
-    """Return the number of values in a tree whose parts may be shared; each part is visited once."""
-    found = known.get(id(values))
-    if found is None:
-        known[id(values)] = 0  # a part within itself: the encoder refuses it
-        found = len(values)
-        for value in values.values() if isinstance(values, dict) else values:
-            if isinstance(value, (dict, list)):
-                found += _tree_size(value, known)
-        known[id(values)] = found
-    return found
-
-
 def _exact_number(value: Any) -> list[str]:
     """Encode a decimal exactly: Pydantic's bounds of decimals stay decimals in its schema."""
     if isinstance(value, Decimal):
@@ -312,6 +285,5 @@ def _exact_number(value: Any) -> list[str]:
     raise TypeError(f"it contains a {type(value).__name__}")
 
 
-_MAX_SHARED_VALUES = 5_000_000
 _MAX_ENCODED_AT_ONCE = 20_000  # values
 _ENCODER = json.JSONEncoder(separators=(",", ":"), default=_exact_number)

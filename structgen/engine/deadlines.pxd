@@ -21,14 +21,16 @@ cdef class Deadline:
     cdef double _seconds
     cdef str _limit
     cdef double _end
+    cdef object _thread
+    cdef int _depth
+    cdef Deadline _outer
     cdef long long _memory_bytes
     cdef readonly long long counted_bytes   # an upper bound on the memory that the call has taken
     cdef long long _resident_before     # memory of the process when it was first counted
-    cdef list _outer    # for each time that it was entered: the running Deadline before, or None
 
     cpdef int begin(self) except -1
+    cpdef int begin_anew(self) except -1
     cpdef int end(self) except -1
-    cpdef int restart(self) except -1
     cpdef check(self)
     cpdef int check_chain(self) except -1
     cpdef int count(self, long long size) except -1

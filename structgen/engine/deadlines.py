@@ -45,7 +45,7 @@ UNIT_BYTES = 128  # memory that one step takes at most; tests/compilation/test_m
 BYTES_BETWEEN_READINGS = 1 << 20  # of the resident memory: reading it takes some microseconds
 UNKNOWN = -1
 
-_running: dict[int, Deadline] = {}  # by thread: its innermost deadline
+_running: dict[int, Deadline | None] = {}  # by thread: its innermost deadline
 _units_left = UNITS_BETWEEN_LOOKS  # of all threads together: it only decides when the clock is looked at
 _last_turn = 0.0  # when other threads could run last
 _new_bytes = 0  # counted since they were last added to the count of a deadline
@@ -104,7 +104,8 @@ def look() -> None:
 class Deadline:
     """A clock that raises `LimitExceededError` when its time is over.
 
-    As a context manager it is the running deadline of its thread, which `spend` compares with the clock.
+    As a context manager it is the running deadline of its thread, which `spend` compares with the clock. One thread at
+    a time may use it.
 
     Attributes:
         counted_bytes: an upper bound on the memory that the call has taken so far.
@@ -122,7 +123,9 @@ class Deadline:
         self._seconds = seconds
         self._limit = limit
         self._end = time.monotonic() + seconds
-        self._outer: list[Deadline | None] = []  # for each time that it was entered: the running deadline before
+        self._thread = 0
+        self._depth = 0  # how many times it was begun and not ended
+        self._outer: Deadline | None = None  # the running deadline when it was begun first
 
     def __enter__(self) -> Deadline:
         self.begin()
@@ -134,24 +137,27 @@ class Deadline:
         self.end()
 
     def begin(self) -> None:
-        """Make it the running deadline of the thread. Each call needs one of `end`."""
-        thread = get_ident()
-        self._outer.append(_running.get(thread))
-        _running[thread] = self
+        """Make it the running deadline of the thread. Each call needs one of `end`, in the same thread."""
+        if self._depth == 0:
+            self._thread = get_ident()
+            self._outer = _running.get(self._thread)
+            _running[self._thread] = self
+        self._depth += 1
+
+    def begin_anew(self) -> None:
+        """Begin it with its whole time, from the next look at the clock on; a deadline that has begun just goes on."""
+        if self._depth == 0:
+            self._end = NOT_STARTED
+            self.counted_bytes = 0
+            self._resident_before = UNKNOWN
+        self.begin()
 
     def end(self) -> None:
         """Make the deadline that ran before the running one of the thread."""
-        outer = self._outer.pop()
-        if outer is None:
-            del _running[get_ident()]
-        else:
-            _running[get_ident()] = outer
-
-    def restart(self) -> None:
-        """Start the whole time again, at the next look at the clock, and the memory budget."""
-        self._end = NOT_STARTED
-        self.counted_bytes = 0
-        self._resident_before = UNKNOWN
+        self._depth -= 1
+        if self._depth == 0:
+            _running[self._thread] = self._outer  # None stays as a value: the next deadline comes soon
+            self._outer = None
 
     def check(self) -> None:
         """Raise an error if the time is over, or that of the thread's running deadline.
@@ -175,10 +181,9 @@ class Deadline:
             self._end = now + self._seconds
         if now > self._end:
             raise LimitExceededError(self._limit, self._seconds)
-        if self._outer:
-            outer = self._outer[0]
-            if outer is not None:
-                outer.check_chain()
+        outer = self._outer
+        if outer is not None:
+            outer.check_chain()
 
     def count(self, size: int) -> None:
         """Count memory against this budget and those outside of it.
@@ -199,7 +204,6 @@ class Deadline:
             ):
                 self.counted_bytes = 0  # the tables are begun anew after the error, which needs memory too
                 raise LimitExceededError("memory_bytes", self._memory_bytes)
-        if self._outer:
-            outer = self._outer[0]
-            if outer is not None:
-                outer.count(size)
+        outer = self._outer
+        if outer is not None:
+            outer.count(size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import sys
 import time
 from contextlib import suppress
@@ -19,7 +20,10 @@ def pause() -> None:
 
     Python handles signals where a function that is not compiled begins. So this module is never compiled.
     """
-    time.sleep(0)
+    if sys.platform == "win32":
+        time.sleep(0)
+    else:
+        select.select((), (), (), 0)  # releases the interpreter lock, as `sleep` does, in 1 µs instead of 55
 
 
 def resident_bytes(default: int) -> int:

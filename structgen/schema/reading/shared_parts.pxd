@@ -1,0 +1,7 @@
+cimport cython
+
+from structgen.engine.deadlines cimport spend
+
+
+@cython.locals(ids=set, found=int, count="long long", waiting=list)
+cdef long long _count_unshared(content) except -1
