@@ -14,7 +14,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from structgen.engine.deadlines import Deadline, spend
+from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.composition import has_text, repetition
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.regex.tree import Regex
@@ -24,6 +24,7 @@ from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
 from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
+from structgen.schema.reading.shared_parts import check_size
 from structgen.schema.reading.writable import Narrowed
 
 __all__ = ["CompileInput", "IsEmpty", "JsonValue", "as_grammar", "from_grammar", "from_json_lines", "from_source"]
@@ -224,47 +225,12 @@ def _content(source: Source, limits: Limits) -> str:
     registry = source.options.registry
     content = [source.json_schema, {} if registry is None else {uri: registry.contents(uri) for uri in registry}]
     try:
-        _check_size(content, limits)
+        check_size(content, limits)
         return _ENCODER.encode(content)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
     except (TypeError, ValueError) as error:
         raise SchemaError(f"the schema is not JSON data: {error}", pointer="") from error
-
-
-def _check_size(content: Any, limits: Limits) -> None:
-    """Raise an error if a schema is much larger as text than as Python objects, as its parts are shared.
-
-    With 30 nestings of `s = {"anyOf": [s, {"items": s}]}` the text would have a billion subschemas.
-    """
-    seen: set[int] = set()
-    waiting = [content]
-    while waiting:
-        values = waiting.pop()
-        if id(values) in seen:
-            break
-        seen.add(id(values))
-        spend(len(values))
-        for value in values.values() if isinstance(values, dict) else values:
-            if isinstance(value, (dict, list)):
-                waiting.append(value)
-    else:
-        return
-    if _tree_size(content, {}) > max(_MAX_SHARED_VALUES, limits.schema_nodes):
-        raise LimitExceededError("schema_nodes", limits.schema_nodes)
-
-
-def _tree_size(values: Any, known: dict[int, int]) -> int:
-    """Return the number of values in a tree whose parts may be shared; each part is visited once."""
-    found = known.get(id(values))
-    if found is None:
-        known[id(values)] = 0  # a part within itself: the encoder refuses it
-        found = len(values)
-        for value in values.values() if isinstance(values, dict) else values:
-            if isinstance(value, (dict, list)):
-                found += _tree_size(value, known)
-        known[id(values)] = found
-    return found
 
 
 def _exact_number(value: Any) -> list[str]:
@@ -274,5 +240,4 @@ def _exact_number(value: Any) -> list[str]:
     raise TypeError(f"it contains a {type(value).__name__}")
 
 
-_MAX_SHARED_VALUES = 5_000_000
 _ENCODER = json.JSONEncoder(separators=(",", ":"), default=_exact_number)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import sys
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from structgen.errors import VocabularyError
 
 if TYPE_CHECKING:
     import torch
+
+    Bitmask: TypeAlias = NDArray[np.uint32] | NDArray[np.int32] | torch.Tensor
+    Logits: TypeAlias = NDArray[np.floating[Any]] | torch.Tensor
 
 __all__ = ["allocate_token_bitmask", "apply_token_bitmask", "as_rows", "as_words", "check_not_too_wide", "tokens_of"]
 
@@ -54,7 +57,7 @@ def allocate_token_bitmask(batch_size: int, vocab_size: int) -> NDArray[np.uint3
     return mask
 
 
-def as_words(mask: Any, vocab_size: int) -> NDArray[np.uint32]:
+def as_words(mask: Bitmask, vocab_size: int) -> NDArray[np.uint32]:
     """Return a mask that is to be filled as a numpy array that shares its memory.
 
     Args:
@@ -78,7 +81,7 @@ def as_words(mask: Any, vocab_size: int) -> NDArray[np.uint32]:
     return words
 
 
-def as_rows(mask: Any) -> NDArray[np.uint32]:
+def as_rows(mask: Bitmask) -> NDArray[np.uint32]:
     """Return a mask that is to be filled as a numpy array that shares its memory, whatever its width.
 
     Args:
@@ -97,7 +100,7 @@ def as_rows(mask: Any) -> NDArray[np.uint32]:
     return words
 
 
-def apply_token_bitmask(logits: Any, mask: Any) -> None:
+def apply_token_bitmask(logits: Logits, mask: Bitmask) -> None:
     """Set the logits of the tokens that a mask does not allow to minus infinity, in place.
 
     Logits past the mask's width belong to no token and become minus infinity, too: models pad their logits. Logits of
@@ -183,12 +186,12 @@ def check_not_too_wide(width: int, vocab_size: int) -> None:
         )
 
 
-def _is_tensor(value: Any) -> bool:
+def _is_tensor(value: object) -> TypeGuard[torch.Tensor]:
     torch = sys.modules.get("torch")  # a caller with a tensor has imported it
     return torch is not None and isinstance(value, torch.Tensor)
 
 
-def _words(mask: Any) -> NDArray[np.uint32]:
+def _words(mask: Bitmask) -> NDArray[np.uint32]:
     """Return the mask as uint32[batch, words], sharing its memory."""
     if not isinstance(mask, np.ndarray) and _is_tensor(mask):
         if not mask.is_cpu:
@@ -197,7 +200,7 @@ def _words(mask: Any) -> NDArray[np.uint32]:
     if not isinstance(mask, np.ndarray) or mask.dtype not in _WORDS or mask.ndim not in (1, 2):
         what = f"{mask.dtype}{list(mask.shape)}" if isinstance(mask, np.ndarray) else type(mask).__name__
         raise VocabularyError(f"a mask of type {what}: uint32 or int32 [batch, words] or [words] is needed")
-    words: NDArray[np.uint32] = mask if mask.dtype == _WORDS[0] else mask.view(_WORDS[0])
+    words: NDArray[np.uint32] = mask.view(_WORDS[0])
     return words if words.ndim == 2 else words[np.newaxis]
 
 
@@ -228,7 +231,7 @@ _KINDS = {
 }
 
 
-def _patterns(logits: Any) -> tuple[NDArray[Any], _Kind]:
+def _patterns(logits: Logits) -> tuple[NDArray[Any], _Kind]:
     """Return logits on the CPU as unsigned integers of the same width, sharing their memory."""
     if _is_tensor(logits):
         import torch
@@ -240,7 +243,7 @@ def _patterns(logits: Any) -> tuple[NDArray[Any], _Kind]:
         if logits.is_floating_point() and logits.element_size() > 1:
             logits = logits.numpy()
     kind = _KINDS.get(logits.dtype) if isinstance(logits, np.ndarray) else None
-    if kind is None:
+    if kind is None or not isinstance(logits, np.ndarray):
         name = getattr(logits, "dtype", type(logits).__name__)
         raise VocabularyError(f"logits of type {name}: floats of 16, 32 or 64 bits in numpy or torch are needed")
     return logits.view(kind.dtype), kind
@@ -272,7 +275,7 @@ _KERNEL_IS_COMPILED = not isinstance(fill_refused, FunctionType)
 # -- other devices ------------------------------------------------------------------------------------------------
 
 
-def _tensor_words(mask: Any, device: torch.device) -> torch.Tensor:
+def _tensor_words(mask: Bitmask, device: torch.device) -> torch.Tensor:
     """Return the mask as int32[batch, words] on the device."""
     import torch
 
