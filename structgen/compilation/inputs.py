@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.composition import has_text, repetition
@@ -26,6 +26,9 @@ from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.shared_parts import check_size
 from structgen.schema.reading.writable import Narrowed
+
+if TYPE_CHECKING:
+    from structgen.kbnf import ast
 
 __all__ = ["CompileInput", "IsEmpty", "JsonValue", "as_grammar", "from_grammar", "from_json_lines", "from_source"]
 
@@ -125,7 +128,11 @@ def from_grammar(grammar: Grammar) -> CompileInput:
         return grammar.parse(text)
 
     key = (grammar.kind, grammar.source, grammar.eager, grammar.start)
-    origin = partial(_rules_of_terminals, grammar.source, grammar.start) if grammar.kind == "kbnf" else None
+    origin = None
+    if grammar.kind == "kbnf":
+        origin = partial(_rules_of_terminals, grammar.source, grammar.start)
+    elif grammar.is_made_of_others:
+        origin = partial(_rules_of_tree, grammar.tree)
     return CompileInput(key, tables, parse, lambda value: [grammar.spell(value)], eager=grammar.eager, origin=origin)
 
 
@@ -133,6 +140,12 @@ def _rules_of_terminals(source: str, start: str) -> Mapping[Regex, tuple[str, ..
     from structgen.kbnf.normal_form.origins import rules_of_terminals  # only messages need it
 
     return rules_of_terminals(source, start)
+
+
+def _rules_of_tree(tree: ast.Grammar) -> Mapping[Regex, tuple[str, ...]]:
+    from structgen.kbnf.normal_form.origins import rules_of_tree  # only messages need it
+
+    return rules_of_tree(tree)
 
 
 def from_source(source: Source, limits: Limits) -> CompileInput:

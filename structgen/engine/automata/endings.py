@@ -173,7 +173,7 @@ class Endings:
         while waiting:
             top = waiting.pop()
             kind = self.table.kind[top]
-            if kind == K_UNION:
+            if kind == K_UNION or (kind == K_INTERSECTION and self.table.tail[top] == EMPTY):
                 following = self.table.payload[top]
             elif K_LITERAL <= kind <= K_REPEAT:
                 following = (self.table.tail[top],)

@@ -14,7 +14,7 @@ from structgen.schema.reading.keywords import SchemaWarning
 __all__ = [
     "FUNCTIONS",
     "all_names",
-    "deep_names",
+    "deep_paths",
     "follows_user_function",
     "is_constraint",
     "is_hashable",
@@ -45,6 +45,7 @@ _CONSTRAINTS = {
     "int": _BOUNDS | {"multiple_of"},
     "float": _BOUNDS,
     "decimal": _BOUNDS | {"multiple_of"},
+    "url": frozenset({"max_length"}),
     **dict.fromkeys(("str", "list", "dict"), _LENGTHS),
 }
 """Constraints of core schemas that mean the same inside a type as in a function around it."""
@@ -169,13 +170,13 @@ def single_names(discriminator: list[Any]) -> list[str]:
     return [path[0] for path in discriminator if len(path) == 1 and isinstance(path[0], str)]
 
 
-def deep_names(schema: Any) -> list[str]:
-    """Return the names of fields that are only read from inside other values."""
-    return [
-        name
+def deep_paths(schema: Any) -> dict[str, list[str | int]]:
+    """Return the fields that are only read from inside other values, each with the first path to its value."""
+    return {
+        name: _paths(alias)[0]
         for name, field in _fields(schema)
         if isinstance(alias := field.get("validation_alias"), list) and alias and not single_names(_paths(alias))
-    ]
+    }
 
 
 def _paths(alias: list[Any]) -> list[Any]:

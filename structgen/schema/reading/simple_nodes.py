@@ -103,7 +103,7 @@ class SimpleNodes:
             }
             if shorter:
                 properties = part.properties | shorter
-                part = ObjectSet(properties, part.classes, part.required, part.low, part.high, part.somewhere)
+                part = replace(part, properties=properties)
             alive.append(part)
         if shortens:  # sets that differed may be equal now
             alive = list(dict.fromkeys(alive))

@@ -50,6 +50,7 @@ from structgen.schema.reading.applicators import APPLICATORS, accepted, refused
 from structgen.schema.reading.dialects import Dialect, is_of_draft4
 from structgen.schema.reading.emptiness import Sizes, witnesses
 from structgen.schema.reading.fixed_points import FixedPoint, Reentered
+from structgen.schema.reading.intersections import all_of
 from structgen.schema.reading.keywords import OWN_KEYWORDS, SchemaWarning, base_shape
 from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
 from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
@@ -64,6 +65,7 @@ __all__ = ["Space"]
 T = TypeVar("T")
 
 _MAX_WITNESS_DEPTH = 12  # levels that are searched for a value when a node is tested for emptiness
+_MAX_COUNTED = 6  # counts of an array whose combinations are searched
 _STRICT = Widening(is_allowed=False)  # shared: it remembers nothing
 _SHAPE_UNITS = 100  # of `spend`: a shape may take long
 _MAX_ABSORBED = 256  # sets of objects that are compared with each other
@@ -81,6 +83,7 @@ class Space:
 
     Attributes:
         text_units: length of the source texts that terminals hold; see `GrammarTables`.
+        dead: sets of objects that are left out of what can be written, as their rules show that they have no member.
         listed: the shapes of lists of values, by identity, keyword and forms of numbers, each beside its list.
     """
 
@@ -112,6 +115,7 @@ class Space:
         self._simple = SimpleNodes(self._is_simple, self.shape, self._known_scalar, is_exact=not options.lenient)
         self._fixed: FixedPoint | None = None  # the rounds under way, if a subschema refers to itself
         self.listed: dict[tuple[int, str, int], tuple[Any, Shape]] = {}
+        self.dead: set[ObjectSet] = set()
         self._questions = 0  # questions under way that an answer "not known" suffices for
 
     def sizes(self) -> Sizes:
@@ -122,6 +126,8 @@ class Space:
 
     def writable(self, shape: Shape) -> Shape:
         """Return the part of a shape that can be written. It must not be combined with other shapes."""
+        if self.dead:
+            shape = replace(shape, objects=tuple(part for part in shape.objects if part not in self.dead))
         return shape if self._writable is None else self._writable.shape(shape)
 
     @property
@@ -291,11 +297,8 @@ class Space:
 
     def _made(self, node: Node) -> Shape:
         if len(node) > 1:
-            result = self.shape(node[:1])
-            for atom in node[1:]:
-                overlapping = isinstance(atom, AnyOf) or atom < 0  # parts of complements often overlap
-                result = self.both(result, self.shape((atom,)), absorb=overlapping)
-            return result
+            # Parts of complements and of unions often overlap.
+            return all_of(self, ((self.shape((atom,)), isinstance(atom, AnyOf) or atom < 0) for atom in node))
         atom = node[0]
         if isinstance(atom, AnyOf):
             return self.union(atom.nodes)
@@ -498,6 +501,8 @@ class Space:
     def _array_may_hold(self, part: ArraySet, depth: int) -> bool:
         if not all(self._may_hold(part.at(i), depth) for i in range(min(part.low, len(part.prefix) + 1))):
             return False
+        if len(part.contains) > _MAX_COUNTED:
+            return True
         return not part.contains or can_be_met(part, lambda node: self._may_hold(node, depth))
 
 
