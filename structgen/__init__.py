@@ -4,12 +4,13 @@
     person = structgen.generate(model, "Alice Smith is a 34 year old nurse from Lyon.", Person)
 
 The imports below are the one list of public names, in the form in which type checkers take them for exports. Those
-under `TYPE_CHECKING` run when a name is first used: their modules are read from the source of this file.
+under `TYPE_CHECKING` run when a name is first used. Their modules are read from the bytecode of this file, since some
+programs are shipped without sources.
 """
 
 from __future__ import annotations
 
-import ast
+import dis
 import importlib
 from typing import TYPE_CHECKING, Any
 
@@ -80,9 +81,14 @@ if TYPE_CHECKING:
 
 def _read_homes() -> dict[str, str]:
     """Return the module of each public name."""
-    source = __spec__.loader.get_source(__name__)  # type: ignore[union-attr]
-    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
-    return {name.name: node.module for node in imports for name in node.names if name.asname and node.module}
+    found: dict[str, str] = {}
+    module = ""
+    for instruction in dis.get_instructions(__spec__.loader.get_code(__name__)):  # type: ignore[union-attr]
+        if instruction.opname == "IMPORT_NAME":
+            module = instruction.argval
+        elif instruction.opname == "IMPORT_FROM" and module.startswith(f"{__name__}."):
+            found[instruction.argval] = module
+    return found
 
 
 _HOMES = _read_homes()

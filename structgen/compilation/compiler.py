@@ -21,6 +21,7 @@ from structgen.engine.automata.eager import build_automata
 from structgen.engine.deadlines import Deadline
 from structgen.engine.fork_safety import call_in_forked
 from structgen.engine.grammar.composition import has_text
+from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar, SharedState
 from structgen.engine.memory import release_free_memory
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
@@ -286,25 +287,8 @@ def _compiled(
     if not cache:
         vocabulary = vocabulary.detached()
 
-    def check_original() -> None:
-        """Raise the error of an input that has no text, whatever the tokenizer."""
-        is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
-        (original or prepared).tables(limits, Deadline(limits.compile_seconds), is_empty, None)
-
     def make() -> CompiledGrammar:
-        is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
-        narrowed = None if spellable is None else spellable.terminal
-        try:
-            tables = prepared.tables(limits, Deadline(limits.compile_seconds), is_empty, narrowed)
-        except UnsatisfiableSchemaError as error:
-            if narrowed is None:
-                raise
-            check_original()
-            raise _cannot_spell(f"value of the schema (at #{error.pointer})") from error
-        written = tables if spellable is None else spellable.tables(tables, limits)
-        if spellable is not None and not (written.accepts_empty or has_text(written)):
-            check_original()
-            raise _cannot_spell("text of the grammar")
+        tables, written = _tables(prepared, original or prepared, vocabulary, limits, spellable)
         made = CompiledGrammar(written, vocabulary, eager=prepared.eager, limits=limits)
         if eager_automata:
             with made.lock:
@@ -320,6 +304,36 @@ def _compiled(
         return make()
     key = (prepared.key, vocabulary.fingerprint, limits, spellable, eager_automata)
     return _cache.get(key, make, max_bytes=limits.cache_bytes)
+
+
+def _tables(
+    prepared: CompileInput,
+    original: CompileInput,
+    vocabulary: Vocabulary,
+    limits: Limits,
+    spellable: Spellable | None,
+) -> tuple[GrammarTables, GrammarTables]:
+    """Return the tables of an input, and those without the texts that a tokenizer cannot spell; see `_compiled`.
+
+    Raises:
+        VocabularyError: the tokenizer can spell no text.
+        SchemaError, GrammarError: there is no text, whatever the tokenizer.
+    """
+    is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
+    narrowed = None if spellable is None else spellable.terminal
+    what = "text of the grammar"
+    try:
+        tables = prepared.tables(limits, Deadline(limits.compile_seconds), is_empty, narrowed)
+        written = tables if spellable is None else spellable.tables(tables, limits)
+        if spellable is None or written.accepts_empty or has_text(written):
+            return tables, written
+        cause = None
+    except UnsatisfiableSchemaError as error:
+        if narrowed is None:
+            raise
+        cause, what = error, f"value of the schema (at #{error.pointer})"
+    original.tables(limits, Deadline(limits.compile_seconds), is_empty, None)  # raises if the input itself is to blame
+    raise _cannot_spell(what) from cause
 
 
 def _cannot_spell(what: str) -> VocabularyError:

@@ -1,6 +1,8 @@
 """What `structgen` exports, and what importing it costs."""
 
 import importlib
+import pathlib
+import py_compile
 import subprocess
 import sys
 
@@ -84,6 +86,21 @@ def test_the_list_of_names_leads_to_the_modules():
     assert structgen.__all__ == sorted(structgen._HOMES)
     for name, home in structgen._HOMES.items():
         assert name in importlib.import_module(home).__all__
+
+
+def test_names_are_found_without_sources(tmp_path):
+    """As in a program that is shipped as bytecode: the package has `__init__.pyc` and no `__init__.py`."""
+    package = pathlib.Path(structgen.__file__).parent
+    copied = tmp_path / "structgen"
+    copied.mkdir()
+    for entry in package.iterdir():
+        if entry.name not in ("__init__.py", "__pycache__"):
+            (copied / entry.name).symlink_to(entry)
+    py_compile.compile(str(package / "__init__.py"), cfile=str(copied / "__init__.pyc"), doraise=True)
+    code = "import structgen; print(structgen.__file__, *structgen.__all__, structgen.Grammar.__module__, sep='\\n')"
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {code}"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout.splitlines()
+    assert found == [str(copied / "__init__.pyc"), *structgen.__all__, "structgen.output_types.grammar"]
 
 
 def test_unknown_names_are_attribute_errors():

@@ -13,8 +13,9 @@ For each set C, every assertion is rewritten so that the end of the pattern coun
 followed by C. An assertion looks too far if the characters after the first one matter as well. To find that out, the
 pattern is resolved twice: where all such assertions hold, and where none does.
 
-Assumption: a lexer takes the longest match. A text that matches only if a C is next, as "if" in `(?!if\b)[a-z]\w*`, is
-left out if the lexer always goes on with that C; otherwise the pattern is refused.
+Assumption: a lexer takes the longest match. In `(?!if\b)[a-z]\w*`, whether "i" matches before "f" depends on more than
+that letter; but a match never ends there, as it then goes on with the letter. So the letter is refused after all texts.
+`_reads_on` checks that no longest match ends before it. Where one does, the pattern is refused.
 """
 
 from __future__ import annotations
@@ -33,14 +34,18 @@ from structgen.engine.regex.tree import (
     Regex,
     Repeat,
     Sequence,
+    choice,
     difference,
     intersection,
+    optional,
     repeat,
     sequence,
+    star,
 )
 from structgen.engine.regex.unicode_classes import ANY, Ranges, difference_of, intersection_of, negation_of, union_of
 from structgen.engine.regex_syntax.assertion_tree import (
     Asserting,
+    CannotRepeat,
     Pattern,
     alternatives,
     assertion,
@@ -51,11 +56,15 @@ from structgen.engine.regex_syntax.assertion_tree import (
 )
 from structgen.engine.regex_syntax.assertions import resolve
 from structgen.engine.regex_syntax.edges import edges, is_nullable
+from structgen.errors import GrammarError
 
 __all__ = ["LooksOutside", "OpenEnd", "open_ends"]
 
 MAX_SETS = 64  # of next characters
 _END = assertion("end")
+_MARK_RANGE = (0x10FFFF, 0x10FFFF)  # a code point that is no character
+_MARK = chr(_MARK_RANGE[0]).encode()
+_UNMARKED = star(Chars(difference_of(ANY, (_MARK_RANGE,))))  # texts without the mark
 
 
 class LooksOutside(Exception):
@@ -101,15 +110,20 @@ def open_ends(pattern: Pattern, *, is_lazy: bool = False) -> list[OpenEnd]:
     for part in _parts(pattern):
         if part.kind in ("begin", "end", "end_or_newline"):
             raise LooksOutside(is_behind=part.kind == "begin")
-    at_end = _resolved(pattern)
+    store = AutomatonStore()
+    at_end = _resolved(pattern, store)
     found = [OpenEnd(at_end, ())]
+    left_out: list[Ranges] = []
     for characters in _next_characters(pattern):
-        matched = _resolved(_before(pattern, characters, widens=True))
-        if not _are_equal(matched, _resolved(_before(pattern, characters, widens=False))):
+        matched = _resolved(_before(pattern, characters, widens=False), store)
+        may_match = _resolved(_before(pattern, characters, widens=True), store)
+        if _is_within(may_match, matched, store) and _is_within(matched, at_end, store):
+            found = [part for end in found for part in _split(end, matched, characters, store)]
+        elif is_lazy or not _reads_on(pattern, characters, store):
             raise LooksOutside(is_behind=False)
-        _check_reads_on(difference(matched, at_end), characters, NOTHING if is_lazy else at_end)
-        found = [part for end in found for part in _split(end, matched, characters)]
-    return found
+        else:
+            left_out.append(characters)
+    return [OpenEnd(end.regex, union_of([*end.refused, *(r for ranges in left_out for r in ranges)])) for end in found]
 
 
 def _parts(pattern: Pattern) -> Iterator[Asserting]:
@@ -121,15 +135,14 @@ def _parts(pattern: Pattern) -> Iterator[Asserting]:
             stack.extend(part.parts)
 
 
-def _resolved(pattern: Pattern) -> Regex:
+def _resolved(pattern: Pattern, store: AutomatonStore) -> Regex:
     """Return the texts of a pattern, after a check that no look-behind sees what precedes them."""
     found = resolve(pattern, anchored=True)
-    for part in _parts(pattern):
-        if part.kind == "behind":
-            for count in range(1, _width(part.parts[0]) + 1):
-                before = repeat(ANY_CHAR, count, count)
-                if not _are_equal(resolve(join(before, pattern), anchored=True), sequence(before, found)):
-                    raise LooksOutside(is_behind=True)
+    width = max((_width(part.parts[0]) for part in _parts(pattern) if part.kind == "behind"), default=0)
+    for count in range(1, width + 1):
+        before = repeat(ANY_CHAR, count, count)
+        if not _are_equal(resolve(join(before, pattern), anchored=True), sequence(before, found), store):
+            raise LooksOutside(is_behind=True)
     return found
 
 
@@ -141,32 +154,99 @@ def _width(body: Pattern) -> int:
     return edges(body).longest or 0
 
 
-def _are_equal(first: Regex, second: Regex) -> bool:
-    return first == second or (_is_within(first, second) and _is_within(second, first))
+def _are_equal(first: Regex, second: Regex, store: AutomatonStore) -> bool:
+    return first == second or (_is_within(first, second, store) and _is_within(second, first, store))
 
 
-def _is_within(first: Regex, second: Regex) -> bool:
-    return AutomatonStore().is_empty(difference(first, second))
+def _is_within(first: Regex, second: Regex, store: AutomatonStore) -> bool:
+    return first == second or store.is_empty(difference(first, second))
 
 
-def _split(end: OpenEnd, matched: Regex, characters: Ranges) -> Iterator[OpenEnd]:
+def _split(end: OpenEnd, matched: Regex, characters: Ranges, store: AutomatonStore) -> Iterator[OpenEnd]:
     """Split an alternative into the texts that some characters may follow, and those that they must not follow."""
     open_texts = difference(end.regex, matched)
-    if AutomatonStore().is_empty(open_texts):
+    if store.is_empty(open_texts):
         yield end
         return
     within = intersection(end.regex, matched)
-    if not AutomatonStore().is_empty(within):
+    if not store.is_empty(within):
         yield OpenEnd(within, end.refused)
     else:
         open_texts = end.regex
     yield OpenEnd(open_texts, union_of([*end.refused, *characters]))
 
 
-def _check_reads_on(texts: Regex, characters: Ranges, at_end: Regex) -> None:
-    """Check that texts that match only before some characters always go on with these, so that none ends there."""
-    if not _is_within(sequence(texts, Chars(characters)), at_end):
-        raise LooksOutside(is_behind=False)
+def _reads_on(pattern: Asserting, characters: Ranges, store: AutomatonStore) -> bool:
+    """Return whether a longest match never ends before some characters.
+
+    A mark stands where the text ends. The pattern is resolved over texts with a mark, once so that it ends at the mark,
+    and once so that it ends after it. The first must lie within the second.
+    """
+    rest = sequence(Literal(_MARK), Chars(_unmarked(characters)), _UNMARKED)
+    try:
+        ends = resolve(join(_marked(pattern, characters, everywhere=False), rest), anchored=True)
+        longer = resolve(join(_marked(pattern, characters, everywhere=True), _UNMARKED), anchored=True)
+    except (CannotRepeat, GrammarError):
+        return False
+    return _is_within(ends, intersection(longer, sequence(_UNMARKED, rest)), store)
+
+
+def _marked(part: Pattern, characters: Ranges, *, everywhere: bool) -> Pattern:
+    """Return a pattern over texts with a mark: look-aheads see through it.
+
+    Args:
+        part: the pattern.
+        characters: the characters after the mark, which a look-ahead at one character takes the mark for.
+        everywhere: whether the text that is matched may have the mark before a character.
+    """
+    if not isinstance(part, Asserting):
+        return _marked_regex(part, everywhere)
+    if part.kind == "behind":
+        if _width(part.parts[0]) > 1:
+            raise LooksOutside(is_behind=True)
+        return part
+    if part.kind == "look":
+        one = single_character(part.parts[0])
+        if one is None:
+            return look_ahead(_marked(part.parts[0], characters, everywhere=True), negative=part.negative)
+        seen = _unmarked(one.ranges)
+        if intersection_of(one.ranges, characters):
+            seen = union_of([*seen, _MARK_RANGE])
+        return look_ahead(Chars(seen), negative=part.negative)
+    parts = [_marked(inner, characters, everywhere=everywhere) for inner in part.parts]
+    if part.kind == "repeat":
+        return repeated(parts[0], part.min, part.max)
+    return alternatives(*parts) if part.kind == "choice" else join(*parts)
+
+
+def _marked_regex(regex: Regex, everywhere: bool) -> Regex:
+    """Return a regex whose characters are not the mark; with `everywhere`, each may have the mark before it."""
+    before = optional(Literal(_MARK)) if everywhere else EMPTY
+    known: dict[int, Regex] = {}
+    stack = [(regex, False)]
+    while stack:
+        node, parts_done = stack.pop()
+        match node:
+            case Chars(ranges):
+                known[id(node)] = sequence(before, Chars(_unmarked(ranges)))
+            case Literal(data):
+                known[id(node)] = sequence(*[sequence(before, Literal(one.encode())) for one in data.decode()])
+            case Sequence(parts) | Choice(parts) if parts_done:
+                made = [known[id(inner)] for inner in parts]
+                known[id(node)] = sequence(*made) if isinstance(node, Sequence) else choice(*made)
+            case Repeat(inner, least, most) if parts_done:
+                known[id(node)] = repeat(known[id(inner)], least, most)
+            case Sequence(parts) | Choice(parts):
+                stack += [(node, True), *[(inner, False) for inner in parts]]
+            case Repeat(inner, _, _):
+                stack += [(node, True), (inner, False)]
+            case _:
+                raise LooksOutside(is_behind=False)
+    return known[id(regex)]
+
+
+def _unmarked(ranges: Ranges) -> Ranges:
+    return difference_of(ranges, (_MARK_RANGE,))
 
 
 def _next_characters(pattern: Asserting) -> list[Ranges]:

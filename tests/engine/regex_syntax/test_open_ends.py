@@ -68,7 +68,8 @@ def test_texts_match_where_re_matches_them(pattern):
         (r"a\B", False),
         (r"a$", False),
         (r"(?=.*b)[ab]+", False),
-        (r"(?!ab\b)[a-c]\w*", False),
+        (r"(?!ab\b)[a-c]+", False),
+        (r"(?!ab\b)[a-c]\w*(?!;)", False),
         (r"(?<!a)b", True),
         (r"b(?<!ab)c", True),
         (r"\ba", True),
@@ -82,12 +83,35 @@ def test_what_depends_on_more_than_the_next_character_is_refused(pattern, is_beh
     assert caught.value.is_behind == is_behind
 
 
-def test_a_text_that_a_lexer_never_takes_is_left_out():
-    """`a` would match before a letter, but a longest match then includes the letter; a lazy one does not."""
-    ends = Ends(r"(?!a\b)[abc]\w*")
-    assert not ends.match("a", "b") and ends.match("ab", " ") and not ends.match("a", " ")
+@pytest.mark.parametrize(
+    "pattern", [r"(?!a\b)[abc]\w*", r"(?!ab\b)[abc]\w*", r"(?!(?:a|ab|bca)\b)[a-c]\w*", r"(?=ab\b)[a-c]+"]
+)
+def test_texts_are_left_out_only_where_a_longer_match_exists(pattern):
+    """`a` before `b1` matches in the second pattern, but a lexer takes `ab1`; if `ab` is all, nothing matches."""
+    ends = Ends(pattern)
+    for length in range(1, 4):
+        for letters in itertools.product("abc1 ;", repeat=length):
+            text = "".join(letters)
+            for following in ("", *LETTERS, "b1", "ab", "b ", "ca", "1;"):
+                here = re.match(rf"(?:{pattern})(?={re.escape(following)}\Z)", text + following)
+                is_matched = here is not None and here.end() == length
+                longest = re.match(pattern, text + following)
+                if ends.match(text, following):
+                    assert is_matched
+                elif is_matched:
+                    assert longest is not None and longest.end() > length, (text, following)
     with pytest.raises(LooksOutside):
-        parse_part(r"(?!a\b)[abc]\w*", is_lazy=True)
+        parse_part(pattern, is_lazy=True)
+
+
+def test_keywords_are_not_names():
+    keywords = (
+        "False None True and as assert async await break class continue def del elif else except finally for from"
+    )
+    words = keywords.split()
+    ends = Ends(rf"(?!(?:{'|'.join(words)})\b)[a-zA-Z_]\w*")
+    for word in words:
+        assert not ends.match(word, " ") and ends.match(word + "x", " ") and ends.match(word[:-1], " ")
 
 
 def test_errors_point_into_the_pattern():
