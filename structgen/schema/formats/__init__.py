@@ -43,7 +43,7 @@ REFUSED = frozenset({"directory-path", "file-path"})
 """Formats that a validator enforces but that cannot be expressed here: they ask a file system."""
 
 UNSUPPORTED = "x-unsupported"
-"""Prefix of a format for a Pydantic type that cannot be expressed; the type's description follows after a space."""
+"""Prefix of a format for a Pydantic type that cannot be expressed. A keyword follows, and a reason if there is one."""
 
 
 @lru_cache(maxsize=1024)

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from structgen.engine.regex.tree import NOTHING, Regex, choice
 from structgen.schema.algebra import NumberSet
-from structgen.schema.formats import dates, encodings, idn, mail, network, pointers, regexes, uris
+from structgen.schema.formats import dates, encodings, idn, mail, network, pointers, regexes, time_ranges, uris
 from structgen.schema.json_text.numbers import MAX_FRACTION_DIGITS, integer_range, number_range
 
 __all__ = ["outer_regex", "regex", "wider_regex"]
@@ -55,13 +55,13 @@ _FORMATS: dict[str, Callable[[], Regex]] = {
     # Our own.
     "x-base64-ascii": lambda: encodings.base64_of_ascii(url=False),
     "x-base64url-ascii": lambda: encodings.base64_of_ascii(url=True),
-    "x-datetime": lambda: choice(dates.NAIVE_DATE_TIME, dates.AWARE_DATE_TIME),
-    "x-datetime-aware": lambda: dates.AWARE_DATE_TIME,
+    "x-datetime": lambda: dates.AWARE_DATE_TIME,
     "x-datetime-naive": lambda: dates.NAIVE_DATE_TIME,
-    "x-time": lambda: choice(dates.NAIVE_TIME, dates.AWARE_TIME),
-    "x-time-aware": lambda: dates.AWARE_TIME,
+    "x-time": lambda: dates.AWARE_TIME,
     "x-time-naive": lambda: dates.NAIVE_TIME,
     "x-timedelta": dates.timedelta,
+    "x-fraction": encodings.fraction,
+    "x-complex": encodings.complex_number,
     "x-email": mail.strict_email,
     "x-stripped": lambda: encodings.STRIPPED,
     "x-ascii": lambda: encodings.ASCII,
@@ -97,9 +97,10 @@ _WIDER: dict[str, Callable[[], Regex]] = {
     "idn-email": mail.long_idn_email,
     "name-email": mail.long_name_email,
     "x-email": mail.long_strict_email,
+    "regex": lambda: regexes.LOOSE_REGEX,
 }
 """Wider regexes of formats whose automata have too many states to be written down as rules: bounds on the length of a
-part, of a name and of the whole multiply."""
+part, of a name and of the whole multiply, and so do levels of groups."""
 
 
 def _dates(low: str, high: str) -> Regex:
@@ -108,9 +109,32 @@ def _dates(low: str, high: str) -> Regex:
     return dates.date_range(bounds[0], bounds[1])
 
 
+def _moments(low: str, high: str, zone: str) -> Regex:
+    """Return points in time between two bounds in seconds; see `time_ranges.datetime_range`."""
+    return time_ranges.datetime_range(_whole(low), _whole(high), _ZONES[zone])
+
+
+def _times(low: str, high: str, zone: str) -> Regex:
+    """Return times of day between two bounds in seconds."""
+    return time_ranges.time_range(_whole(low) or 0, time_ranges.DAY - 1 if high == "-" else int(high), _ZONES[zone])
+
+
+def _durations(low: str, high: str) -> Regex:
+    """Return durations between two bounds in seconds."""
+    return time_ranges.timedelta_range(_whole(low), _whole(high))
+
+
+_ZONES = {"utc": b"Z", "naive": b""}
+
+
+def _whole(text: str) -> int | None:
+    """Return an integer; None for `-`."""
+    return None if text == "-" else int(text)
+
+
 def _integers(low: str, high: str) -> Regex:
     """Return integers in digits between two bounds; `-` stands for no bound."""
-    return integer_range(None if low == "-" else int(low), None if high == "-" else int(high))
+    return integer_range(_whole(low), _whole(high))
 
 
 def _decimals(digits: str, places: str, least: str, above: str, most: str, below: str) -> Regex:
@@ -152,6 +176,9 @@ def _urls_of(schemes: str) -> Regex:
 
 _FAMILIES: dict[str, tuple[int, Callable[..., Regex]]] = {
     "x-date": (2, _dates),
+    "x-datetime-between": (3, _moments),
+    "x-time-between": (3, _times),
+    "x-timedelta-between": (2, _durations),
     "x-integer": (2, _integers),
     "x-decimal": (6, _decimals),
     "x-multi-host-url": (1, _hosts_of),

@@ -120,11 +120,13 @@ _ZONE = choice(_Z, sequence(byte_set("+-"), _HOUR_MINUTE))
 TIME = sequence(_HOUR_MINUTE, COLON, two(0, 59), _SECONDS, _ZONE)
 DATE_TIME = sequence(DATE, _T, TIME)
 
+# As programs write them, in capitals.
 _FRACTION = optional(sequence(DOT, Repeat(DIGIT, 1, MAX_SECOND_DIGITS)))
+_CAPITAL_T = Literal(b"T")
 NAIVE_TIME = sequence(_HOUR_MINUTE, COLON, two(0, 59), _FRACTION)
-AWARE_TIME = sequence(NAIVE_TIME, _ZONE)
-NAIVE_DATE_TIME = sequence(DATE, _T, NAIVE_TIME)
-AWARE_DATE_TIME = sequence(DATE, _T, AWARE_TIME)
+AWARE_TIME = sequence(NAIVE_TIME, choice(Literal(b"Z"), sequence(byte_set("+-"), _HOUR_MINUTE)))
+NAIVE_DATE_TIME = sequence(DATE, _CAPITAL_T, NAIVE_TIME)
+AWARE_DATE_TIME = sequence(DATE, _CAPITAL_T, AWARE_TIME)
 
 
 @cache
@@ -192,17 +194,21 @@ def duration() -> Regex:
 
 
 def timedelta() -> Regex:
-    """Return the durations that Pydantic reads as a timedelta, in units of years (of 365 days) to seconds.
+    """Return durations that Pydantic and ISO 8601 read alike, in years (of 365 days), days, hours, minutes and seconds.
 
-    Digits are bounded so that the sum of the units never has more days than a timedelta can hold.
+    These are the units that Pydantic itself writes. Digits are bounded so that the sum of the units never has more days
+    than a timedelta can hold.
     """
-    number = Repeat(DIGIT, 1, MAX_DURATION_DIGITS)
+    number = _without_zeros(MAX_DURATION_DIGITS)
     second = sequence(number, _FRACTION, Literal(b"S"))
     minute = sequence(number, Literal(b"M"), optional(second))
     hour = sequence(number, Literal(b"H"), optional(choice(minute, second)))
     time = sequence(Literal(b"T"), choice(hour, minute, second))
-    day = sequence(Repeat(DIGIT, 1, 8), Literal(b"D"), optional(time))
-    week = sequence(Repeat(DIGIT, 1, 6), Literal(b"W"), optional(choice(day, time)))
-    month = sequence(Repeat(DIGIT, 1, 6), Literal(b"M"), optional(choice(week, day, time)))
-    year = sequence(Repeat(DIGIT, 1, 6), Literal(b"Y"), optional(choice(month, week, day, time)))
-    return sequence(optional(MINUS), Literal(b"P"), choice(year, month, week, day, time))
+    day = sequence(_without_zeros(8), Literal(b"D"), optional(time))
+    year = sequence(_without_zeros(6), Literal(b"Y"), optional(choice(day, time)))
+    return sequence(optional(MINUS), Literal(b"P"), choice(year, day, time))
+
+
+def _without_zeros(count: int) -> Regex:
+    """Return numbers of at most `count` digits, without leading zeros."""
+    return choice(Literal(b"0"), sequence(digit(1, 9), Repeat(DIGIT, 0, count - 1)))

@@ -16,7 +16,7 @@ from structgen.engine.regex.tree import (
     sequence,
     star,
 )
-from structgen.schema.formats.parts import DIGIT, DIGITS, HEX, LOWER, MINUS, digit, digits, words
+from structgen.schema.formats.parts import DIGIT, DIGITS, DOT, HEX, LOWER, MINUS, digit, digits, two, words
 from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["ASCII", "LOOSE_JSON", "STRIPPED", "UUID", "base64", "base64_of_ascii", "json_text", "uuid_of"]
@@ -125,3 +125,30 @@ def _list(opening: bytes, before: Regex, value: Regex, closing: bytes) -> Regex:
     item = sequence(before, value, _BLANK)
     items = sequence(item, star(sequence(Literal(b","), item)))
     return sequence(Literal(opening), choice(_BLANK, items), Literal(closing))
+
+
+# --- numbers in strings ----------------------------------------------------------------------------------------------
+
+MAX_FRACTION_DIGITS = 18
+"""Maximum digits of the numerator and of the denominator of a fraction."""
+
+
+def fraction() -> Regex:
+    """Return integers and fractions as `fractions.Fraction` writes them: 3, -1/2."""
+    positive = sequence(digit(1, 9), Repeat(DIGIT, 0, MAX_FRACTION_DIGITS - 1))
+    whole = choice(Literal(b"0"), positive)
+    return sequence(optional(MINUS), whole, optional(sequence(Literal(b"/"), positive)))
+
+
+def complex_number() -> Regex:
+    """Return complex numbers as Python writes them, without brackets: 1.5, -2j, 1e-05+0.25j."""
+    digits = Repeat(DIGIT, 0, 15)
+    exponent = sequence(Literal(b"e"), optional(byte_set("+-")), two(0, 99))
+    number = sequence(
+        choice(Literal(b"0"), sequence(digit(1, 9), digits)),
+        optional(sequence(DOT, Repeat(DIGIT, 1, 17))),
+        optional(exponent),
+    )
+    imaginary = sequence(number, Literal(b"j"))
+    both = sequence(number, optional(sequence(byte_set("+-"), imaginary)))
+    return sequence(optional(MINUS), choice(both, imaginary))

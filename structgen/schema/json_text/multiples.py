@@ -10,18 +10,20 @@ does not end in 0, is a multiple of the step if
 So the digits and the exponent of a text can be checked separately. For example, 0.25 is 1 · 2^-2 · 5^0: its multiples
 are m · 10^t with t >= 0, with t = -1 and m a multiple of 5, or with t = -2 and m a multiple of 25.
 
-Integers in digits aside, texts have at most `MAX_SAFE_DIGITS` digits here: a reader of doubles gets exactly the number
-that is written.
+Integers in digits aside, a reader of doubles gets exactly the number that is written here: texts have at most
+`MAX_SAFE_DIGITS` significant digits, or are integers up to 2**53, as `5648801004102410.0`. Zeros at the end may follow.
+All doubles above 2**53 are integers, so larger numbers are multiples of steps such as 0.01 however they are rounded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import ceil, floor
 
 from structgen.engine.regex.tree import (
+    EMPTY,
     NOTHING,
     Literal,
     Multiple,
@@ -36,7 +38,18 @@ from structgen.engine.regex.tree import (
     sequence,
     star,
 )
-from structgen.schema.json_text.numbers import Number, exponent_range, integer_range, number_range
+from structgen.schema.json_text.numbers import (
+    MAX_EXACT_INTEGER,
+    MAX_FRACTION_DIGITS,
+    MAX_INTEGER_DIGITS,
+    MAX_MANTISSA_DIGITS,
+    Number,
+    decade,
+    exponent_range,
+    integer_range,
+    number_range,
+    scientific_range,
+)
 from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["MAX_DIVISOR", "digits_of_multiples", "is_large", "other_forms", "step_in_integers"]
@@ -46,16 +59,18 @@ MAX_DIVISOR = 5000
 MAX_ODD_FACTOR = 64
 """The largest factor d of a step whose multiples are also written with an exponent."""
 MAX_MULTIPLE_DIGITS = 18
-"""Maximum digits of an integer that is a multiple; 1.5 times the digits of the divisor if that is more."""
+"""Maximum digits of an integer that is a multiple. It is more where the divisor has many (1.5 times as many) or a bound
+has as many (one more)."""
 MAX_SAFE_DIGITS = 15
 """Maximum significant digits of a decimal number that survives the way through a double unchanged."""
-_EXPONENTS = (-307, 307)
+_MIN_EXPONENT, _MAX_EXPONENT = -307, 308
 
 _DIGIT = byte_set("0123456789")
 _NONZERO = byte_set("123456789")
 _ZERO = Literal(b"0")
 _POINT = Literal(b".")
-_SIGN = optional(Literal(b"-"))
+_MINUS = Literal(b"-")
+_SIGN = optional(_MINUS)
 
 
 def is_large(step: Number) -> bool:
@@ -90,7 +105,8 @@ def digits_of_multiples(low: Number | None, high: Number | None, step: Number, o
     if any(divisor % step_in_integers(other) == 0 for other in outside):
         return NOTHING
     if divisor > 1:
-        bound = 10 ** max(MAX_MULTIPLE_DIGITS, len(str(divisor)) * 3 // 2) - 1
+        of_bounds = (len(str(abs(ceil(bound)))) + 1 for bound in (low, high) if bound is not None)
+        bound = 10 ** max(MAX_MULTIPLE_DIGITS, len(str(divisor)) * 3 // 2, *of_bounds) - 1
         low, high = (-bound if low is None else low), (bound if high is None else high)
     found = integer_range(None if low is None else ceil(low), None if high is None else floor(high))
     if divisor > 1:
@@ -118,50 +134,101 @@ def other_forms(
         step: the step; None for all numbers.
         outside: steps whose multiples are left out.
     """
-    found = _SAFE if step is None or Fraction(step).numerator > 1 or outside else _SAFE_FRACTIONS
-    if low is not None or high is not None:
-        found = intersection(found, number_range(low, low_open, high, high_open))
-    if step is not None:
-        found = intersection(found, _multiples(step, _factors(Fraction(step))[0] <= MAX_ODD_FACTOR))
-    for other in outside:
-        found = difference(found, _multiples(other, True))
-    return found
+    reads_all = step is not None and Fraction(step).numerator == 1 and not outside
+    has_exponents = step is None or _factors(Fraction(step))[0] <= MAX_ODD_FACTOR
+    found: list[Regex] = []
+    # Part by part, with few sizes and exponents: it would take long to see that the others have no number in the range.
+    for sign, least, most in ((EMPTY, low or 0, high), (_MINUS, -(high or 0), None if low is None else -low)):
+        sizes = _sizes(least, most, reads_all)
+        for forms, exponents in ((_plain, None), (_scientific, _exponents(least, most, sizes))):
+            if not sizes or (forms is _scientific and not has_exponents):
+                continue
+            part = sequence(sign, forms(sizes))
+            if low is not None or high is not None:
+                part = intersection(part, number_range(low, low_open, high, high_open))
+            if step is not None:
+                part = intersection(part, _multiples(step, exponents))
+            for other in outside:
+                part = difference(part, _multiples(other, exponents))
+            found.append(part)
+    return choice(*found)
 
 
-def _safe(largest: int) -> Regex:
-    """Return numbers with a point or an exponent, of at most `MAX_SAFE_DIGITS` digits and exponents up to `largest`."""
-    plain: list[Regex] = []
-    for places in range(1, MAX_SAFE_DIGITS):
-        whole = choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, MAX_SAFE_DIGITS - places - 1)))
-        plain.append(sequence(whole, _POINT, repeat(_DIGIT, places, places)))
-    mantissa = sequence(_NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, MAX_SAFE_DIGITS - 1))))
-    scientific = sequence(mantissa, exponent_range(_EXPONENTS[0], largest))
-    return sequence(_SIGN, choice(*plain, scientific, _ZERO_WITH_EXPONENT))
+_ZEROS, _SHORT, _MIDDLE, _LARGE = 1, 2, 4, 8
+"""Sizes of numbers that doubles tell apart: 0, up to `MAX_SAFE_DIGITS` digits, integers up to 2**53, larger numbers."""
+
+
+def _sizes(low: Number, high: Number | None, reads_all: bool) -> int:
+    """Return the sizes of the numbers between two bounds with `high` >= 0, as bits; larger ones only if `reads_all`."""
+    if high is not None and high < 0:
+        return 0
+    sizes = _ZEROS if low <= 0 else 0
+    if (high is None or high > 0) and low < 10**MAX_SAFE_DIGITS:
+        sizes |= _SHORT
+    if (high is None or high >= 10**MAX_SAFE_DIGITS) and low <= MAX_EXACT_INTEGER:
+        sizes |= _MIDDLE
+    if reads_all and (high is None or high >= MAX_EXACT_INTEGER):
+        sizes |= _LARGE
+    return sizes
+
+
+def _exponents(low: Number, high: Number | None, sizes: int) -> tuple[int, int]:
+    """Return the smallest and the largest exponent of numbers between two bounds, other than 0, in scientific form."""
+    last = _MAX_EXPONENT if sizes & _LARGE else MAX_SAFE_DIGITS
+    if high is not None:
+        last = min(last, decade(high) if high > 0 else 0)
+    return decade(low) if low > 0 else _MIN_EXPONENT, last
+
+
+@cache
+def _plain(sizes: int) -> Regex:
+    """Return numbers of some sizes with a point that doubles tell apart, without sign."""
+    forms: list[Regex] = []
+    zeros = Repeat(_ZERO, 1, MAX_FRACTION_DIGITS)
+    if sizes & _ZEROS:
+        forms.append(sequence(_ZERO, _POINT, zeros))
+    if sizes & _SHORT:
+        for places in range(MAX_SAFE_DIGITS + 1):
+            before = MAX_SAFE_DIGITS - places
+            whole = choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, before - 1))) if before else _ZERO
+            more = Repeat(_ZERO, 0 if places else 1, MAX_FRACTION_DIGITS - places)
+            forms.append(sequence(whole, _POINT, repeat(_DIGIT, places, places), more))
+    if sizes & _MIDDLE:
+        forms.append(sequence(integer_range(10**MAX_SAFE_DIGITS, MAX_EXACT_INTEGER), _POINT, zeros))
+    if sizes & _LARGE:
+        whole = sequence(_NONZERO, Repeat(_DIGIT, MAX_SAFE_DIGITS + 1, MAX_INTEGER_DIGITS - 1))
+        forms.append(sequence(whole, _POINT, Repeat(_DIGIT, 1, MAX_FRACTION_DIGITS)))
+    return choice(*forms)
+
+
+@cache
+def _scientific(sizes: int) -> Regex:
+    """Return numbers of some sizes with an exponent that doubles tell apart, without sign."""
+    forms: list[Regex] = []
+    if sizes & _ZEROS:
+        forms.append(_ZERO_WITH_EXPONENT)
+    if sizes & _SHORT:
+        zeros = Repeat(_ZERO, 0, MAX_MANTISSA_DIGITS - MAX_SAFE_DIGITS + 1)
+        mantissa = sequence(_NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, MAX_SAFE_DIGITS - 1), zeros)))
+        forms.append(sequence(mantissa, exponent_range(_MIN_EXPONENT, MAX_SAFE_DIGITS - 1)))
+    if sizes & _MIDDLE:
+        forms.append(scientific_range(10**MAX_SAFE_DIGITS, False, MAX_EXACT_INTEGER, False, whole=True))
+    if sizes & _LARGE:
+        forms.append(scientific_range(MAX_EXACT_INTEGER, False, None, False))
+    return choice(*forms)
 
 
 _ZERO_WITH_EXPONENT = sequence(
-    _ZERO, optional(sequence(_POINT, Repeat(_ZERO, 1, MAX_SAFE_DIGITS - 1))), exponent_range(-99, 99)
+    _ZERO, optional(sequence(_POINT, Repeat(_ZERO, 1, MAX_FRACTION_DIGITS))), exponent_range(-99, 99)
 )
-_SAFE = _safe(MAX_SAFE_DIGITS - 1)
-_SAFE_FRACTIONS = _safe(_EXPONENTS[1])
-"""Numbers with larger exponents too. All doubles above 2**53 are integers, so they are multiples of steps such as 0.01,
-however they are rounded.
-"""
 
 
 @lru_cache(maxsize=1024)
-def _multiples(step: Number, scientific: bool) -> Regex:
-    """Return exactly the multiples of a step among the texts of `_SAFE_FRACTIONS`.
-
-    Args:
-        step: the step.
-        scientific: include texts with an exponent.
-    """
-    odd, prime, power, spared = _factors(Fraction(step))
-    forms = choice(*_plain_multiples(Fraction(step)))
-    if scientific:
-        forms = choice(forms, *_scientific_multiples(odd, prime, power, spared), _ZERO_WITH_EXPONENT)
-    return sequence(_SIGN, forms)
+def _multiples(step: Number, exponents: tuple[int, int] | None) -> Regex:
+    """Return exactly the multiples of a step among the texts of `_plain`; of `_scientific` if there are `exponents`."""
+    if exponents is None:
+        return sequence(_SIGN, choice(*_plain_multiples(Fraction(step))))
+    return sequence(_SIGN, choice(*_scientific_multiples(Fraction(step), *exponents), _ZERO_WITH_EXPONENT))
 
 
 def _plain_multiples(step: Fraction) -> Iterator[Regex]:
@@ -179,17 +246,24 @@ def _plain_multiples(step: Fraction) -> Iterator[Regex]:
         yield sequence(_whole_multiples(step.numerator), _POINT, plus(_ZERO))
 
 
-def _scientific_multiples(odd: int, prime: int, least: int, spared: int) -> Iterator[Regex]:
-    """Yield the multiples with an exponent: for each number of digits after the point, without zeros at the end."""
-    for used in range(MAX_SAFE_DIGITS):
+def _scientific_multiples(step: Fraction, lowest: int, highest: int) -> Iterator[Regex]:
+    """Yield the multiples with an exponent in a range.
+
+    There is an alternative for each number of digits after the point, without zeros at the end, and for each exponent
+    for which the digits have to be a multiple of another number.
+    """
+    odd, prime, least, spared = _factors(step)
+    for used in range(MAX_MANTISSA_DIGITS + 1):
         digits: Regex = _NONZERO
         if used:
             digits = sequence(_NONZERO, _POINT, repeat(_DIGIT, used - 1, used - 1), _NONZERO)
         zeros: Regex = star(_ZERO) if used else optional(sequence(_POINT, plus(_ZERO)))
         for power in range(spared + 1):
-            first = max(used + least - power, _EXPONENTS[0])
-            if first <= _EXPONENTS[1]:
-                yield sequence(_multiples_of(odd * prime**power, digits), zeros, exponent_range(first, _EXPONENTS[1]))
+            first = used + least - power
+            last = highest if power == 0 else min(first, highest)
+            first = max(first, lowest)
+            if first <= last:
+                yield sequence(_multiples_of(odd * prime**power, digits), zeros, exponent_range(first, last))
 
 
 def _factors(step: Fraction) -> tuple[int, int, int, int]:

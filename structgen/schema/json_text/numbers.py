@@ -5,10 +5,11 @@ and their bounds (they keep a model from writing digits without end, and keep do
 
 - integers in digits: at most `MAX_INTEGER_DIGITS` digits, more where a bound has more;
 - numbers without bounds: at most `MAX_INTEGER_DIGITS` digits before the point and `MAX_FRACTION_DIGITS` after it, with
-  an exponent of at most two digits;
+  an exponent between -99 and 99, of at most three digits;
 - all numbers: plain decimals, and scientific form: one digit before the point, which is 0 only for zero; at most
-  `MAX_MANTISSA_DIGITS` after it; exponents from -323 to 308, with 1.7e308 as the largest number, or two digits for
-  zero.
+  `MAX_MANTISSA_DIGITS` after it; exponents that keep the number between the smallest and the largest double, or at most
+  three digits for zero;
+- exponents: at most two zeros before their other digits, as in 1e+007.
 
 Readers round to doubles. Rounding is monotone, so it never crosses a closed bound that is itself a double. Every other
 bound becomes the nearest closed bound that is a double (`read_as_doubles`). Only 0 stays open: no number here is small
@@ -50,6 +51,7 @@ __all__ = [
     "integral_range",
     "number_range",
     "read_as_doubles",
+    "scientific_range",
 ]
 
 MAX_INTEGER_DIGITS = 64  # before the point
@@ -57,8 +59,10 @@ MAX_FRACTION_DIGITS = 20  # after the point of a plain decimal
 MAX_MANTISSA_DIGITS = 16  # after the point of a scientific form: a double's shortest form has at most 17 digits
 _MAX_LONG_FRACTION_DIGITS = 64  # after the point, where a bound has more than MAX_FRACTION_DIGITS
 MAX_EXACT_INTEGER = 2**53  # every integer up to it is a double
-_MIN_EXPONENT = -323
-_MAX_EXPONENT = 308
+_MAX_DOUBLE = math.nextafter(math.inf, 0)
+_MIN_NUMBER = Fraction(3, 10**324)  # written with one digit, the least number that is read as a double above 0
+_MAX_NUMBER = int(Decimal(repr(_MAX_DOUBLE)))  # the digits that Python writes for the largest double
+_MAX_EXPONENT_ZEROS = 2  # before the other digits of an exponent
 
 Number = int | Fraction
 
@@ -273,9 +277,9 @@ def _plain(low: Number, low_open: bool, high: Number | None, high_open: bool, co
 
 @lru_cache(maxsize=1024)
 def exponent_range(low: int, high: int) -> Regex:
-    """Return the exponents `low` to `high`, with the signs and leading zeros that programs write: e5, e+5, e+05, E5."""
+    """Return the exponents `low` to `high`, with the signs and leading zeros that programs write: e5, E+05, e+005."""
     parts: list[Regex] = []
-    zeros = optional(_ZERO)
+    zeros = Repeat(_ZERO, 0, _MAX_EXPONENT_ZEROS)
     if high >= 0:
         parts.append(sequence(optional(byte_set("+")), zeros, _natural_range(max(low, 0), high)))
     if low < 0:
@@ -294,30 +298,34 @@ def decade(value: Number) -> int:
     return guess if Fraction(10) ** guess <= fraction else guess - 1
 
 
-_MAX_DECADE = sequence(
-    Literal(b"1"),
-    optional(sequence(_POINT, byte_set("0123456"), Repeat(_DIGIT, 0, MAX_MANTISSA_DIGITS - 1))),
-    exponent_range(_MAX_EXPONENT, _MAX_EXPONENT),
-)
+def _largest() -> Regex:
+    """Return numbers from 1e308 to the largest double; above 1.7e308 only that one, which makes the regex short."""
+    rounded = sequence(byte_set("0123456"), Repeat(_DIGIT, 0, MAX_MANTISSA_DIGITS - 1))
+    seventh = sequence(Literal(b"7"), optional(Literal(str(_MAX_NUMBER)[2 : MAX_MANTISSA_DIGITS + 1].encode())))
+    return sequence(Literal(b"1"), optional(sequence(_POINT, choice(rounded, seventh))), exponent_range(308, 308))
 
 
-def _scientific(low: Number, low_open: bool, high: Number | None, high_open: bool, whole: bool = False) -> Regex:
+_LARGEST = _largest()
+
+
+def scientific_range(low: Number, low_open: bool, high: Number | None, high_open: bool, whole: bool = False) -> Regex:
     """Return `d.ddde±x` between two bounds, with `low` >= 0; only integers if `whole`."""
     largest: list[Regex] = []
-    if high is None:
-        high, high_open, largest = Fraction(10) ** _MAX_EXPONENT, True, [_MAX_DECADE]
+    if high is None and low < 10**308:
+        high, high_open, largest = 10**308, True, [_LARGEST]
+    elif high is None:
+        high, high_open = _MAX_NUMBER, False
     if high <= 0:
         return NOTHING
-    first, first_whole = (0 if whole else _MIN_EXPONENT), True
-    if low > 0:
-        first = decade(low)
-        first_whole = not low_open and low == Fraction(10) ** first
-    last = decade(high)
+    if low == 0:
+        low, low_open = (1 if whole else _MIN_NUMBER), False
+    first, last = decade(low), decade(high)
+    first_whole = not low_open and low == Fraction(10) ** first
     parts = [_decades(first + (not first_whole), last - 1, whole), *largest]
     for exponent in sorted({first, last}) if not first_whole else [last]:
         if first <= exponent <= last:
             unit = Fraction(10) ** exponent
-            least, least_open = (low / unit, low_open) if exponent == first and low else (Fraction(1), False)
+            least, least_open = (low / unit, low_open) if exponent == first else (Fraction(1), False)
             most, most_open = (high / unit, high_open) if exponent == last else (Fraction(10), True)
             count = min(exponent, MAX_MANTISSA_DIGITS) if whole else MAX_MANTISSA_DIGITS
             parts.append(
@@ -350,7 +358,7 @@ def _magnitudes(low: Number, low_open: bool, high: Number | None, high_open: boo
         return _plain(low, low_open, high, high_open, places)
     digits = [len(_decimal_digits(Fraction(bound) % 1)) for bound in (low, high) if bound is not None]
     count = min(max(MAX_FRACTION_DIGITS, *digits), _MAX_LONG_FRACTION_DIGITS)
-    return choice(_plain(low, low_open, high, high_open, count), _scientific(low, low_open, high, high_open))
+    return choice(_plain(low, low_open, high, high_open, count), scientific_range(low, low_open, high, high_open))
 
 
 def _double_from(bound: Number, is_open: bool) -> Number | None:
@@ -370,7 +378,6 @@ def _double_from(bound: Number, is_open: bool) -> Number | None:
     return None
 
 
-_MAX_DOUBLE = math.nextafter(math.inf, 0)
 _MAX_DOUBLE_AS_INTEGER = int(_MAX_DOUBLE)
 
 
@@ -402,19 +409,32 @@ def _shortest(value: Number) -> Number:
     return value if -MAX_EXACT_INTEGER <= value <= MAX_EXACT_INTEGER else int(Decimal(repr(float(value))))
 
 
-_ZERO_EXPONENT = sequence(byte_set("eE"), optional(byte_set("+-")), Repeat(_DIGIT, 1, 2))
+_ZERO_EXPONENT = sequence(byte_set("eE"), optional(byte_set("+-")), Repeat(_DIGIT, 1, 3))
+_SHORT_EXPONENT = sequence(
+    byte_set("eE"), optional(byte_set("+-")), Repeat(_ZERO, 0, _MAX_EXPONENT_ZEROS - 1), Repeat(_DIGIT, 1, 2)
+)
 _ZERO_FORMS = sequence(
     _ZERO, optional(sequence(_POINT, Repeat(_ZERO, 1, MAX_FRACTION_DIGITS))), optional(_ZERO_EXPONENT)
 )
 
 
+def _free_scientific(whole: bool) -> Regex:
+    """Return positive numbers, or integers, in scientific form."""
+    if whole:
+        return choice(_decades(0, 307, whole), _LARGEST)
+    fraction = optional(sequence(_POINT, Repeat(_DIGIT, 1, MAX_MANTISSA_DIGITS)))
+    smallest = sequence(byte_set("3456789"), fraction, exponent_range(-324, -324))
+    return choice(_decades(-323, 307, whole), _LARGEST, smallest)
+
+
 def _free() -> Regex:
     """Return numbers without bounds, of the documented sizes."""
     fraction = optional(sequence(_POINT, Repeat(_DIGIT, 1, MAX_FRACTION_DIGITS)))
-    plain = sequence(
-        choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, MAX_INTEGER_DIGITS - 1))), fraction, optional(_ZERO_EXPONENT)
-    )
-    return sequence(optional(_MINUS), choice(plain, _scientific(0, True, None, False)))
+    plain = sequence(_natural_range(0, None), fraction, optional(_SHORT_EXPONENT))
+    zero = sequence(
+        _ZERO, optional(Literal(b".0")), _ZERO_EXPONENT
+    )  # after more zeros: an exponent as of other numbers
+    return sequence(optional(_MINUS), choice(plain, zero, _free_scientific(False)))
 
 
 _FREE = _free()
@@ -490,7 +510,7 @@ def _free_integers() -> Regex:
     zeros = optional(sequence(_POINT, Repeat(_ZERO, 1, MAX_FRACTION_DIGITS)))
     more = sequence(_NONZERO, Repeat(_DIGIT, 0, MAX_INTEGER_DIGITS - 1), zeros)
     short = choice(_ZERO_FORMS, sequence(more, optional(exponent_range(0, 99))))
-    return sequence(optional(_MINUS), choice(short, _scientific(1, False, None, False, whole=True)))
+    return sequence(optional(_MINUS), choice(short, _free_scientific(True)))
 
 
 def _integers(low: Number | None, high: Number | None) -> Regex:
@@ -500,7 +520,7 @@ def _integers(low: Number | None, high: Number | None) -> Regex:
 
 def _whole_scientific(low: Number, high: Number | None) -> Regex:
     """Return integers from `low` >= 1 with an exponent; without bounds, also with more digits before the point."""
-    found = _scientific(low, False, high, False, whole=True)
+    found = scientific_range(low, False, high, False, whole=True)
     if low > 1 or high is not None:
         return found
     zeros = optional(sequence(_POINT, Repeat(_ZERO, 1, MAX_FRACTION_DIGITS)))

@@ -5,20 +5,25 @@ Examples: which functions constrain a type, which types can be members of a set,
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import Any
+
+from structgen.schema.reading.keywords import SchemaWarning
 
 __all__ = [
     "FUNCTIONS",
     "all_names",
-    "deep_names",
+    "deep_paths",
     "follows_user_function",
     "is_constraint",
     "is_hashable",
+    "is_outlines",
     "is_own",
     "keeps_values_distinct",
     "narrowed",
     "single_names",
+    "warn_of_bound",
 ]
 
 _SCALARS = frozenset(
@@ -40,6 +45,7 @@ _CONSTRAINTS = {
     "int": _BOUNDS | {"multiple_of"},
     "float": _BOUNDS,
     "decimal": _BOUNDS | {"multiple_of"},
+    "url": frozenset({"max_length"}),
     **dict.fromkeys(("str", "list", "dict"), _LENGTHS),
 }
 """Constraints of core schemas that mean the same inside a type as in a function around it."""
@@ -51,6 +57,11 @@ def is_constraint(function: Any) -> bool:
     return isinstance(function, partial) and is_own(function) and bool(known.issuperset(function.keywords))
 
 
+def is_outlines(function: Any) -> bool:
+    """Return whether a function is the validator of a type of outlines, such as `outlines.types.Regex`."""
+    return getattr(function, "__module__", None) == "outlines.types.dsl"
+
+
 def is_own(function: Any) -> bool:
     """Return whether a function is one of Pydantic's own."""
     module = getattr(getattr(function, "func", function), "__module__", None) or ""
@@ -60,6 +71,22 @@ def is_own(function: Any) -> bool:
 def follows_user_function(schema: Any) -> bool:
     """Return whether a constraint applies to the result of a user's function, which only `validate_json` can check."""
     return schema["type"] in FUNCTIONS and not is_own(schema["function"]["function"])
+
+
+def warn_of_bound(keyword: str, function: Any) -> None:
+    """Warn that no mask enforces a bound, because it applies to the result of a user's function.
+
+    Args:
+        keyword: the bound's name in `pydantic.Field`.
+        function: the user's function.
+    """
+    name = getattr(function, "__name__", type(function).__name__)
+    warnings.warn(
+        f"{keyword} applies to what the validator {name} returns, so only the finished text is checked; to enforce it "
+        "in masks, write Field before the validator in Annotated[…]",
+        SchemaWarning,
+        stacklevel=2,
+    )
 
 
 def narrowed(schema: Any, constraint: Any) -> Any | None:
@@ -143,13 +170,13 @@ def single_names(discriminator: list[Any]) -> list[str]:
     return [path[0] for path in discriminator if len(path) == 1 and isinstance(path[0], str)]
 
 
-def deep_names(schema: Any) -> list[str]:
-    """Return the names of fields that are only read from inside other values."""
-    return [
-        name
+def deep_paths(schema: Any) -> dict[str, list[str | int]]:
+    """Return the fields that are only read from inside other values, each with the first path to its value."""
+    return {
+        name: _paths(alias)[0]
         for name, field in _fields(schema)
         if isinstance(alias := field.get("validation_alias"), list) and alias and not single_names(_paths(alias))
-    ]
+    }
 
 
 def _paths(alias: list[Any]) -> list[Any]:

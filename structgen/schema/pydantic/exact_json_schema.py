@@ -6,7 +6,7 @@ To that end it
 - closes models that ignore extra keys (ignored keys are useless output),
 - names the formats that Pydantic parses,
 - makes tagged unions require their tag,
-- and marks constraints that JSON Schema cannot express, such as bounds on datetimes; reading them is an error.
+- and marks constraints that no grammar expresses, such as files that must exist; reading them is an error.
 
 Validators in Python are not visible here; only `validate_json` checks them.
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -25,23 +26,26 @@ from pydantic_core import to_jsonable_python
 
 from structgen.schema.formats import UNSUPPORTED, language
 from structgen.schema.own_keywords import REGEX_DIALECT
+from structgen.schema.pydantic.alias_paths import nest
 from structgen.schema.pydantic.core_schemas import (
     FUNCTIONS,
     all_names,
-    deep_names,
+    deep_paths,
     follows_user_function,
     is_constraint,
     is_hashable,
+    is_outlines,
     is_own,
     keeps_values_distinct,
     narrowed,
     single_names,
+    warn_of_bound,
 )
+from structgen.schema.pydantic.moments import date_format, datetime_format, time_format, timedelta_format
 from structgen.schema.reading.number_keywords import DOUBLE, INTEGER_DIGITS_ONLY, NUMBER_FORM, SHORT_DOUBLE
 
 __all__ = ["ExactJsonSchema"]
 
-_ORDER = ("gt", "ge", "lt", "le", "now_op")
 _URL_FORMATS = {
     frozenset({"http", "https"}): "x-http-url",
     frozenset({"ws", "wss"}): "x-ws-url",
@@ -66,9 +70,14 @@ _QUOTIENT_DIGITS = 27
 _KEY_KEYWORDS = frozenset({"type", "title", "description", "examples", "default"})
 
 
-def _refused(keyword: str) -> JsonSchemaValue:
-    """Return a schema that raises `UnsupportedSchemaError` for a keyword when it is read."""
-    return {"type": "string", "format": f"{UNSUPPORTED} {keyword}"}
+def _refused(keyword: str, why: str = "") -> JsonSchemaValue:
+    """Return a schema that raises `UnsupportedSchemaError` for a keyword, with a reason, when it is read."""
+    return {"type": "string", "format": f"{UNSUPPORTED} {keyword} {why}".rstrip()}
+
+
+def _matched_whole(result: JsonSchemaValue) -> JsonSchemaValue:
+    """Return the schema of a type of outlines, whose validator matches the pattern with the whole string."""
+    return result | {"pattern": rf"\A(?:{result['pattern']})\Z", REGEX_DIALECT: "python"}
 
 
 def _text(format_name: str) -> JsonSchemaValue:
@@ -169,44 +178,36 @@ class ExactJsonSchema(GenerateJsonSchema):
         return _in_digits(super().enum_schema(read)) if members else _refused("enum")
 
     def complex_schema(self, schema: Any) -> JsonSchemaValue:
-        """Refuse complex numbers."""
-        return _refused("complex")
+        """Return the schema of complex numbers, as strings."""
+        return _text("x-complex")
 
     def fraction_schema(self, schema: Any) -> JsonSchemaValue:
-        """Refuse fractions."""
-        return _refused("fraction")
+        """Return the schema of fractions: numbers, and strings such as "1/3" if there are no bounds."""
+        names = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
+        names["multiple_of"] = "multipleOf"
+        bounds = {keyword: schema[name] for name, keyword in names.items() if schema.get(name) is not None}
+        number = {"type": "number", **{keyword: _as_decimal(bound) for keyword, bound in bounds.items()}}
+        if None in number.values():
+            return _refused(next(name for name in names if schema.get(name) is not None))
+        return number if bounds else {"anyOf": [_text("x-fraction"), number]}
 
     # --- time --------------------------------------------------------------------------------------------------------
 
     def date_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of dates, with their bounds."""
-        if schema.get("now_op"):
-            return _refused("now_op")
-        low = max((schema[k].toordinal() + (k == "gt") for k in ("ge", "gt") if schema.get(k)), default=0)
-        high = min((schema[k].toordinal() - (k == "lt") for k in ("le", "lt") if schema.get(k)), default=0)
-        return _text(f"x-date {low} {high}" if low or high else "date")
+        return _text(date_format(schema))
 
     def time_schema(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of times of day, with or without a zone."""
-        return self._moment(schema, "x-time", "x-time-naive", "x-time-aware")
+        """Return the schema of times of day, with an offset."""
+        return _text(time_format(schema))
 
     def datetime_schema(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of points in time, with or without a zone."""
-        return self._moment(schema, "x-datetime", "x-datetime-naive", "x-datetime-aware")
+        """Return the schema of points in time, with an offset unless the type refuses it."""
+        return _text(datetime_format(schema))
 
     def timedelta_schema(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of durations in days, hours, minutes and seconds."""
-        return self._moment(schema, "x-timedelta", "", "")
-
-    @staticmethod
-    def _moment(schema: Any, free: str, naive: str, aware: str) -> JsonSchemaValue:
-        for keyword in _ORDER:
-            if schema.get(keyword) is not None:
-                return _refused(keyword)
-        zone = schema.get("tz_constraint")
-        if zone is None:
-            return _text(free)
-        return _refused("tz_constraint") if isinstance(zone, int) else _text(naive if zone == "naive" else aware)
+        """Return the schema of durations."""
+        return _text(timedelta_format(schema))
 
     # --- identifiers -------------------------------------------------------------------------------------------------
 
@@ -240,7 +241,9 @@ class ExactJsonSchema(GenerateJsonSchema):
     def json_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of JSON in a string; refuse it if the JSON has a type."""
         inner = schema.get("schema")
-        return _text("json-string") if inner is None or inner["type"] == "any" else _refused("json")
+        if inner is None or inner["type"] == "any":
+            return _text("json-string")
+        return _refused("json", "Json[T], JSON of a type inside a string, cannot be expressed; use Json or T")
 
     # --- functions ---------------------------------------------------------------------------------------------------
 
@@ -252,16 +255,24 @@ class ExactJsonSchema(GenerateJsonSchema):
                 inner = narrowed(schema["schema"], function)
                 if inner is not None:
                     return self.generate_inner(inner)
+                keyword = next(iter(function.keywords))
                 if not follows_user_function(schema["schema"]):
-                    return _refused(next(iter(function.keywords)))
+                    return _refused(keyword)
+                result = super().generate_inner(schema)
+                has_length = not {"minLength", "maxLength"}.isdisjoint(result) and result.get("type") != "string"
+                if keyword in result or has_length:  # Pydantic has written a keyword that has no effect there
+                    warn_of_bound(keyword, schema["schema"]["function"]["function"])
+                return result
             name = getattr(function, "__qualname__", "")
             if is_own(function):
                 if name in _LOOKS_AT_MACHINE:
-                    return _refused("format")
+                    return _refused("format", f"{name} looks at the machine; a grammar cannot")
                 if name == "EncodedStr.decode_str":  # wraps bytes in some releases
                     result = super().generate_inner(schema)
                     result.pop(_IS_BYTES, None)
                     return result
+            if is_outlines(function):
+                return _matched_whole(super().generate_inner(schema))
         return super().generate_inner(schema)
 
     def chain_schema(self, schema: Any) -> JsonSchemaValue:
@@ -330,6 +341,10 @@ class ExactJsonSchema(GenerateJsonSchema):
     def _key_names(keys: JsonSchemaValue) -> JsonSchemaValue | None:
         """Return the schema of a map's keys, or None if it accepts every string."""
         kind = keys.get("type")
+        if "anyOf" in keys:
+            options = [ExactJsonSchema._key_names(option) for option in keys["anyOf"]]
+            known = [option for option in options if option is not None]
+            return {"anyOf": known} if len(known) == len(options) else None
         if not keys or (kind == "string" and keys.keys() <= _KEY_KEYWORDS):
             return None
         if kind == "string" or "enum" in keys or "const" in keys or "allOf" in keys:
@@ -422,6 +437,16 @@ def _divisible(bounds: JsonSchemaValue) -> list[JsonSchemaValue]:
     return [{"type": "number", "minimum": -most, "maximum": most}]
 
 
+def _as_decimal(bound: Any) -> Decimal | None:
+    """Return a bound as JSON can write it, or None if it has no finite decimal form."""
+    if isinstance(bound, (int, float, Decimal)):
+        return Decimal(str(bound))
+    denominator = Fraction(bound).denominator
+    if 10 ** denominator.bit_length() % denominator:
+        return None
+    return Decimal(bound.numerator) / Decimal(bound.denominator)
+
+
 def _in_digits(result: JsonSchemaValue) -> JsonSchemaValue:
     """Require digits for listed integers: then they are forced text, and some releases read no other form."""
     if result.get("type") not in _TYPES_OF_VALUES:  # some releases write "numeric"
@@ -447,8 +472,8 @@ def _closed(result: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
     """Close an object that does not keep extra keys; in an open one, forbid other names of its fields as extra keys."""
     if result.get("type") != "object" or "properties" not in result:
         return result
-    for name in deep_names(schema):
-        result["properties"][name] = _refused("validation_alias")
+    if paths := deep_paths(schema):
+        nest(result, paths)
     if result.setdefault("additionalProperties", False) is not False:
         for name in all_names(schema):
             result["properties"].setdefault(name, False)

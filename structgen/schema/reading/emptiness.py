@@ -218,7 +218,6 @@ def _unused(node: Node, sizes: Sizes, used: frozenset[Value]) -> int | None:
 
 def object_holds(part: ObjectSet, productive: Collection[Node]) -> bool:
     """Return whether a set of objects has a member, given the nodes that are known to have a value."""
-    spend(1 + len(part.required))
     for key in part.required:
         if part.at(key) not in productive:
             return False

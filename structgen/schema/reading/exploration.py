@@ -33,7 +33,6 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
         node = work.pop()
         if node in shapes:
             continue
-        spend(2)
         shapes[node] = shape = space.writable(space.shape(node))
         for array in shape.arrays:
             if len(array.contains) > _FEW_COUNTS:
@@ -52,8 +51,8 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
     pending.reverse()
     while pending:
         left: list[Node] = []
+        spend(2 * len(pending))
         for node in pending:
-            spend(2)
             if _holds(space, node, shapes[node], productive):
                 productive.add(node)
             else:
@@ -63,7 +62,6 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
         pending = left
         space.deadline.check()
     for node in (*mixed, *pending):  # every other node has one part, which has a value
-        spend(2)
         shapes[node] = _held(space, shapes[node], productive)
     return shapes, productive
 

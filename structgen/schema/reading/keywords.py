@@ -217,8 +217,8 @@ def _format(name: Any, location: Location, reading: Formats) -> Language | None:
     if not isinstance(name, str):
         raise _fail("format must be a string", location, "format")
     if name.startswith(formats.UNSUPPORTED):
-        keyword = name[len(formats.UNSUPPORTED) + 1 :]
-        raise unsupported(f"{keyword} cannot be expressed exactly", location, keyword)
+        keyword, _, why = name[len(formats.UNSUPPORTED) + 1 :].partition(" ")
+        raise unsupported(why or f"{keyword} cannot be expressed exactly", location, keyword)
     if reading == "annotate":
         return None
     if name in formats.REFUSED:

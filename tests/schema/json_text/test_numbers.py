@@ -3,6 +3,9 @@
 import json
 import math
 import random
+import struct
+import sys
+import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -13,6 +16,7 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.deadlines import Deadline
 from structgen.errors import UnsupportedSchemaError
 from structgen.limits import Limits
+from structgen.schema import resolve
 from structgen.schema.algebra import NumberSet
 from structgen.schema.json_text.numbers import decimal_text, exact, integer_range, number_range
 from structgen.schema.json_text.terminals import NUMBER, number_regex
@@ -97,7 +101,14 @@ def test_free_numbers_are_finite_doubles_in_json_syntax():
         "9.9e307",
         "5e-307",
         "1e308",
-        "1.6976931348623157e+308",
+        "1.7976931348623157e+308",
+        "5e-324",
+        "4.94e-324",
+        "0e400",
+        "-0.0E-400",
+        "1e007",
+        "1.05e+001",
+        "12.5e-099",
         "0e0",
         "-0.0e5",
         "1" * 64,
@@ -105,8 +116,38 @@ def test_free_numbers_are_finite_doubles_in_json_syntax():
         "1e-07",
     ):
         assert store.matches(state, text.encode()), text
-    for text in ("", "-", "01", ".5", "1.", "1e", "1e999", "+1", "NaN", "1" * 65, "0x1", "1.8e308", "99e307"):
+    for text in (
+        "",
+        "-",
+        "01",
+        ".5",
+        "1.",
+        "1e",
+        "1e999",
+        "+1",
+        "NaN",
+        "1" * 65,
+        "0x1",
+        "1.8e308",
+        "99e307",
+        "2e-324",
+        "1e0007",
+    ):
         assert not store.matches(state, text.encode()), text
+
+
+def test_every_double_can_be_written_as_programs_write_it():
+    store = AutomatonStore()
+    free, positive = store.add(NUMBER), store.add(number_range(0, True, None, False))
+    rng = random.Random(7)
+    patterns = [1, 2**52, 2**63 - 2**52 - 1, *(rng.randrange(1, 2**63 - 2**52) for _ in range(300))]
+    for pattern in patterns:
+        (value,) = struct.unpack("<d", pattern.to_bytes(8, "little"))
+        for text in (repr(value), f"{value:.15e}".replace("e-", "e-0"), repr(value).upper()):
+            if text[0] != "0" and (0 < float(text) <= 1.7e308 or text.lower() == repr(sys.float_info.max)):
+                assert store.matches(free, text.encode()), text
+                assert store.matches(positive, text.encode()), text
+                assert store.matches(free, f"-{text}".encode()), text
 
 
 @pytest.mark.parametrize("bound", [0.3, 0.1 + 0.2, 1.0, 123456.789, 1e-5, 1e15])
@@ -188,6 +229,7 @@ def _near(bound):
         ({"multipleOf": 1e-16, "exclusiveMaximum": 10, "minimum": 9}, ["9", "9.00000000000001"], ["10", "8.9"]),
         ({"exclusiveMinimum": 0.1, "exclusiveMaximum": math.nextafter(0.1, 1)}, None, None),
         ({"minimum": 2.5e-300, "maximum": 2.5e-300}, ["2.5e-300"], ["2.4e-300"]),
+        ({"minimum": 1.5e308}, ["1.5e308", "1.7976931348623157e308", "1.79e308"], ["1e308", "1.4e308", "1.8e308"]),
         ({"minimum": 1e-7, "exclusiveMaximum": 2e-5}, ["1.5e-07", "1.9e-05", "0.00001"], ["2e-05", "9e-08"]),
     ],
 )
@@ -200,3 +242,48 @@ def test_bounded_multiples_and_small_numbers(accepts, schema, yes, no):
     accepted = accepts(schema)
     assert all(map(accepted, yes))
     assert not any(map(accepted, no))
+
+
+def test_multiples_that_doubles_tell_apart_can_be_written(accepts):
+    rng = random.Random(11)
+    for step in (7, 64, 100, 0.01, 0.5, 0.125):
+        accepted = accepts({"type": "number", "multipleOf": step, "minimum": -(2**53)})
+        for _ in range(40):
+            whole = rng.randrange(10 ** rng.randrange(1, 17)) % 2**53
+            value = whole // step * step if isinstance(step, int) else Fraction(whole // 100) * Fraction(str(step))
+            value = _whole(Fraction(value))
+            texts = [decimal_text(value)]
+            texts += [f"{value}.0", f"{value}.000", f"{Decimal(value):.15e}"] if isinstance(value, int) else []
+            for text in texts:
+                if Fraction(text) == value and len(text.replace(".", "").strip("0")) <= 15:
+                    assert accepted(text), (step, text)
+
+
+@pytest.mark.parametrize(
+    ("schema", "yes", "no"),
+    [
+        ({"multipleOf": 7}, ["564880100410241.0", "9007199254740988.00"], ["564880100410242.0", "9007199254740989.0"]),
+        ({"multipleOf": 7, "minimum": 10**15}, ["5648801004102410.0", "5.64880100410241e+15"], ["564880100410241.0"]),
+        ({"multipleOf": 0.01}, ["12345678901234567890.0", "1.2345678901234567e+300"], ["0.001", "1e-3"]),
+        ({"multipleOf": 0.125, "maximum": 13}, ["12.875", "-1e300", "13.0"], ["1e300", "12.8", "20000000000000000.0"]),
+        ({"multipleOf": 64, "minimum": 2**60}, [str(2**60)], [str(2**60 + 1), "64.0"]),
+    ],
+)
+def test_large_multiples(accepts, schema, yes, no):
+    """A text that is accepted is read as a multiple, with Python's doubles."""
+    accepted = accepts({"type": "number", **schema})
+    parse = resolve({"type": "number", **schema}).parse
+    for text in yes:
+        parse(text)
+        assert accepted(text), text
+    for text in no:
+        assert not accepted(text), text
+
+
+@pytest.mark.parametrize("bound", [-1887063726809906, -(10**17), 8538543521558442, 2**60])
+def test_multiples_beyond_a_far_bound_compile_soon(accepts, bound):
+    """Whether there are any with an exponent was searched for among all mantissas: it took seconds."""
+    keyword = "maximum" if bound < 0 else "minimum"
+    begun = time.process_time()
+    assert not accepts({"type": "number", "multipleOf": 64, keyword: bound})("0")
+    assert time.process_time() - begun < 1
