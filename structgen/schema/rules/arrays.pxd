@@ -16,6 +16,8 @@ cdef class ArrayRules:
     cdef bint _is_plain
     cdef readonly object max_items
     cdef bint _is_endless
+    cdef frozenset _refused_of
+    cdef tuple _refused
 
     @cython.locals(index="Py_ssize_t")
     cdef _find_max_items(self)

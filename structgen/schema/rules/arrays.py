@@ -21,9 +21,10 @@ from structgen.engine.grammar.tables import Capture, Lazy, Spelling, Symbol
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import ArraySet, Case, Contains, Inexpressible, Node, any_of, meet
 from structgen.schema.algebra.counting import can_be_met
-from structgen.schema.json_text.values import Value, read_value
+from structgen.schema.json_text.values import Value, read_value, strings_of
 from structgen.schema.reading.emptiness import can_differ, can_repeat
 from structgen.schema.rules.lazy_rules import LazyRules
+from structgen.schema.rules.notation import JsonNotation
 from structgen.schema.rules.states import ArrayState
 
 __all__ = ["ArrayRules"]
@@ -40,6 +41,14 @@ class _Item(NamedTuple):
     node: Node
     values: frozenset[Value]
     state: _ShortState
+
+
+class _Refusing(NamedTuple):
+    """After a captured string: the state without that string, the node of the item, and the values it must not have."""
+
+    then: ArrayState
+    node: Node
+    values: frozenset[Value]
 
 
 class ArrayRules:
@@ -64,6 +73,8 @@ class ArrayRules:
         self._needed_after: dict[ArrayState, frozenset[Value]] = {}
         self._is_plain = not part.contains and part.repeats is None
         self.max_items = self._find_max_items()
+        self._refused_of: frozenset[Value] = _NO_VALUES  # the values that `_refused` has the strings of
+        self._refused: tuple[str, ...] = ()
         self._is_endless = part.repeats is False and all(
             lazy.is_endless(node) for index in range(part.settled + 1) for _, node in part.cases(index)
         )
@@ -287,31 +298,53 @@ class ArrayRules:
         return [self._body(item, state) for item in self._items(state)]
 
     def _body(self, item: _Item, before: ArrayState) -> Sequence[Symbol]:
-        symbol = self._lazy.symbol_without(item.node, item.values)
         after = item.state
         if isinstance(after, int) or self.part.repeats is None or after.repeats:
-            return symbol, Lazy((self._number, "then", after))
+            return self._lazy.symbol_without(item.node, item.values), Lazy((self._number, "then", after))
+        then = ArrayState(after.written, after.counts, before.seen, after.avoid)
+        refuses = bool(item.values) and self._is_refused_at_end(item.node, before)
+        symbol = self._lazy.symbol_without(item.node, _NO_VALUES if refuses else item.values)
         if isinstance(symbol, Capture):
             raise TypeError("a captured symbol cannot be captured as a whole")
-        then = ArrayState(after.written, after.counts, before.seen, after.avoid)
-        return (Capture(symbol, (self._number, then), self._is_endless),)
+        key = (self._number, _Refusing(then, item.node, item.values) if refuses else then)
+        return (Capture(symbol, key, self._is_endless, refuses),)
 
-    def refusals(self, then: ArrayState, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
-        """Return nothing: items are made without the values seen. See `RuleSource.refusals`."""
-        return (), ()
+    def _is_refused_at_end(self, node: Node, before: ArrayState) -> bool:
+        """Return whether the texts of seen items are refused where they end, as those of keys are.
 
-    def remaining(self, then: ArrayState) -> Regex:
-        """Raise a TypeError, as no item refuses a text. See `RuleSource.remaining`."""
-        raise TypeError("no item refuses a text")
+        A terminal without the seen texts would be a new one for each item. Strings have few spellings, so the rests of
+        those that are refused are known.
+        """
+        if self.part.repeats is not False or before.avoid or not isinstance(self._lazy.notation, JsonNotation):
+            return False
+        shape = self._lazy.shapes[node]
+        is_more = shape.null or shape.booleans or shape.numbers or shape.arrays or shape.objects
+        return len(shape.strings) == 1 and not is_more and shape.strings[0].texts is None
+
+    def refusals(self, then: _Refusing, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+        """Return the completions of strings that are items already. See `RuleSource.refusals`."""
+        if self._refused_of is not then.values:
+            self._refused_of, self._refused = then.values, tuple(sorted(strings_of(then.values)))
+        return (), self._lazy.notation.completions(self._refused, begun)
+
+    def remaining(self, then: _Refusing) -> Regex:
+        """Return the terminal of an item without those that are refused. See `RuleSource.remaining`."""
+        (regex,) = self._lazy.alternatives(then.node, then.values)
+        if isinstance(regex, (Lazy, Capture)):
+            raise TypeError("strings are one terminal")
+        return regex
 
     def forget(self) -> None:
         """Drop what was computed for written items. See `RuleSource.forget`."""
         self._alive.clear()
         self._needed_after.clear()
 
-    def after(self, then: ArrayState, text: bytes | None) -> tuple[str, ArrayState]:
+    def after(self, then: ArrayState | _Refusing, text: bytes | None) -> tuple[str, ArrayState] | None:
         """Return the state after an item that differs from those seen. See `SetRules.after`."""
+        state = then.then if isinstance(then, _Refusing) else then
         if text is None:
-            return "then", then
-        seen = then.seen | {read_value(text)}
-        return "then", ArrayState(then.written, then.counts, seen, then.avoid)
+            return "then", state
+        value = read_value(text)
+        if isinstance(then, _Refusing) and value in then.values:
+            return None
+        return "then", ArrayState(state.written, state.counts, state.seen | {value}, state.avoid)

@@ -1,0 +1,84 @@
+"""Strings that must differ are refused where they end, as keys are: a mask costs little however many were written."""
+
+import json
+import random
+
+import jsonschema
+import pytest
+
+import structgen
+from tests.support.vocabularies import BYTES
+from tests.support.walks import Sampler
+
+STRINGS = [
+    {"type": "string"}, {"type": "string", "pattern": "^[ab]+$"}, {"type": "string", "maxLength": 1},
+    {"type": "string", "pattern": "^(a|bé|\"c)$"}, {"type": "string", "minLength": 2}, {"not": {"type": "number"}},
+    {"type": ["string", "null"]}, {"type": "string", "pattern": "a*"}, {"enum": ["a", "b", "ab"]},
+]  # fmt: skip
+VALUES = ["a", "b", "ab", "aa", "", "bé", '"c', "/", None]
+SAMPLER = Sampler(BYTES, longest=300, repeats=0.6)
+
+
+def random_schema(rng):
+    others = {
+        "prefixItems": lambda: rng.sample(STRINGS, 2),
+        "contains": lambda: rng.choice([{"const": "a"}, {"minLength": 2}]),
+        "minItems": lambda: rng.randint(1, 3),
+        "maxItems": lambda: rng.randint(2, 4),
+        "not": lambda: {"enum": [["a"], ["a", "b"]]},
+    }
+    chosen = rng.sample(list(others), rng.randint(0, 2))
+    schema = {"type": "array", "items": rng.choice(STRINGS), "uniqueItems": True}
+    return schema | {keyword: others[keyword]() for keyword in chosen}
+
+
+def accepts(constraint, text):
+    matcher = constraint.matcher()
+    try:
+        matcher.accept_bytes(text.encode())
+    except structgen.TokenRejectedError:
+        return False
+    return matcher.is_accepting
+
+
+@pytest.mark.one_in(3, uncompiled=10)
+@pytest.mark.parametrize("seed", range(120))
+def test_unique_strings_have_the_language_of_jsonschema(seed):
+    rng = random.Random(seed)
+    schema = random_schema(rng)
+    validator = jsonschema.Draft202012Validator(schema)
+    try:
+        constraint = structgen.compile(schema, BYTES, cache=False)
+    except structgen.UnsatisfiableSchemaError:
+        constraint = None
+    for _ in range(3 if constraint is not None else 0):
+        walk = SAMPLER.walk(constraint.grammar, rng)  # raises DeadEnd
+        if walk.finished:
+            assert validator.is_valid(json.loads(walk.text)), walk.text
+    for _ in range(60):
+        value = [rng.choice(VALUES) for _ in range(rng.randint(0, 4))]
+        accepted = constraint is not None and accepts(constraint, json.dumps(value, ensure_ascii=False))
+        assert accepted == validator.is_valid(value), value
+
+
+def test_a_string_is_refused_in_every_spelling():
+    constraint = structgen.compile({"items": {"type": "string"}, "type": "array", "uniqueItems": True}, BYTES)
+    assert accepts(constraint, '["a/", "a"]')
+    assert not accepts(constraint, '["a/", "\\u0061\\/"]')
+    assert not accepts(constraint, '["\\u0061\\/", "a/"]')
+
+
+@pytest.mark.parametrize("items", [{"type": "string"}, {"type": "string", "pattern": "^[a-z]+$"}])
+def test_more_items_make_no_more_automaton_states(items):
+    schema = {"type": "array", "items": items, "uniqueItems": True}
+    constraint = structgen.compile(schema, BYTES, cache=False)
+    matcher = constraint.matcher()
+    counts = []
+    rng = random.Random(1)
+    for number in range(60):
+        text = ("," if number else "[") + json.dumps("".join(rng.choices("abcdef", k=8)))
+        for byte in text.encode():
+            matcher.allowed_token_ids()
+            matcher.accept_token(byte)
+        counts.append(constraint.grammar.sets.automata.count)
+    assert counts[-1] == counts[10]
