@@ -55,6 +55,7 @@ _TIGHTER_FORMATS = {
     "email": "x-email",
     "ipvanyaddress": "x-ip",
 }
+_LENGTHS = frozenset({"min_length", "max_length"})
 _CHANGES_TEXT = ("str_to_lower", "str_to_upper", "str_strip_whitespace")
 _LOOKS_AT_MACHINE = frozenset(
     {
@@ -253,7 +254,7 @@ class ExactJsonSchema(GenerateJsonSchema):
                 keyword = next(iter(function.keywords))
                 if not follows_user_function(schema["schema"]):
                     return _refused(keyword)
-                self._warn_unchecked(keyword)
+                return self._after_function(keyword, super().generate_inner(schema))
             name = getattr(function, "__qualname__", "")
             if is_own(function):
                 if name in _LOOKS_AT_MACHINE:
@@ -265,14 +266,22 @@ class ExactJsonSchema(GenerateJsonSchema):
         return super().generate_inner(schema)
 
     @staticmethod
-    def _warn_unchecked(keyword: str) -> None:
-        """Say that a constraint is not enforced while a text is written: it is on the result of a user's function."""
+    def _after_function(keyword: str, result: JsonSchemaValue) -> JsonSchemaValue:
+        """Return a schema; warn if a constraint on the result of a user's function is not enforced in it.
+
+        Pydantic puts lengths into the schema, as if the function kept them. It names other constraints so that no
+        reader of the schema knows them.
+        """
+        if keyword in _LENGTHS:
+            return result
+        result.pop(keyword, None)
         warnings.warn(
             f"{keyword} constrains the result of a validator function, so only the finished value is checked against "
             f"it; give Field({keyword}=…) before the function to enforce it while the value is written",
             SchemaWarning,
             stacklevel=2,
         )
+        return result
 
     def chain_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of a chain of types, as for a union with a pattern: the union, then a string."""
