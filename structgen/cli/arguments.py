@@ -34,6 +34,7 @@ __all__ = [
     "add_reading",
     "add_running",
     "add_start",
+    "check_before_loading",
     "import_name",
     "load_model",
     "read_file",
@@ -193,6 +194,31 @@ def running(options: argparse.Namespace) -> RunOptions:
     return found
 
 
+def check_before_loading(schema: Any, options: argparse.Namespace, reading: SchemaArguments) -> None:
+    """Check a schema and the options of a run now: loading a model may take minutes.
+
+    Args:
+        schema: as `read_schema` returned it.
+        options: those that `add_running` added.
+        reading: how the schema is read.
+
+    Raises:
+        StructgenError: see `structgen.compile`.
+        UsageError: an option is out of its range.
+    """
+    from structgen.compilation.compiler import compile
+    from structgen.compilation.constraint import Constraint
+    from structgen.engine.vocabulary.vocabulary import byte_vocabulary
+    from structgen.generation.settings import Settings
+
+    with usage_errors():
+        settings: dict[str, Any] = dict(running(options))
+        settings.pop("tokenization", None)  # only the model's tokenizer can tell
+        Settings(**settings)
+        if not isinstance(schema, Constraint):
+            compile(schema, byte_vocabulary(), **reading)
+
+
 def load_model(name: str) -> Any:
     """Load a model by name. A line on stderr says so, since it takes seconds."""
     from structgen.models.loading import load
@@ -224,7 +250,7 @@ def read_schema(name: str, start: str | None = None) -> Any:
         text = read_file(name, "the grammar")
         if kind == "kbnf":
             return Grammar.kbnf(text, start=start)
-        return Grammar.gbnf(text) if kind == "gbnf" else Grammar.lark(text)
+        return Grammar.gbnf(text) if kind == "gbnf" else Grammar.lark(text, import_paths=[Path(name).parent])
     if ":" in name and not Path(name).exists():
         return import_name(name)
     return read_json(read_file(name, "the schema"), name)

@@ -21,6 +21,7 @@ from structgen.cli.arguments import (
     add_model,
     add_reading,
     add_running,
+    check_before_loading,
     import_name,
     load_model,
     read_prompt,
@@ -145,6 +146,7 @@ def _generate(options: argparse.Namespace) -> None:
     schema, prompt = read_schema(options.schema, options.start), read_prompt(options)
     from structgen.generation.generator import Generator
 
+    check_before_loading(schema, options, reading(options))
     model = load_model(options.model)
     with usage_errors():
         generator: Generator[Any] = Generator(model, schema, **running(options), **reading(options))
@@ -165,8 +167,11 @@ def _generate(options: argparse.Namespace) -> None:
 
 def _call(options: argparse.Namespace) -> None:
     tools, prompt = [import_name(name) for name in options.tool], read_prompt(options)
-    from structgen.generation.tool_calls import call
+    from structgen.generation.tool_calls import call, schema_of_tools
 
+    with usage_errors():
+        schema = schema_of_tools(tools)
+    check_before_loading(schema, options, {})
     model = load_model(options.model)
     with usage_errors():
         step = call(model, prompt, tools, **running(options))
@@ -187,6 +192,11 @@ def _map(options: argparse.Namespace) -> None:
         **reading(options),
     }
     with usage_errors():
+        from structgen.mapping.files import map_file
+        from structgen.mapping.prompts import check_prompts
+
+        check_prompts(options.prompts, options.field)
+        check_before_loading(schema, options, reading(options))
         if options.ray:
             from structgen.mapping.ray import map_file_on_ray
 
@@ -195,8 +205,6 @@ def _map(options: argparse.Namespace) -> None:
             settings |= {"actors": options.actors, "gpus": options.gpus}
             summary = map_file_on_ray(load, options.prompts, read, options.out, **settings)
         else:
-            from structgen.mapping.files import map_file
-
             model = load_model(options.model)
             summary = map_file(model, options.prompts, schema, options.out, **settings)
     told = f"{summary.done} rows have values, {summary.failed} failed"
@@ -209,6 +217,7 @@ def _trace(options: argparse.Namespace) -> None:
     schema, prompt = read_schema(options.schema, options.start), read_prompt(options)
     from structgen.diagnostics.trace import trace
 
+    check_before_loading(schema, options, reading(options))
     model = load_model(options.model)
     with usage_errors():
         found = trace(model, prompt, schema, wanted=options.wanted, **running(options), **reading(options))

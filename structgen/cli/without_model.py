@@ -204,7 +204,7 @@ def _lexed_stats(text: str, vocabulary: Vocabulary | None, options: argparse.Nam
     from structgen.kbnf.reading.lark import parse_lexed
     from structgen.limits import Limits
 
-    grammar = parse_lexed(text, start=options.start or "start")
+    grammar = parse_lexed(text, start=options.start or "start", import_paths=[Path(options.grammar).parent])
     lexer = lexer_of_lark(grammar)
     spellings = [] if vocabulary is None else vocabulary.spellings
     if options.table:

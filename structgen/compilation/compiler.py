@@ -159,7 +159,10 @@ def compile(
                 proper.spelling.check_separators(checked.whitespace, prepared.line is not None)
             proper.spelling.check_texts(named_texts(schema, source))
             proper.spelling.check_languages(named_patterns(source, limits), limits)
-        compiled = _compiled(prepared, vocabulary, limits, spellable, cache=cache, eager_automata=eager_automata)
+        original = prepared if narrowed is schema else compile_input(schema, checked, limits, cache=cache)
+        compiled = _compiled(
+            prepared, vocabulary, limits, spellable, cache=cache, eager_automata=eager_automata, original=original
+        )
     call = CompileCall(schema, tokenization, limits, cache, eager_automata, dict(options))
     return Constraint(compiled, prepared, proper=proper, stored=partial(_stored, call, prepared, vocabulary))
 
@@ -244,6 +247,7 @@ def _compiled(
     *,
     cache: bool = True,
     eager_automata: bool = False,
+    original: CompileInput | None = None,
 ) -> CompiledGrammar:
     """Return the compiled grammar of an input, from the cache if it is there.
 
@@ -254,9 +258,15 @@ def _compiled(
         spellable: removes the texts that a tokenizer cannot spell.
         cache: see `compile`.
         eager_automata: see `compile`.
+        original: the input with all its texts, where `prepared` has only those that a tokenizer can spell.
     """
     if not cache:
         vocabulary = vocabulary.detached()
+
+    def check_original() -> None:
+        """Raise the error of an input that has no text, whatever the tokenizer."""
+        is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
+        (original or prepared).tables(limits, Deadline(limits.compile_seconds), is_empty, None)
 
     def make() -> CompiledGrammar:
         is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
@@ -266,11 +276,11 @@ def _compiled(
         except UnsatisfiableSchemaError as error:
             if narrowed is None:
                 raise
-            # It raises again, unless the tokenizer is to blame.
-            prepared.tables(limits, Deadline(limits.compile_seconds), is_empty, None)
+            check_original()
             raise _cannot_spell(f"value of the schema (at #{error.pointer})") from error
         written = tables if spellable is None else spellable.tables(tables, limits)
         if spellable is not None and not (written.accepts_empty or has_text(written)):
+            check_original()
             raise _cannot_spell("text of the grammar")
         made = CompiledGrammar(written, vocabulary, eager=prepared.eager, limits=limits)
         if eager_automata:

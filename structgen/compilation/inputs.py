@@ -12,9 +12,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from structgen.engine.deadlines import Deadline, spend
+from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.composition import has_text, repetition
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.regex.tree import Regex
@@ -24,7 +24,11 @@ from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
 from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
+from structgen.schema.reading.shared_parts import check_size
 from structgen.schema.reading.writable import Narrowed
+
+if TYPE_CHECKING:
+    from structgen.kbnf import ast
 
 __all__ = ["CompileInput", "IsEmpty", "JsonValue", "as_grammar", "from_grammar", "from_json_lines", "from_source"]
 
@@ -124,7 +128,11 @@ def from_grammar(grammar: Grammar) -> CompileInput:
         return grammar.parse(text)
 
     key = (grammar.kind, grammar.source, grammar.eager, grammar.start)
-    origin = partial(_rules_of_terminals, grammar.source, grammar.start) if grammar.kind == "kbnf" else None
+    origin = None
+    if grammar.kind == "kbnf":
+        origin = partial(_rules_of_terminals, grammar.source, grammar.start)
+    elif grammar.is_made_of_others:
+        origin = partial(_rules_of_tree, grammar.tree)
     return CompileInput(key, tables, parse, lambda value: [grammar.spell(value)], eager=grammar.eager, origin=origin)
 
 
@@ -132,6 +140,12 @@ def _rules_of_terminals(source: str, start: str) -> Mapping[Regex, tuple[str, ..
     from structgen.kbnf.normal_form.origins import rules_of_terminals  # only messages need it
 
     return rules_of_terminals(source, start)
+
+
+def _rules_of_tree(tree: ast.Grammar) -> Mapping[Regex, tuple[str, ...]]:
+    from structgen.kbnf.normal_form.origins import rules_of_tree  # only messages need it
+
+    return rules_of_tree(tree)
 
 
 def from_source(source: Source, limits: Limits) -> CompileInput:
@@ -224,47 +238,12 @@ def _content(source: Source, limits: Limits) -> str:
     registry = source.options.registry
     content = [source.json_schema, {} if registry is None else {uri: registry.contents(uri) for uri in registry}]
     try:
-        _check_size(content, limits)
+        check_size(content, limits)
         return _ENCODER.encode(content)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
     except (TypeError, ValueError) as error:
         raise SchemaError(f"the schema is not JSON data: {error}", pointer="") from error
-
-
-def _check_size(content: Any, limits: Limits) -> None:
-    """Raise an error if a schema is much larger as text than as Python objects, as its parts are shared.
-
-    With 30 nestings of `s = {"anyOf": [s, {"items": s}]}` the text would have a billion subschemas.
-    """
-    seen: set[int] = set()
-    waiting = [content]
-    while waiting:
-        values = waiting.pop()
-        if id(values) in seen:
-            break
-        seen.add(id(values))
-        spend(len(values))
-        for value in values.values() if isinstance(values, dict) else values:
-            if isinstance(value, (dict, list)):
-                waiting.append(value)
-    else:
-        return
-    if _tree_size(content, {}) > max(_MAX_SHARED_VALUES, limits.schema_nodes):
-        raise LimitExceededError("schema_nodes", limits.schema_nodes)
-
-
-def _tree_size(values: Any, known: dict[int, int]) -> int:
-    """Return the number of values in a tree whose parts may be shared; each part is visited once."""
-    found = known.get(id(values))
-    if found is None:
-        known[id(values)] = 0  # a part within itself: the encoder refuses it
-        found = len(values)
-        for value in values.values() if isinstance(values, dict) else values:
-            if isinstance(value, (dict, list)):
-                found += _tree_size(value, known)
-        known[id(values)] = found
-    return found
 
 
 def _exact_number(value: Any) -> list[str]:
@@ -274,5 +253,4 @@ def _exact_number(value: Any) -> list[str]:
     raise TypeError(f"it contains a {type(value).__name__}")
 
 
-_MAX_SHARED_VALUES = 5_000_000
 _ENCODER = json.JSONEncoder(separators=(",", ":"), default=_exact_number)

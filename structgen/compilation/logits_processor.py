@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structgen.engine.matching.matcher import Matcher
-from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, apply_token_bitmask
+from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, apply_token_bitmask, check_not_too_wide
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError, VocabularyError
 
@@ -69,7 +69,7 @@ class GrammarLogitsProcessor:
             A copy of the scores, with -inf for every token that is not allowed.
 
         Raises:
-            VocabularyError: the scores are narrower than the vocabulary.
+            VocabularyError: the scores are narrower than the vocabulary, or more than twice as wide.
         """
         if not isinstance(input_ids, np.ndarray):
             return self._masked(input_ids.detach().cpu().numpy(), scores.clone())
@@ -88,8 +88,10 @@ class GrammarLogitsProcessor:
         if scores.shape[-1] < size:
             raise VocabularyError(
                 f"the model returns {scores.shape[-1]} scores a row, but the vocabulary has {size} tokens",
-                hint="make the vocabulary with vocab_size=<width of the logits>",
+                hint=f"make the vocabulary with the model's own tokenizer and vocab_size={scores.shape[-1]}; "
+                "if it has more tokens than the model: hf_model.resize_token_embeddings(len(tokenizer))",
             )
+        check_not_too_wide(scores.shape[-1], size)
         matchers = self._advance(rows)
         if len(self._mask) < len(matchers):
             self._mask = allocate_token_bitmask(len(matchers), size)

@@ -13,10 +13,12 @@ cdef class Deadline:
     cdef double _seconds
     cdef str _limit
     cdef double _end
-    cdef list _outer    # for each time that it was entered: the running Deadline before, or None
+    cdef object _thread
+    cdef int _depth
+    cdef Deadline _outer
 
     cpdef int begin(self) except -1
+    cpdef int begin_anew(self) except -1
     cpdef int end(self) except -1
-    cpdef int restart(self) except -1
     cpdef check(self)
     cpdef int check_chain(self) except -1

@@ -20,6 +20,8 @@ two steps, when every table holds whole entries only.
 
 from __future__ import annotations
 
+import select
+import sys
 import time
 from threading import get_ident
 from types import TracebackType
@@ -32,7 +34,7 @@ UNITS_BETWEEN_LOOKS = 2_000
 NOT_STARTED = 0.0  # in place of the end of a deadline that starts at the first look at the clock
 SECONDS_BETWEEN_TURNS = 0.005  # a thread that waits for the interpreter lock asks for it after so long
 
-_running: dict[int, Deadline] = {}  # by thread: its innermost deadline
+_running: dict[int, Deadline | None] = {}  # by thread: its innermost deadline
 _units_left = UNITS_BETWEEN_LOOKS  # of all threads together: it only decides when the clock is looked at
 _last_turn = 0.0  # when other threads could run last
 
@@ -62,8 +64,11 @@ def look() -> None:
     _units_left = UNITS_BETWEEN_LOOKS
     now = time.monotonic()
     if now - _last_turn > SECONDS_BETWEEN_TURNS:
-        time.sleep(0)  # releases the interpreter lock
         _last_turn = now
+        if sys.platform == "win32":
+            time.sleep(0)
+        else:
+            select.select((), (), (), 0)  # releases the interpreter lock, as `sleep` does, in 1 µs instead of 55
     deadline = _running.get(get_ident())
     if deadline is not None:
         deadline.check_chain()
@@ -72,7 +77,8 @@ def look() -> None:
 class Deadline:
     """A clock that raises `LimitExceededError` when its time is over.
 
-    As a context manager it is the running deadline of its thread, which `spend` compares with the clock.
+    As a context manager it is the running deadline of its thread, which `spend` compares with the clock. One thread at
+    a time may use it.
 
     Args:
         seconds: the time allowed, from now on.
@@ -83,7 +89,9 @@ class Deadline:
         self._seconds = seconds
         self._limit = limit
         self._end = time.monotonic() + seconds
-        self._outer: list[Deadline | None] = []  # for each time that it was entered: the running deadline before
+        self._thread = 0
+        self._depth = 0  # how many times it was begun and not ended
+        self._outer: Deadline | None = None  # the running deadline when it was begun first
 
     def __enter__(self) -> Deadline:
         self.begin()
@@ -95,22 +103,25 @@ class Deadline:
         self.end()
 
     def begin(self) -> None:
-        """Make it the running deadline of the thread. Each call needs one of `end`."""
-        thread = get_ident()
-        self._outer.append(_running.get(thread))
-        _running[thread] = self
+        """Make it the running deadline of the thread. Each call needs one of `end`, in the same thread."""
+        if self._depth == 0:
+            self._thread = get_ident()
+            self._outer = _running.get(self._thread)
+            _running[self._thread] = self
+        self._depth += 1
+
+    def begin_anew(self) -> None:
+        """Begin it with its whole time, from the next look at the clock on; a deadline that has begun just goes on."""
+        if self._depth == 0:
+            self._end = NOT_STARTED
+        self.begin()
 
     def end(self) -> None:
         """Make the deadline that ran before the running one of the thread."""
-        outer = self._outer.pop()
-        if outer is None:
-            del _running[get_ident()]
-        else:
-            _running[get_ident()] = outer
-
-    def restart(self) -> None:
-        """Start the whole time again, at the next look at the clock."""
-        self._end = NOT_STARTED
+        self._depth -= 1
+        if self._depth == 0:
+            _running[self._thread] = self._outer  # None stays as a value: the next deadline comes soon
+            self._outer = None
 
     def check(self) -> None:
         """Raise an error if the time is over, or that of the thread's running deadline.
@@ -134,7 +145,6 @@ class Deadline:
             self._end = now + self._seconds
         if now > self._end:
             raise LimitExceededError(self._limit, self._seconds)
-        if self._outer:
-            outer = self._outer[0]
-            if outer is not None:
-                outer.check_chain()
+        outer = self._outer
+        if outer is not None:
+            outer.check_chain()

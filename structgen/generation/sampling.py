@@ -7,10 +7,16 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from structgen.engine.vocabulary.bitmask import tokens_of
+from structgen.engine.vocabulary.bitmask import check_not_too_wide, tokens_of
 from structgen.errors import ModelError
 
 __all__ = ["Sampler", "checked_logits"]
+
+
+_TOO_NARROW = (
+    "use the model's own tokenizer; if tokens were added to it, widen the model: "
+    "hf_model.resize_token_embeddings(len(tokenizer))"
+)
 
 
 def checked_logits(logits: NDArray[np.float32], rows: int, vocab_size: int) -> NDArray[np.float32]:
@@ -26,13 +32,16 @@ def checked_logits(logits: NDArray[np.float32], rows: int, vocab_size: int) -> N
 
     Raises:
         ModelError: the logits have another number of rows, or are narrower than the vocabulary.
+        VocabularyError: the logits are more than twice as wide as the vocabulary.
     """
     shape = tuple(logits.shape)
     if len(shape) != 2 or shape[0] != rows or shape[1] < vocab_size:
+        is_narrow = len(shape) == 2 and shape[0] == rows
         raise ModelError(
             f"the model returned logits of shape {list(shape)}, where [{rows}, {vocab_size}] is needed",
-            hint="rows as `keep` says, each at least as wide as the model's vocabulary",
+            hint=_TOO_NARROW if is_narrow else "`Session.forward` returns as many rows as `keep` says",
         )
+    check_not_too_wide(shape[1], vocab_size)
     return logits if shape[1] == vocab_size else logits[:, :vocab_size]
 
 

@@ -23,7 +23,7 @@ from structgen.limits import Limits
 if TYPE_CHECKING:
     from structgen.models.base import AnyModel, Prompt
 
-__all__ = ["ToolCall", "acall", "call"]
+__all__ = ["ToolCall", "acall", "call", "schema_of_tools"]
 
 _SYSTEM = """\
 Answer by calling one of these functions:
@@ -113,6 +113,11 @@ async def acall(
     """Run `call` in a thread, and await it. The arguments and errors are those of `structgen.call`."""
     picking = await asyncio.to_thread(_Picking, model, tools, limits, options)
     return picking.call(await picking.generator.arun(messages))
+
+
+def schema_of_tools(tools: Sequence[Callable[..., Any]]) -> Any:
+    """Return the type of a call of one of some functions; see `call` for the arguments and errors."""
+    return _schema({name: _arguments(tool) for name, tool in _by_name(tools).items()})
 
 
 class _Picking:

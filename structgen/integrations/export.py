@@ -23,6 +23,9 @@ _END_NAME = "value"
 _EXACT_FORMATS: dict[Dialect, tuple[str, ...]] = {"lark": ("hostname",)}
 """Formats of large automata that a dialect can express all the same: Lark has intersections."""
 
+_OF_RULES = ("regex",)
+"""The same for all other dialects: rules can be nested. In Lark, a string is one terminal."""
+
 
 @overload
 def export(
@@ -126,7 +129,7 @@ def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: Sche
             return strings_of_schema(source.json_schema, source.options, limits=limits)
 
         return template_grammar(schema, inner, strings_of, lambda strings, after: _free_text(strings, after, to))
-    exact_formats = _EXACT_FORMATS.get(to, ())
+    exact_formats = _EXACT_FORMATS.get(to, _OF_RULES)
     return schema_to_kbnf(schema, start=start, limits=limits, exact_formats=exact_formats, **options)
 
 

@@ -23,16 +23,12 @@ from structgen.generation.runs import Result
 from structgen.generation.settings import BATCH_SIZE, GeneratorOptions
 from structgen.limits import Limits
 from structgen.mapping.job import Job, digest, job_of
+from structgen.mapping.prompts import Row, check_prompts, lines_of, rows_of
 
 if TYPE_CHECKING:
     from structgen.models.base import AnyModel
 
 __all__ = ["MapSummary", "Row", "answered", "map_file", "map_rows"]
-
-Row: TypeAlias = dict[str, Any]
-"""A row: its `line` number from 1, its `hash`, its `id` if it has one, and its `prompt`; or `error` and `message` if it
-has no prompt.
-"""
 
 _BEGIN = b'{"line": '  # every written row begins with this
 
@@ -89,8 +85,8 @@ def map_file(
 
     Raises:
         SchemaError, GrammarError: the schema cannot be used.
-        ValueError: the existing answers belong to other prompts, or to another schema, model or options; or two of
-            the files are the same.
+        ValueError: the prompts are no JSON Lines, or have no such field; the existing answers belong to other prompts,
+            or to another schema, model or options; or two of the files are the same.
         OSError: a file cannot be read or written, is no output of `map_file`, or another run is writing to it.
     """
     job = job_of(model, schema, field, limits, options)
@@ -146,6 +142,7 @@ def map_rows(
         raise ValueError(
             f"prompts, values and failed rows need three different files, not {prompts}, {out} and {failed}"
         )
+    check_prompts(prompts, field)
     with _Lines(out) as values, _Lines(failed) as errors:
         # Check everything before anything is written.
         if values.known or errors.known:
@@ -158,7 +155,7 @@ def map_rows(
         done = len(known)
 
         def rows() -> Iterator[Row]:
-            for row in _rows(prompts, field):
+            for row in rows_of(prompts, field):
                 if row["line"] in known:
                     continue
                 if "prompt" in row:
@@ -198,7 +195,7 @@ def _checked(prompts: str | Path, known: Mapping[int, str], out: Path) -> int:
         ValueError: a prompt has changed since it was answered.
     """
     count = 0
-    for number, line in _lines_of(prompts):
+    for number, line in lines_of(prompts):
         count += 1
         if number in known and known[number] != digest(line.strip()):
             raise ValueError(
@@ -216,32 +213,6 @@ def _described(error: Exception) -> dict[str, Any]:
     elif isinstance(error, ValidationFailedError):
         found["attempts"] = [{"text": text, "message": str(reason)} for text, reason in error.attempts]
     return found
-
-
-def _lines_of(path: str | Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not empty, with their numbers from 1."""
-    with open(path, "rb") as file:
-        for number, line in enumerate(file, 1):
-            if line.strip():
-                yield number, line
-
-
-def _rows(path: str | Path, field: str) -> Iterator[Row]:
-    for number, line in _lines_of(path):
-        row: Row = {"line": number, "hash": digest(line.strip())}
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            yield row | {"error": type(error).__name__, "message": f"the line is not JSON: {error}"}
-            continue
-        if isinstance(value, Mapping):
-            if "id" in value:
-                row["id"] = value["id"]
-            value = value.get(field)
-        if isinstance(value, (str, list)):
-            yield row | {"prompt": value}
-        else:
-            yield row | {"error": "ValueError", "message": f"the line has no field {field!r} with a text or messages"}
 
 
 class _Lines:

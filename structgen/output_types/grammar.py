@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from structgen.errors import GrammarError
+from structgen.errors import GrammarError, UnsupportedSchemaError
 from structgen.limits import Limits
+from structgen.schema.own_keywords import REGEX_DIALECT
 
 if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
+
     from structgen.kbnf import ast
-    from structgen.kbnf.reading.lark import LarkDialect
+    from structgen.kbnf.reading.lark import ImportPaths
+    from structgen.kbnf.reading.lark_lexer import LarkDialect
     from structgen.output_types.yaml import Yaml
     from structgen.schema.reading.substrings import Unit
 
 __all__ = ["Grammar"]
 
 
+_OF_OTHERS = frozenset({"concat", "union", "repeat", "named"})  # kinds
 _MAX_SHOWN = 60  # characters of the source in a repr
 
 
@@ -32,16 +39,18 @@ class Grammar:
     """A set of texts, defined by a grammar, a regex or a list.
 
     Make one with `Grammar.kbnf`, `gbnf`, `lark`, `language`, `regex`, `choice` or `substring`; they check their input
-    at once. The generated value is the text itself; for a choice with values it is the value of the text. Grammars
-    made from the same input are equal.
+    at once. Make one of others with `+`, `|`, `concat`, `union`, `optional`, `repeat` and `named`. The generated value
+    is the text itself; for a choice with values it is the value of the text. Grammars made from the same input are
+    equal.
 
     Attributes:
-        kind: "kbnf", "gbnf", "lark" (the Python toolkit), "llguidance" (its Lark), "regex", "choice" or "substring".
-        source: the text that the grammar was made from.
+        kind: "kbnf", "gbnf", "lark" (the Python toolkit), "llguidance" (its Lark), "regex", "choice" or "substring";
+            of grammars made of others, "concat", "union", "repeat" or "named".
+        source: the text that the grammar was made from; for Lark, with the imported files.
         eager: end the text at the first token after which it may end.
         tree: the KBNF syntax tree.
         parse: maps a whole text to its value.
-        start: for KBNF, the rule that a text begins at.
+        start: for KBNF and Lark, the rule that a text begins at.
     """
 
     kind: str
@@ -106,7 +115,13 @@ class Grammar:
 
     @classmethod
     def lark(
-        cls, text: str, *, dialect: LarkDialect = "llguidance", start: str = "start", limits: Limits | None = None
+        cls,
+        text: str,
+        *,
+        dialect: LarkDialect = "llguidance",
+        start: str = "start",
+        import_paths: ImportPaths = (),
+        limits: Limits | None = None,
     ) -> Grammar:
         r"""Make a grammar from Lark text.
 
@@ -121,21 +136,23 @@ class Grammar:
             text: the grammar.
             dialect: "llguidance", with regexes in Rust's syntax; or "lark", the Python toolkit, with Python's regexes.
             start: the rule where a text begins.
+            import_paths: the folders of the files that `%import` names: `%import .numbers.INT` reads `numbers.lark` in
+                one of them. Without folders, only `common` can be imported.
             limits: bounds on its size.
 
         Raises:
             GrammarError: the text does not parse, a rule is not defined, or a construct is not context-free; with
-                line and column.
+                line and column. Or an imported file is missing.
             LimitExceededError: the grammar is larger than `limits` allow.
 
         Example:
             >>> Grammar.lark('start: NAME ("," NAME)*\nNAME: /[a-z]+/').kind
             'llguidance'
         """
-        from structgen.kbnf.reading.lark import parse_lark
+        from structgen.kbnf.reading.lark import read_lark
 
-        tree = parse_lark(text, dialect=dialect, start=start, limits=limits)
-        return cls(dialect, text, False, tree)
+        source, tree = read_lark(text, dialect=dialect, start=start, import_paths=import_paths, limits=limits)
+        return cls(dialect, source, False, tree, start=start)
 
     @classmethod
     def language(cls, name: str) -> Grammar:
@@ -261,6 +278,163 @@ class Grammar:
 
         return Yaml(schema)
 
+    # -- made of others -----------------------------------------------------------------------------------------------
+
+    @classmethod
+    def concat(cls, *parts: Grammar | str) -> Grammar:
+        """Make a grammar of a text of each part, one after the other. `left + right` does the same.
+
+        Of all grammars that are made of others the values are texts, and a text may end or go on where both are
+        possible, also where a part is KBNF.
+
+        Args:
+            parts: grammars, and texts that stand for themselves; at least one.
+
+        Raises:
+            GrammarError: a text holds a lone surrogate.
+            TypeError: a part is neither a grammar nor a text.
+
+        Example:
+            >>> Grammar.concat("id-", Grammar.regex("[0-9]+"))
+            Grammar.concat('id-', Grammar.regex('[0-9]+'))
+        """
+        from structgen.kbnf.composition import concatenation
+
+        return cls._of_parts("concat", parts, concatenation)
+
+    @classmethod
+    def union(cls, *parts: Grammar | str) -> Grammar:
+        """Make a grammar of the texts of all parts: a text is one of any of them. `left | right` does the same.
+
+        Args:
+            parts: grammars, and texts that stand for themselves; at least one.
+
+        Raises:
+            GrammarError: a text holds a lone surrogate.
+            TypeError: a part is neither a grammar nor a text.
+
+        Example:
+            >>> Grammar.regex("[0-9]+") | "none"
+            Grammar.union(Grammar.regex('[0-9]+'), 'none')
+        """
+        from structgen.kbnf.composition import union
+
+        return cls._of_parts("union", parts, union)
+
+    @classmethod
+    def _of_parts(
+        cls, kind: str, parts: tuple[Grammar | str, ...], combine: Callable[[list[ast.Grammar]], ast.Grammar]
+    ) -> Grammar:
+        from structgen.kbnf.composition import of_text
+
+        if not parts:
+            raise TypeError(f"{kind} needs at least one grammar")
+        trees = [of_text(part) if isinstance(part, str) else _grammar(part).tree for part in parts]
+        return cls(kind, json.dumps([_identity(part) for part in parts]), False, combine(trees))
+
+    def optional(self) -> Grammar:
+        """Make a grammar of the same texts and the empty one.
+
+        Example:
+            >>> Grammar.regex("[a-z]").optional()
+            Grammar.regex('[a-z]').repeat(0, 1)
+        """
+        return self.repeat(0, 1)
+
+    def repeat(self, least: int = 0, most: int | None = None, *, separator: str = "") -> Grammar:
+        """Make a grammar of several texts of this one, one after the other.
+
+        Args:
+            least: the number of texts at least.
+            most: the number of texts at most; None for any number.
+            separator: the text between two of them.
+
+        Raises:
+            GrammarError: a number is negative, or the numbers are in the wrong order.
+
+        Example:
+            >>> Grammar.regex("[a-z]+").repeat(1, separator=", ")
+            Grammar.regex('[a-z]+').repeat(1, None, separator=', ')
+        """
+        from structgen.kbnf.composition import repetition
+
+        source = json.dumps([_identity(self), least, most, separator])
+        return Grammar("repeat", source, False, repetition(self.tree, least, most, separator))
+
+    def named(self, name: str) -> Grammar:
+        """Make a grammar of the same texts whose first rule has a name, for messages, traces and exports.
+
+        Args:
+            name: ASCII letters, digits and underscores.
+
+        Raises:
+            GrammarError: the name is none.
+
+        Example:
+            >>> Grammar.regex("[0-9]{4}").named("year")
+            Grammar.regex('[0-9]{4}').named('year')
+        """
+        from structgen.kbnf.composition import renamed_start
+
+        tree = renamed_start(self.tree, name)
+        return Grammar("named", json.dumps([_identity(self), name]), False, tree, start=name)
+
+    def __add__(self, other: Grammar | str) -> Grammar:
+        return Grammar.concat(self, other) if isinstance(other, (Grammar, str)) else NotImplemented
+
+    def __radd__(self, other: str) -> Grammar:
+        return Grammar.concat(other, self) if isinstance(other, str) else NotImplemented
+
+    def __or__(self, other: Grammar | str) -> Grammar:
+        return Grammar.union(self, other) if isinstance(other, (Grammar, str)) else NotImplemented
+
+    def __ror__(self, other: str) -> Grammar:
+        return Grammar.union(other, self) if isinstance(other, str) else NotImplemented
+
+    # -- as the annotation of a field ---------------------------------------------------------------------------------
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Return the core schema of `Annotated[str, grammar]`: a string whose value is a text of the grammar.
+
+        Raises:
+            UnsupportedSchemaError: the grammar is neither a regex nor a choice.
+        """
+        from structgen.output_types.string_fields import core_schema_of
+
+        if self.kind not in ("regex", "choice"):
+            raise UnsupportedSchemaError(
+                f"{self!r} cannot be the grammar of a field",
+                pointer="",
+                keyword="pattern",
+                hint="fields take Grammar.regex and Grammar.choice; structgen.template(…) takes every grammar",
+            )
+        return core_schema_of(source, handler, self._check_field, name="Grammar", keyword="pattern")
+
+    def _check_field(self, value: Any) -> Any:
+        if isinstance(value, str):
+            if self.kind == "choice":
+                is_member = value in json.loads(self.source)
+            else:
+                is_member = re.fullmatch(self.source, value) is not None
+            if not is_member:
+                raise ValueError(f"it is not a text of {self!r}")
+        return value
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Return the JSON Schema of `Annotated[str, grammar]`."""
+        from structgen.output_types.string_fields import json_schema_of
+
+        if self.kind == "choice":
+            return json_schema_of(core, handler, {"enum": json.loads(self.source)})
+        return json_schema_of(core, handler, {"pattern": rf"\A(?:{self.source})\Z", REGEX_DIALECT: "python"})
+
+    # -- texts and values ---------------------------------------------------------------------------------------------
+
+    @property
+    def is_made_of_others(self) -> bool:
+        """True for what `concat`, `union`, `optional`, `repeat` and `named` return."""
+        return self.kind in _OF_OTHERS
+
     def spell(self, value: Any) -> str:
         """Return a text whose value is `value`; the reverse of `parse`.
 
@@ -278,15 +452,45 @@ class Grammar:
         raise ValueError(f"the value of a grammar is a string, not {value!r}")
 
     def __repr__(self) -> str:
-        name = "lark" if self.kind == "llguidance" else self.kind
-        given = json.loads(self.source) if self.kind in ("choice", "substring") else self.source
-        shown = repr(given[0] if self.kind == "substring" else given)
-        cut = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
-        options = ""
-        if self.kind == "kbnf":
-            options += "" if self.start == "start" else f", start={self.start!r}"
-            options += "" if self.eager else ", eager=False"
-        return f"Grammar.{name}({cut}{options})"
+        return _shown(_identity(self))
+
+
+def _grammar(part: Any) -> Grammar:
+    if isinstance(part, Grammar):
+        return part
+    message = f"a part of a grammar is a Grammar or a text, not {part!r}"
+    raise TypeError(f"{message}; structgen.template(…) puts schemas and types into a text")
+
+
+def _identity(part: Grammar | str) -> Any:
+    """Return JSON data that tells a grammar, or a text in its place, from all others."""
+    if isinstance(part, str):
+        return part
+    if part.is_made_of_others:
+        return [part.kind, json.loads(part.source)]
+    return [part.kind, part.source, part.start, part.eager]
+
+
+def _shown(identity: Any) -> str:
+    """Return the call that makes a grammar; long texts in it are cut."""
+    if isinstance(identity, str):
+        return repr(identity)
+    kind, source, *more = identity
+    if kind in ("concat", "union"):
+        return f"Grammar.{kind}({', '.join(map(_shown, source))})"
+    if kind == "named":
+        return f"{_shown(source[0])}.named({source[1]!r})"
+    if kind == "repeat":
+        part, least, most, separator = source
+        return f"{_shown(part)}.repeat({least}, {most}{f', separator={separator!r}' if separator else ''})"
+    start, eager = more
+    name = "lark" if kind == "llguidance" else kind
+    given = json.loads(source) if kind in ("choice", "substring") else source
+    shown = repr(given[0] if kind == "substring" else given)
+    cut = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
+    options = "" if start == "start" else f", start={start!r}"
+    options += ", eager=False" if kind == "kbnf" and not eager else ""
+    return f"Grammar.{name}({cut}{options})"
 
 
 @dataclass(frozen=True, slots=True)

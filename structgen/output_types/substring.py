@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from structgen.errors import SchemaError
+from structgen.output_types.string_fields import core_schema_of, json_schema_of
 from structgen.schema.own_keywords import SUBSTRING_OF
 from structgen.schema.reading.substrings import Unit, is_substring, read_keyword
 
@@ -50,21 +50,7 @@ class SubstringOf:
         return {"text": self.text, "unit": self.unit}
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        from pydantic_core import core_schema
-
-        inner = handler(source)
-        kind: Any = inner
-        while kind["type"] == "definition-ref" or (kind["type"].startswith("function-") and "schema" in kind):
-            kind = kind["schema"] if "schema" in kind else handler.resolve_ref_schema(kind)
-        if kind["type"] != "str":
-            raise SchemaError(
-                "SubstringOf annotates str only",
-                pointer="",
-                keyword=SUBSTRING_OF,
-                hint="if the quote may be missing, write Annotated[str, SubstringOf(…)] | None",
-            )
-        # First of all validators: others may change the string, and the source holds it as it was written.
-        return core_schema.no_info_before_validator_function(self._check, inner)
+        return core_schema_of(source, handler, self._check, name="SubstringOf", keyword=SUBSTRING_OF)
 
     def _check(self, value: Any) -> Any:
         if isinstance(value, str) and not is_substring(value, self.text, self.unit):
@@ -72,10 +58,4 @@ class SubstringOf:
         return value
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        # Pydantic makes a chain of a pattern that follows this annotation. Each step of the chain reads the string.
-        steps: list[Any] = core["steps"] if core["type"] == "chain" else []
-        found = [handler(step) for step in (core, *steps)]
-        own = {SUBSTRING_OF: self._keyword()}
-        if len(found) == 1 and SUBSTRING_OF not in found[0]:
-            return {**found[0], **own}
-        return {"allOf": [*found, own]}
+        return json_schema_of(core, handler, {SUBSTRING_OF: self._keyword()})

@@ -75,6 +75,14 @@ def resolve(schema_or_type: Any, *, limits: Limits | None = None, options: Schem
     return _from_type(schema_or_type, options)
 
 
+_INSTEAD_OF_OUTLINES = {
+    "Regex": "structgen.Grammar.regex(pattern); in a field of a model, Regex works",
+    "CFG": "structgen.Grammar.lark(definition)",
+    "JsonSchema": "pass the JSON Schema itself, a dict or text",
+    "Choice": "structgen.Grammar.choice(items)",
+}
+
+
 def _read(text: str | bytes, limits: Limits) -> Any:
     try:
         value = json.loads(text)
@@ -126,10 +134,18 @@ def _from_type(given: Any, options: SchemaOptions) -> Source:
             keyword="type",
             hint="structgen.call lets a model pick a function and its arguments",
         )
+    if type(given).__module__ == "outlines.types.dsl":
+        kind = type(given).__name__
+        raise UnsupportedSchemaError(
+            f"{kind} of outlines is not a schema",
+            pointer="",
+            keyword="type",
+            hint=_INSTEAD_OF_OUTLINES.get(kind, "structgen.Grammar.regex(outlines.types.dsl.to_regex(…))"),
+        )
     try:
         adapter = given if isinstance(given, pydantic.TypeAdapter) else pydantic.TypeAdapter(given)
         json_schema = adapter.json_schema(schema_generator=ExactJsonSchema, mode="validation")
-    except (PydanticInvalidForJsonSchema, PydanticUserError, NameError, AttributeError) as error:
+    except (PydanticInvalidForJsonSchema, PydanticUserError, NameError, AttributeError, TypeError) as error:
         raise UnsupportedSchemaError(f"cannot make a schema of {name}: {error}", pointer="", keyword="type") from error
     formats = "assert" if options.formats == "annotate" else options.formats
 

@@ -129,6 +129,47 @@ def test_refused_schemas_exit_with_one(folder, tiny, capsys):
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["generate", "--schema", "bad.json", "x"], "#/properties/a"),
+        (["generate", "--schema", "bad.gbnf", "x"], "line 1"),
+        (["generate", "--schema", "none.kbnf", "x"], "has no text"),
+        (["generate", "--schema", "person.json", "--temperature", "-1", "x"], "temperature"),
+        (["trace", "--schema", "bad.json", "x"], "#/properties/a"),
+        (["call", "--tool", "cli_tools:unclear", "x"], "annotation"),
+        (["call", "--tool", "cli_tools:odd", "x"], "Odd"),
+        (["map", "in.jsonl", "--schema", "bad.json", "--out", "out.jsonl"], "#/properties/a"),
+        (["map", "in.csv", "--schema", "person.json", "--out", "out.jsonl"], "csv.DictReader"),
+        (["map", "in.csv", "--schema", "person.json", "--out", "out.jsonl", "--ray"], "csv.DictReader"),
+        (["map", "in.jsonl", "--schema", "person.json", "--out", "out.jsonl", "--field", "text"], "--field prompt"),
+        (["map", "missing.jsonl", "--schema", "person.json", "--out", "out.jsonl"], "missing.jsonl"),
+    ],
+)
+def test_bad_input_is_found_before_the_model_is_loaded(folder, monkeypatch, capsys, arguments, says):
+    monkeypatch.setattr("structgen.models.loading.load", lambda name: pytest.fail("the model was loaded"))
+    (folder / "bad.json").write_text('{"type": "object", "properties": {"a": {"type": "colour"}}}')
+    (folder / "bad.gbnf").write_text("root ::= missing")
+    (folder / "none.kbnf").write_text("start ::= S; S ::= S;")
+    (folder / "in.csv").write_text("id,prompt\n1,Ann is 34.\n")
+    (folder / "in.jsonl").write_text('{"prompt": "Ann is 34."}\n')
+    (folder / "cli_tools.py").write_text(
+        "class Odd: pass\ndef unclear(number): return number\ndef odd(number: Odd): return number\n"
+    )
+    assert cli.main(arguments) in (1, 2)
+    out, err = capsys.readouterr()
+    assert not out and says in err and "Loading" not in err
+    assert not (folder / "out.jsonl").exists()
+    sys.modules.pop("cli_tools", None)
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_about_a_schema_is_shown_once(folder, tiny, capsys):
+    """The schema is compiled twice: before the model is loaded, and for the model."""
+    assert cli.main(["generate", "--schema", '{"format": "nonsense", "enum": ["a"]}', "x"]) == 0
+    assert capsys.readouterr().err.count("unknown format") == 1
+
+
 def test_an_unfinished_answer_exits_with_one(folder, tiny, capsys):
     assert cli.main(["generate", "--schema", "cli_models:Free", "--max-new-tokens", "3", "x"]) == 1
     out, err = capsys.readouterr()

@@ -99,8 +99,10 @@ def test_scores_wider_than_the_vocabulary_are_masked_to_the_end(constraint, tiny
     size = tiny_model.vocabulary.size
     kept = constraint.logits_processor()(torch.tensor([[5]]), torch.zeros(1, size + 33))
     assert torch.isinf(kept[0, size:]).all()
-    with pytest.raises(structgen.VocabularyError, match="vocab_size"):
+    with pytest.raises(structgen.VocabularyError, match=f"vocab_size={size - 1}[^\0]*resize_token_embeddings"):
         constraint.logits_processor()(torch.tensor([[5]]), torch.zeros(1, size - 1))
+    with pytest.raises(structgen.VocabularyError, match=r"more than twice[^\0]*the model's own tokenizer"):
+        constraint.logits_processor()(torch.tensor([[5]]), torch.zeros(1, 50_000))
 
 
 def test_padding_after_the_end_is_ignored(tiny_model):

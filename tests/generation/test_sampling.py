@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from structgen.generation.sampling import Sampler
+from structgen.errors import ModelError, VocabularyError
+from structgen.generation.sampling import Sampler, checked_logits
 
 
 def mask_of(tokens, size):
@@ -107,3 +108,16 @@ def test_a_seed_makes_draws_repeatable():
 def test_options_out_of_range_are_refused(options):
     with pytest.raises(ValueError, match=r"temperature|top_k|top_p"):
         Sampler(**options)
+
+
+def test_logits_of_the_wrong_shape():
+    """Padding is cut off; rows of another number and widths of another model are errors that say what to do."""
+    assert checked_logits(np.zeros((2, 120), np.float32), 2, 100).shape == (2, 100)
+    for shape, error, message in [
+        ((1, 100), ModelError, r"shape \[1, 100\], where \[2, 100\]"),
+        ((200,), ModelError, r"shape \[200\]"),
+        ((2, 99), ModelError, r"shape \[2, 99\][^\0]*resize_token_embeddings"),
+        ((2, 32_000), VocabularyError, "32000 logits a row, more than twice the 100 tokens"),
+    ]:
+        with pytest.raises(error, match=message):
+            checked_logits(np.zeros(shape, np.float32), 2, 100)

@@ -67,6 +67,12 @@ def in_objects(space: Space, part: ObjectSet, value: dict[str, Any]) -> bool:
         return False
     if not all(key in value for key in part.required):
         return False
+    for clause in part.clauses:
+        if not any(
+            is_member(space, literal.node, value[literal.key]) if literal.key in value else literal.or_absent
+            for literal in clause
+        ):
+            return False
     for keys, node in part.somewhere:
         if not any(keys.contains(key) and is_member(space, node, item) for key, item in value.items()):
             return False

@@ -18,7 +18,7 @@ cdef class Endings:
     cdef readonly Terms terms
     cdef readonly Alphabets alphabets
     cdef dict _ever_endless              # state -> result of is_ever_endless
-    cdef dict _behind                    # (C, R) -> term -> whether all its texts are C*·R; see ends_behind
+    cdef dict _repeats_until                    # (C, R) -> term -> whether all its texts are C*·R; see repeats_until
     cdef dict _few                       # term -> result of _holds_few
 
     cpdef bint is_ever_endless(self, int state) except -1

@@ -50,7 +50,7 @@ class Endings:
         self.alphabets = emptiness.terms.alphabets
         self._ever_endless: dict[int, bool] = {}
         self._few: dict[int, bool] = {}
-        self._behind: dict[tuple[int, int], dict[int, bool]] = {}
+        self._repeats_until: dict[tuple[int, int], dict[int, bool]] = {}
 
     def is_ever_endless(self, state: int) -> bool:
         """Return whether every prefix that can go on has infinitely many continuations.
@@ -148,7 +148,7 @@ class Endings:
             return False
         last = self.last_of(star)
         is_plain = self._is_byte(self.table.tail[star])
-        if not is_plain and not (self._ends_repeating(star, body) and self.ends_behind(star, body, last)):
+        if not is_plain and not (self._ends_repeating(star, body) and self.repeats_until(star, body, last)):
             return False
         needed = self.alphabets.alphabet(last)
         for other in others:
@@ -173,7 +173,7 @@ class Endings:
         while waiting:
             top = waiting.pop()
             kind = self.table.kind[top]
-            if kind == K_UNION:
+            if kind == K_UNION or (kind == K_INTERSECTION and self.table.tail[top] == EMPTY):
                 following = self.table.payload[top]
             elif K_LITERAL <= kind <= K_REPEAT:
                 following = (self.table.tail[top],)
@@ -225,7 +225,7 @@ class Endings:
             return True
         return bool(self.table.kind[state] == K_REPEAT and self.table.payload[state][2] > SMALL_COUNT)
 
-    def ends_behind(self, state: int, body: int, last: int) -> bool:
+    def repeats_until(self, state: int, body: int, last: int) -> bool:
         """Return whether the form of a state shows that all its texts are C*·R, where no C begins like R.
 
         Args:
@@ -233,14 +233,13 @@ class Endings:
             body: C.
             last: R, or a literal that ends with R: of a literal, only the last byte is used.
         """
-        if (
-            self.table.kind[last] == K_LITERAL and self.table.tail[last] == EMPTY
-        ):  # the bytes before the last one may belong to C
+        if self.table.kind[last] == K_LITERAL and self.table.tail[last] == EMPTY:
+            # The bytes before the last one may belong to C.
             data = self.table.payload[last]
             last = self.terms.literal(data[len(data) - 1 :], EMPTY)
         if self.table.kind[last] != K_LITERAL or not self.terms.is_countable_with(body, last):
             return False
-        known = self._behind.setdefault((body, last), {last: True})
+        known = self._repeats_until.setdefault((body, last), {last: True})
         before = len(known)
         found = is_spelled(self.terms, state, body, last, self.alphabets.cover(body), known, by_bytes=True)
         self.table.count_pairs(len(known) - before)

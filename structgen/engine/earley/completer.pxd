@@ -1,6 +1,7 @@
 cimport cython
 
 from structgen.engine.arrays cimport grown_pool, zeros
+from structgen.engine.deadlines cimport spend
 from structgen.engine.earley.captured_texts cimport CapturedTexts
 from structgen.engine.earley.groups cimport GroupTable
 from structgen.engine.earley.kernels cimport Kernels

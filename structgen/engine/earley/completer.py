@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.constants import AFTER, EMPTY_TEXT, NEEDS_CHECK, NO_TEXT, ROOT, UNKNOWN_TEXT
+from structgen.engine.deadlines import spend
 from structgen.engine.earley.captured_texts import CapturedTexts
 from structgen.engine.earley.groups import GroupTable
 from structgen.engine.earley.kernels import Kernels
@@ -78,6 +79,7 @@ class Completer:
             elif groups.tell(group, ahead, self._kernels.serial):
                 first = groups.first[group]
                 last = groups.last[group]
+                spend(1 + last - first)
                 while size + 4 * (last - first) > len(self._stack):
                     self._stack = grown_pool(self._stack, size)
                 for row in range(first, last):

@@ -38,7 +38,7 @@ cdef class ItemSetStore:
     @cython.locals(target=int, only=int)
     cpdef int goto(self, int set_id, int byte) except -1
     cdef int known_step(self, int set_id, int byte) noexcept
-    @cython.locals(scan=int, state=int, automata=AutomatonStore, scans=ScanTable)
+    @cython.locals(first=int, last=int, scan=int, state=int, automata=AutomatonStore, scans=ScanTable)
     cdef int _step(self, int set_id, int byte) except -1
     @cython.locals(text=int)
     cdef int _text_after(self, int set_id, int byte) except -1

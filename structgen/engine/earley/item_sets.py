@@ -188,8 +188,9 @@ class ItemSetStore:
         self.steps += 1
         self._kernels.begin(self._text_after(set_id, byte))
         self._completer.skips = False
-        for scan in range(self.table.first_scan[set_id], self.table.last_scan[set_id]):
-            spend(1)
+        first, last = self.table.first_scan[set_id], self.table.last_scan[set_id]
+        spend(last - first)
+        for scan in range(first, last):
             state = automata.next(scans.state[scan], byte)
             if state == 0:
                 continue

@@ -1,6 +1,5 @@
 cimport cython
 
-from structgen.engine.deadlines cimport spend
 from structgen.engine.arrays cimport grown_pool, zeros
 from structgen.engine.earley.groups cimport GroupTable
 from structgen.engine.earley.item_columns cimport ItemTable, SetTable

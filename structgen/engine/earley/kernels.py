@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.constants import AFTER, DEAD_SET, FRESH, NEEDS_CHECK, NO_TEXT, UNSET
-from structgen.engine.deadlines import spend
 from structgen.engine.earley.groups import GroupTable
 from structgen.engine.earley.item_columns import ItemTable, SetTable
 from structgen.engine.grammar.rules import Rules
@@ -79,7 +78,6 @@ class Kernels:
         Raises:
             LimitExceededError: set_items.
         """
-        spend(1)
         items = self._items
         item = items.number(position, state, group)
         if items.mark[item] != self.serial:

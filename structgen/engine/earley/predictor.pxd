@@ -32,7 +32,7 @@ cdef class Predictor:
     cdef int close(self, int set_id) except -1
     @cython.locals(table=SetTable, items=ItemTable, rules=Rules, shift=int, predicted=int, index=int, item=int, position=int, symbol=int, entry=int, done=int)
     cdef int _predict_from(self, int set_id, int scan_first) except -1
-    @cython.locals(rules=Rules, shift=int, group=int, nonterminal=int, rule=int, position=int, symbol=int, state=int, ahead=int, waited=int)
+    @cython.locals(rules=Rules, shift=int, group=int, nonterminal=int, first=int, last=int, rule=int, position=int, symbol=int, state=int, ahead=int, waited=int)
     cdef int _predict_rules(self, int entry, int predicted) except -1
     @cython.locals(used=int)
     cdef int _predict(self, int entry, int predicted) except -1

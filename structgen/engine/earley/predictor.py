@@ -113,7 +113,6 @@ class Predictor:
             self._groups.wait(self._predicted_group[entry], position, items.group[item])
         done = 0
         while done < predicted:
-            spend(1)
             entry = self._agenda[done]
             done += 1
             if rules.first_rule[entry >> shift] < 0:
@@ -128,8 +127,9 @@ class Predictor:
         rules, shift = self._rules, self._shift
         group = self._predicted_group[entry]
         nonterminal = entry >> shift
-        for rule in range(rules.first_rule[nonterminal], rules.last_rule[nonterminal]):
-            spend(1)
+        first, last = rules.first_rule[nonterminal], rules.last_rule[nonterminal]
+        spend(1 + last - first)
+        for rule in range(first, last):
             position = rules.rule_starts[rule]
             symbol = rules.symbols[position]
             state = rules.start_state[position]
@@ -175,7 +175,6 @@ class Predictor:
         automata = self._automata
         common = NO_BYTE
         for scan in range(scan_first, self._scans.size):
-            spend(1)
             state = self._scans.state[scan]
             automata.expand(state)
             only = automata.only_byte.values[state]

@@ -29,7 +29,7 @@ cdef class Rules:
     cdef readonly int start_position
     cdef readonly int empty_position
     cdef readonly bint has_captures
-    cdef readonly bint are_by_place
+    cdef readonly bint serve_many_texts
     cdef object _source
     cdef int _max_symbols
     cdef int _rule_count

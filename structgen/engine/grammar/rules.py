@@ -83,8 +83,8 @@ class Rules:
             is written before the text.
         empty_position: the position of such a terminal before the empty text.
         has_captures: whether any body has a capture.
-        are_by_place: whether rules stand for places of the grammar, and serve many texts. False where they are made for
-            the content of one text so far.
+        serve_many_texts: whether rules stand for positions of the grammar, and so serve many texts. False where they
+            are made for the content of one text so far.
     """
 
     def __init__(self, tables: GrammarTables, automata: AutomatonStore, limits: Limits) -> None:
@@ -107,7 +107,7 @@ class Rules:
         self._refusals: dict[tuple[int, bytes], tuple[Sequence[Spelling], Sequence[Spelling]]] = {}
         self._continuations: dict[Hashable, int] = {}
         self.has_captures = False
-        self.are_by_place = tables.source is None or len(tables.lookaheads) > 0
+        self.serve_many_texts = tables.source is None or len(tables.lookaheads) > 0
         self._goes_on_endless: dict[int, bool] = {}
         start = self._load(tables)
         self._write(TERMINAL)

@@ -255,7 +255,7 @@ class SetMasks:
         """Add the tokens of all scannable items of a set."""
         sets, store = self._sets, self._store
         has_lookaheads = sets.rules.lookaheads.shift > 0
-        by_dotted_rule = sets.rules.are_by_place
+        by_dotted_rule = sets.rules.serve_many_texts
         marks = self._scratch.seen_states
         of_round = marks.begin()
         for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
@@ -281,6 +281,7 @@ class SetMasks:
         """Add those of the suspects that the grammar allows."""
         sets = self._sets
         spellings = self._terminals.spellings
+        spend(len(self._scratch.suspects))
         for token in self._scratch.suspects:
             target = set_id
             text = spellings[token]
@@ -288,7 +289,6 @@ class SetMasks:
                 target = sets.goto(target, text[index])
                 if not target:
                     break
-            spend(1)
             if target:
                 self._found.add(token)
         self._scratch.suspects.clear()

@@ -26,7 +26,7 @@ cdef class SkippableStates:
     @cython.locals(number=int)
     cpdef int find(self, int state) except -1
     cpdef bint stays_inside(self, int number, unsigned long long kinds_below, int height) noexcept
-    @cython.locals(automata=AutomatonStore, kind=int, part=int, search=int, body=int, kinds="unsigned long long", ends_behind=bint)
+    @cython.locals(automata=AutomatonStore, kind=int, part=int, search=int, body=int, kinds="unsigned long long", repeats_until=bint, last=int)
     cdef bint _is_open(self, int number, int state) except -1
     @cython.locals(automata=AutomatonStore, body=int, most="long long")
     cdef bint _is_bounded_repetition(self, int number, int state) except -1

@@ -136,7 +136,7 @@ class SkippableStates:
         searches: list[int] = []
         refused: list[int] = []
         kinds = ALL_KINDS
-        ends_behind = False
+        repeats_until = False
         for part in parts:
             if automata.table.kind[part] == K_COMPLEMENT and automata.table.tail[part] == EMPTY:
                 refused.append(automata.table.payload[part])
@@ -146,9 +146,10 @@ class SkippableStates:
                 return False
             body = automata.table.payload[search][0]
             kinds &= self._kinds_of(body)
-            ends_behind = ends_behind or automata.endings.ends_behind(part, body, automata.endings.last_of(search))
+            last = automata.endings.last_of(search)
+            repeats_until = repeats_until or automata.endings.repeats_until(part, body, last)
             searches.append(search)
-        if not kinds or not ends_behind:
+        if not kinds or not repeats_until:
             return False
         self.kinds[number] = kinds
         if not refused and len(searches) == 1 and not automata.table.may_be_empty[searches[0]]:
@@ -162,7 +163,7 @@ class SkippableStates:
         body, _, most = automata.table.payload[state]
         if automata.table.kind[automata.table.tail[state]] != K_LITERAL or automata.table.may_be_empty[body]:
             return False
-        if not automata.endings.ends_behind(state, body, automata.endings.last_of(state)):
+        if not automata.endings.repeats_until(state, body, automata.endings.last_of(state)):
             return False
         self.kinds[number] = self._kinds_of(body)
         self.reach[number] = min(most, NO_LIMIT)

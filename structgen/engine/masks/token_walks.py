@@ -104,8 +104,8 @@ class TokenWalks:
         inside = found.inside
         tokens, size = inside.values, inside.size
         visited = 0
+        spend(self._node_count)
         for index in range(self._node_count):
-            spend(1)
             node = self._nodes[index]
             depth = 0
             stop = trie.size
@@ -127,7 +127,6 @@ class TokenWalks:
                 state = targets[at]
                 visited += 1
                 if state < 0:
-                    spend(1)
                     state = automata.live_target(at)
                     targets = automata.partitions.target_pool
                 end = end_of[node]
@@ -189,7 +188,6 @@ class TokenWalks:
                         trie.node_mark[node] = self._serial
                     found.exits.add_counted(node, 0)
                 if automata.partitions.map_at.values[state] == NO_MAP:
-                    spend(1)
                     automata.derivatives.derive(state)
                 if automata.only_byte.values[state] == NO_BYTE:
                     node = end

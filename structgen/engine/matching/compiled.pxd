@@ -24,7 +24,6 @@ cdef class CompiledGrammar:
     cdef readonly bint eager
     cdef readonly object limits
     cdef Deadline _deadline     # of the turn under way
-    cdef int _turns             # how many turns are under way, each within the other
     cdef object _acquire        # methods of the lock
     cdef object _release
     cdef readonly int epoch

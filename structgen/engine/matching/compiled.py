@@ -191,7 +191,6 @@ class CompiledGrammar:
         self.eager = eager
         self.limits = limits
         self._deadline = Deadline(limits.mask_seconds, "mask_seconds")
-        self._turns = 0
         self.epoch = -1
         self.lock = SharedState.of(vocabulary).lock
         self._acquire, self._release = self.lock.acquire, self.lock.release
@@ -254,16 +253,11 @@ class CompiledGrammar:
         look (`structgen.engine.deadlines`), as most turns are over before.
         """
         self._acquire()
-        if self._turns == 0:
-            self._deadline.restart()
-            self._deadline.begin()
-        self._turns += 1
+        self._deadline.begin_anew()
 
     def end_turn(self) -> None:
         """End the time, and release the lock."""
-        self._turns -= 1
-        if self._turns == 0:
-            self._deadline.end()
+        self._deadline.end()
         self._release()
 
     def renew(self) -> None:

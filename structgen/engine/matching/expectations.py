@@ -184,8 +184,10 @@ class ExpectationFinder:
             return ""
         regex = self._tables.terminals[terminal_number(symbols[position])]
         known = self._origin()
-        texts = [Literal(text) for text in regex.texts] if isinstance(regex, LiteralSet) else [regex]
-        names = [name for name in known.get(texts[0], ()) if all(name in known.get(text, ()) for text in texts)]
+        parts = [regex]
+        if regex not in known and isinstance(regex, LiteralSet):  # normalization has put literals together
+            parts = [Literal(text) for text in regex.texts]
+        names = [name for name in known.get(parts[0], ()) if all(name in known.get(part, ()) for part in parts)]
         return "" if location in names or len(names) > MAX_RULES else joined(names)
 
     def _location(self, position: int, group: int) -> str:

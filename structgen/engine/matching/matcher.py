@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from structgen.engine.matching.compiled import CompiledGrammar, Turn
 from structgen.engine.vocabulary.bitmask import as_rows, as_words, tokens_of
@@ -27,6 +28,7 @@ from structgen.errors import LimitExceededError, TokenRejectedError, VocabularyE
 if TYPE_CHECKING:
     from structgen.engine.matching.expectations import ExpectationFinder, Expected
     from structgen.engine.matching.explaining import Explanation
+    from structgen.engine.vocabulary.bitmask import Bitmask
 
 __all__ = ["Matcher", "fill_next_token_bitmask"]
 
@@ -71,8 +73,8 @@ class Matcher:
         self._sets_before: list[int] = []
         self._texts: list[bytes] = []
         self._ended_by = NOT_ENDED  # index of the token after which only end tokens may come
-        self._mask_object: Any = NO_MASK
-        self._mask_words: Any = None
+        self._mask_object: object = NO_MASK
+        self._mask_words: NDArray[np.uint32]  # of that mask
         self._mask_rows = 0
         self._reached = 0
         self._begin()
@@ -90,7 +92,7 @@ class Matcher:
 
     # -- what may come next -----------------------------------------------------------------------------------------
 
-    def fill_next_token_bitmask(self, mask: Any, row: int = 0) -> None:
+    def fill_next_token_bitmask(self, mask: Bitmask, row: int = 0) -> None:
         """Write which tokens may come next into one row of a mask.
 
         Args:
@@ -111,7 +113,7 @@ class Matcher:
             raise ValueError(f"row {row} of a mask of {self._mask_rows} rows")
         self._fill(self._mask_words[row])
 
-    def _fill(self, words: Any) -> None:
+    def _fill(self, words: NDArray[np.uint32]) -> None:
         """Write which tokens may come next into uint32[words]."""
         compiled = self._compiled
         is_of_epoch = IS_COMPILED and self._epoch == compiled.epoch and not compiled.shared.is_full()
@@ -129,7 +131,7 @@ class Matcher:
             finally:
                 compiled.end_turn()
 
-    def _write(self, words: Any) -> None:
+    def _write(self, words: NDArray[np.uint32]) -> None:
         """Write the mask, where the set is one of this epoch."""
         compiled = self._compiled
         if self._has_ended():
@@ -512,7 +514,7 @@ class Matcher:
         self._epoch = compiled.epoch
 
 
-def fill_next_token_bitmask(matchers: Sequence[Matcher | None], mask: Any) -> None:
+def fill_next_token_bitmask(matchers: Sequence[Matcher | None], mask: Bitmask) -> None:
     """Write which tokens may come next in every sequence of a batch.
 
     Args:

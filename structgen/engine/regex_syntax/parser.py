@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from structgen.engine.regex.tree import EMPTY, Chars, Literal, Regex
@@ -36,11 +38,12 @@ from structgen.engine.regex_syntax.assertion_tree import (
 from structgen.engine.regex_syntax.assertions import resolve
 from structgen.engine.regex_syntax.edges import edges
 from structgen.engine.regex_syntax.look_behind_conditions import conditions_of_body
+from structgen.engine.regex_syntax.open_ends import OpenEnd, open_ends
 from structgen.engine.regex_syntax.reader import Dialect, Flags, Reader, read_class, read_escape, word_characters
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.limits import Limits
 
-__all__ = ["Dialect", "parse_regex"]
+__all__ = ["Dialect", "parse_part", "parse_regex"]
 
 MAX_COUNT_DIGITS = 9
 MAX_ASSERTIONS = 300  # of one pattern
@@ -102,21 +105,61 @@ def parse_regex(
         >>> parse_regex("ab|[c-e]", "ecma")
         Choice(parts=(Literal(data=b'ab'), Chars(ranges=((99, 101),))))
     """
-    if dialect not in _NEW_LINES:
-        raise ValueError(f"dialect must be 'ecma', 'python' or 'rust', not {dialect!r}")
     limits = limits if limits is not None else Limits()
-    reader = Reader(pattern, dialect)
+    reader = _reader(pattern, dialect)
     found = _Parser(reader, limits).parse()
     if not isinstance(found, Asserting):
         return resolve(found, anchored=anchored)
-    try:
+    with _errors_at(reader):
         resolved = resolve(found, anchored=anchored)
+    _check_size(resolved, limits)
+    return resolved
+
+
+def parse_part(
+    pattern: str, dialect: Dialect = "python", *, is_lazy: bool = False, limits: Limits | None = None
+) -> list[OpenEnd]:
+    """Return the texts that a pattern matches inside a longer text, each with the characters that must not follow.
+
+    Args:
+        pattern: the regular expression.
+        dialect: see `parse_regex`.
+        is_lazy: whether a lexer takes the shortest match.
+        limits: see `parse_regex`.
+
+    Raises:
+        LooksOutside: an assertion sees more than the part and the next character.
+        GrammarError, LimitExceededError: see `parse_regex`.
+
+    Example:
+        >>> [end.refused for end in parse_part("a(?!b)|c")]
+        [(), ((98, 98),)]
+    """
+    limits = limits if limits is not None else Limits()
+    reader = _reader(pattern, dialect)
+    found = _Parser(reader, limits).parse()
+    with _errors_at(reader):
+        ends = open_ends(found, is_lazy=is_lazy)
+    for end in ends:
+        _check_size(end.regex, limits)
+    return ends
+
+
+def _reader(pattern: str, dialect: Dialect) -> Reader:
+    if dialect not in _NEW_LINES:
+        raise ValueError(f"dialect must be 'ecma', 'python' or 'rust', not {dialect!r}")
+    return Reader(pattern, dialect)
+
+
+@contextmanager
+def _errors_at(reader: Reader) -> Iterator[None]:
+    """Add the position in the pattern to errors of resolving its assertions."""
+    try:
+        yield
     except CannotRepeat as error:
         reader.fail(str(error), error.begin)
     except GrammarError as error:
         reader.fail(str(error), 0)
-    _check_size(resolved, limits)
-    return resolved
 
 
 def _check_size(regex: Regex, limits: Limits) -> None:

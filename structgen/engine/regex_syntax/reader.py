@@ -32,6 +32,13 @@ Dialect = OneOf["ecma", "python", "rust"]
 
 _HEX = frozenset("0123456789abcdefABCDEF")
 _OCTAL = frozenset("01234567")
+_ANCHOR_HINTS = {
+    ("rust", "Z"): r"\z",
+    ("python", "z"): r"\Z",
+    ("ecma", "A"): "^",
+    ("ecma", "Z"): "$",
+    ("ecma", "z"): "$",
+}
 _CONTROLS = {"a": 0x07, "f": 0x0C, "n": 0x0A, "r": 0x0D, "t": 0x09, "v": 0x0B}
 _PYTHON_SPACE = union_of([*WHITE_SPACE, (0x1C, 0x1F)])
 _ECMA_SPACE = union_of([*difference_of(WHITE_SPACE, ((0x85, 0x85),)), (0xFEFF, 0xFEFF)])
@@ -273,7 +280,8 @@ def read_escape(reader: Reader, flags: Flags, *, in_class: bool) -> int | Ranges
     if letter == "k":
         reader.fail("a back-reference ('\\k') is not supported: no automaton can match it", begin)
     if (letter.isascii() and letter.isalnum()) or (reader.dialect == "rust" and not letter.isascii()):
-        reader.fail(f"the escape '\\{letter}' has no meaning in this dialect", begin)
+        hint = _ANCHOR_HINTS.get((reader.dialect, letter), "")
+        reader.fail(f"the escape '\\{letter}' has no meaning in this dialect", begin, hint=hint and f"write {hint}")
     return ord(letter)
 
 

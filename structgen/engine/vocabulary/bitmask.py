@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import sys
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,10 @@ from structgen.errors import VocabularyError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["allocate_token_bitmask", "apply_token_bitmask", "as_rows", "as_words", "tokens_of"]
+    Bitmask: TypeAlias = NDArray[np.uint32] | NDArray[np.int32] | torch.Tensor
+    Logits: TypeAlias = NDArray[np.floating[Any]] | torch.Tensor
+
+__all__ = ["allocate_token_bitmask", "apply_token_bitmask", "as_rows", "as_words", "check_not_too_wide", "tokens_of"]
 
 FULL = 0xFFFFFFFF  # a word of 32 allowed tokens
 _WORDS = (np.dtype(np.uint32), np.dtype(np.int32))  # comparing a dtype with these is quicker than with the classes
@@ -54,7 +57,7 @@ def allocate_token_bitmask(batch_size: int, vocab_size: int) -> NDArray[np.uint3
     return mask
 
 
-def as_words(mask: Any, vocab_size: int) -> NDArray[np.uint32]:
+def as_words(mask: Bitmask, vocab_size: int) -> NDArray[np.uint32]:
     """Return a mask that is to be filled as a numpy array that shares its memory.
 
     Args:
@@ -78,7 +81,7 @@ def as_words(mask: Any, vocab_size: int) -> NDArray[np.uint32]:
     return words
 
 
-def as_rows(mask: Any) -> NDArray[np.uint32]:
+def as_rows(mask: Bitmask) -> NDArray[np.uint32]:
     """Return a mask that is to be filled as a numpy array that shares its memory, whatever its width.
 
     Args:
@@ -97,10 +100,11 @@ def as_rows(mask: Any) -> NDArray[np.uint32]:
     return words
 
 
-def apply_token_bitmask(logits: Any, mask: Any) -> None:
+def apply_token_bitmask(logits: Logits, mask: Bitmask) -> None:
     """Set the logits of the tokens that a mask does not allow to minus infinity, in place.
 
-    Logits past the mask's width belong to no token and become minus infinity, too: models pad their logits.
+    Logits past the mask's width belong to no token and become minus infinity, too: models pad their logits. Logits of
+    more than twice the width are those of another model, and an error.
     On the CPU this costs at most about 15 µs for a row of 128,256 float32 in the cache, whatever the mask
     (`benchmarks/apply_bitmask.py`). On other devices the mask is copied to the device, where each of its bytes is
     looked up in a table of eight flags.
@@ -111,7 +115,7 @@ def apply_token_bitmask(logits: Any, mask: Any) -> None:
 
     Raises:
         VocabularyError: the type or shape of `logits` or `mask` is not one of these, they differ in the number of rows,
-            or the mask has words for tokens that have no logits.
+            or the mask has words for tokens that have no logits, or the logits are those of another model.
 
     Example:
         >>> logits = np.zeros(4, dtype=np.float32)
@@ -151,22 +155,43 @@ def tokens_of(words: NDArray[np.uint32], size: int | None = None) -> NDArray[np.
     return np.flatnonzero(np.unpackbits(words.view(np.uint8), count=size, bitorder="little"))
 
 
+_MAX_PADDING = 4096  # logits a row that small vocabularies may be padded by
+
+
 def _check_shapes(logits: tuple[int, int], mask: tuple[int, ...]) -> None:
     if logits[0] != mask[0]:
         raise VocabularyError(f"got {logits[0]} rows of logits and {mask[0]} rows of masks")
     if mask[1] > (logits[1] + 31) // 32:
         raise VocabularyError(
             f"got {logits[1]} logits a row and a mask for more than {32 * (mask[1] - 1)} tokens",
-            hint="mask and logits belong to different vocabularies",
+            hint="compile the schema for the vocabulary of the model that makes the logits",
+        )
+    check_not_too_wide(logits[1], 32 * mask[1])
+
+
+def check_not_too_wide(width: int, vocab_size: int) -> None:
+    """Check that logits are not much wider than a vocabulary: models pad them, but not to twice the size.
+
+    Args:
+        width: the number of logits in a row.
+        vocab_size: the number of tokens V.
+
+    Raises:
+        VocabularyError: the logits are those of another model.
+    """
+    if width > 2 * vocab_size + _MAX_PADDING:
+        raise VocabularyError(
+            f"the model returns {width} logits a row, more than twice the {vocab_size} tokens of the vocabulary",
+            hint=f"make the vocabulary with the model's own tokenizer, or with the size {width} if the model pads",
         )
 
 
-def _is_tensor(value: Any) -> bool:
+def _is_tensor(value: object) -> TypeGuard[torch.Tensor]:
     torch = sys.modules.get("torch")  # a caller with a tensor has imported it
     return torch is not None and isinstance(value, torch.Tensor)
 
 
-def _words(mask: Any) -> NDArray[np.uint32]:
+def _words(mask: Bitmask) -> NDArray[np.uint32]:
     """Return the mask as uint32[batch, words], sharing its memory."""
     if not isinstance(mask, np.ndarray) and _is_tensor(mask):
         if not mask.is_cpu:
@@ -175,7 +200,7 @@ def _words(mask: Any) -> NDArray[np.uint32]:
     if not isinstance(mask, np.ndarray) or mask.dtype not in _WORDS or mask.ndim not in (1, 2):
         what = f"{mask.dtype}{list(mask.shape)}" if isinstance(mask, np.ndarray) else type(mask).__name__
         raise VocabularyError(f"a mask of type {what}: uint32 or int32 [batch, words] or [words] is needed")
-    words: NDArray[np.uint32] = mask if mask.dtype == _WORDS[0] else mask.view(_WORDS[0])
+    words: NDArray[np.uint32] = mask.view(_WORDS[0])
     return words if words.ndim == 2 else words[np.newaxis]
 
 
@@ -206,7 +231,7 @@ _KINDS = {
 }
 
 
-def _patterns(logits: Any) -> tuple[NDArray[Any], _Kind]:
+def _patterns(logits: Logits) -> tuple[NDArray[Any], _Kind]:
     """Return logits on the CPU as unsigned integers of the same width, sharing their memory."""
     if _is_tensor(logits):
         import torch
@@ -218,7 +243,7 @@ def _patterns(logits: Any) -> tuple[NDArray[Any], _Kind]:
         if logits.is_floating_point() and logits.element_size() > 1:
             logits = logits.numpy()
     kind = _KINDS.get(logits.dtype) if isinstance(logits, np.ndarray) else None
-    if kind is None:
+    if kind is None or not isinstance(logits, np.ndarray):
         name = getattr(logits, "dtype", type(logits).__name__)
         raise VocabularyError(f"logits of type {name}: floats of 16, 32 or 64 bits in numpy or torch are needed")
     return logits.view(kind.dtype), kind
@@ -250,7 +275,7 @@ _KERNEL_IS_COMPILED = not isinstance(fill_refused, FunctionType)
 # -- other devices ------------------------------------------------------------------------------------------------
 
 
-def _tensor_words(mask: Any, device: torch.device) -> torch.Tensor:
+def _tensor_words(mask: Bitmask, device: torch.device) -> torch.Tensor:
     """Return the mask as int32[batch, words] on the device."""
     import torch
 

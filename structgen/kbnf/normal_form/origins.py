@@ -8,12 +8,13 @@ from functools import lru_cache
 
 from structgen.engine.grammar.tables import terminal_number
 from structgen.engine.regex.tree import Regex
+from structgen.kbnf import ast
 from structgen.kbnf.normal_form.flattening import flatten
 from structgen.kbnf.normal_form.productions import TerminalTable
 from structgen.kbnf.reading.kbnf import parse
 from structgen.limits import Limits
 
-__all__ = ["rules_of_terminals"]
+__all__ = ["rules_of_terminals", "rules_of_tree"]
 
 _MAX_GRAMMARS = 8
 # The grammar was compiled before, within limits that are not known here.
@@ -32,8 +33,12 @@ def rules_of_terminals(source: str, start: str = "start") -> dict[Regex, tuple[s
         >>> list(rules_of_terminals("start ::= '(' digits ')'; digits ::= #'[0-9]+';").values())
         [('start',), ('start',), ('digits',)]
     """
+    return rules_of_tree(replace(parse(source, limits=_NO_LIMITS), start=start))
+
+
+def rules_of_tree(tree: ast.Grammar) -> dict[Regex, tuple[str, ...]]:
+    """Return for each terminal of a grammar that was compiled before the names of the rules that use it."""
     terminals = TerminalTable(lambda regex: False)
-    tree = replace(parse(source, limits=_NO_LIMITS), start=start)
     productions = flatten(tree, terminals, limits=_NO_LIMITS)
     names: dict[int, dict[str, None]] = {}
     for name, alternatives in zip(productions.names, productions.bodies):

@@ -89,6 +89,13 @@ def _fail_at_character(source: str, offset: int) -> NoReturn:
     fail(source, offset, f"unexpected character {character!r}")
 
 
+def _hint_of_escape(letter: str) -> str:
+    if not letter.isprintable():
+        return ""
+    name = "z" if letter == "Z" else letter  # the end of the text, in the syntax of Rust
+    return f"a backslash of a regex is written twice: \\\\{name}"
+
+
 def numbered_character(source: str, offset: int, escape: str, digits: str) -> str:
     r"""Return the character of a numbered escape such as `\x41`.
 
@@ -130,7 +137,7 @@ def unescape(source: str, token: Token) -> str:
                 source,
                 offset,
                 f"unknown escape {found[0]}",
-                hint=f"a backslash of a regex is written twice: \\\\{found[4]}" if found[4].isprintable() else "",
+                hint=_hint_of_escape(found[4]),
             )
         return _SIMPLE_ESCAPES[found[4]]
 

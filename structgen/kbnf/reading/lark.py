@@ -15,10 +15,11 @@ _INDENT _DEDENT` is read as Lark's `PythonIndenter` reads it: `lark_lexing` and 
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal, NoReturn, TypeAlias
+from typing import Literal, NoReturn
 
 from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
@@ -27,27 +28,31 @@ from structgen.kbnf import ast
 from structgen.kbnf.reading.kbnf_lexer import fail
 from structgen.kbnf.reading.lark_bodies import Body, read_body
 from structgen.kbnf.reading.lark_common import COMMON, COMMON_IN_LLGUIDANCE
-from structgen.kbnf.reading.lark_indentation import DEDENT, INDENT, NEWLINE, indented_rules
-from structgen.kbnf.reading.lark_lexer import LarkToken, lark_tokens, text_of
+from structgen.kbnf.reading.lark_imports import Sources
+from structgen.kbnf.reading.lark_indentation import NEWLINE, indented_rules
+from structgen.kbnf.reading.lark_items import Definition
+from structgen.kbnf.reading.lark_lexer import LarkDialect, LarkToken, pattern_of, text_of
 from structgen.kbnf.reading.lark_lexing import LexedGrammar
-from structgen.kbnf.reading.lark_terminals import LookingOut, Terminal, python_terminal
-from structgen.kbnf.rewriting import sequence
+from structgen.kbnf.reading.lark_terminals import LookingOut, Terminal, first_look, regex_terminal
+from structgen.kbnf.rewriting import nodes_of, sequence
 from structgen.limits import Limits
 
-__all__ = ["LarkDialect", "parse_lark", "parse_lexed"]
+__all__ = ["ImportPaths", "LarkDialect", "parse_lark", "parse_lexed", "read_lark"]
 
-LarkDialect: TypeAlias = Literal["llguidance", "lark"]
-"""The dialect: llguidance (regexes in Rust's syntax), or "lark", the Python toolkit (regexes in Python's)."""
-
-_DECLARED = frozenset((INDENT, DEDENT))
-# What looks outside of a terminal; and the other escapes and classes, which may hold the same characters.
-_REACHES_OUT = re.compile(r"(?P<out>[\^$]|\\[AzZbB<>]|\(\?<?[=!])|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]", re.DOTALL)
-_CAPTURES = re.compile(r'capture(?:="[^"]*")?')
+_SEES_ONE = "an assertion may see the terminal's own text, and refuse one character after it"
 _MAX_INSTANCES = 10_000  # of templates
+
+ImportPaths = Sequence[str | os.PathLike[str]]
+"""Folders that are searched for the files of `%import`."""
 
 
 def parse_lark(
-    text: str, *, dialect: LarkDialect = "llguidance", start: str = "start", limits: Limits | None = None
+    text: str,
+    *,
+    dialect: LarkDialect = "llguidance",
+    start: str = "start",
+    import_paths: ImportPaths = (),
+    limits: Limits | None = None,
 ) -> ast.Grammar:
     """Return the tree of a grammar.
 
@@ -55,6 +60,7 @@ def parse_lark(
         text: the grammar.
         dialect: "llguidance" or "lark", see `LarkDialect`.
         start: the rule that it begins at.
+        import_paths: the folders of the files that `%import` reads.
         limits: bounds on the size of the grammar and of each regex.
 
     Raises:
@@ -66,39 +72,41 @@ def parse_lark(
         >>> parse_lark('start: "a"+').rules[-1].body
         OneOrMore(body=RegexTerminal(regex=Literal(data=b'a'), source=None, kind=''))
     """
-    return _Reader(text, dialect, start, limits or Limits()).grammar()
+    return read_lark(text, dialect=dialect, start=start, import_paths=import_paths, limits=limits)[1]
 
 
-def parse_lexed(text: str, *, start: str = "start", limits: Limits | None = None) -> LexedGrammar:
+def read_lark(
+    text: str, *, dialect: LarkDialect, start: str, import_paths: ImportPaths, limits: Limits | None
+) -> tuple[str, ast.Grammar]:
+    """Return the text of a grammar with those of the imported files, and the tree; see `parse_lark`."""
+    sources = Sources(text, dialect, import_paths)
+    try:
+        tree = _Reader(sources, dialect, start, limits or Limits()).grammar()
+    except GrammarError as error:
+        raise sources.located(error) from None
+    return sources.text, tree
+
+
+def parse_lexed(
+    text: str, *, start: str = "start", import_paths: ImportPaths = (), limits: Limits | None = None
+) -> LexedGrammar:
     """Return a grammar of the Python toolkit as rules over the terminals of its lexer.
 
     Args:
         text: the grammar.
         start: the rule that it begins at.
+        import_paths: the folders of the files that `%import` reads.
         limits: bounds on the size of the grammar and of each regex.
 
     Raises:
         GrammarError: the text is not a Lark grammar, or uses a construct that is not supported; with line and column.
         LimitExceededError: the grammar is too large.
     """
-    return _Reader(text, "lark", start, limits or Limits()).lexed_grammar()
-
-
-class _Definition:
-    """The definition of a rule or terminal.
-
-    Attributes:
-        name: its name.
-        parameters: the names of its parameters.
-        priority: as written, or 0.
-        body: the tokens of its body.
-    """
-
-    def __init__(self, name: LarkToken, parameters: tuple[str, ...], priority: int, body: list[LarkToken]) -> None:
-        self.name = name
-        self.parameters = parameters
-        self.priority = priority
-        self.body = body
+    sources = Sources(text, "lark", import_paths)
+    try:
+        return _Reader(sources, "lark", start, limits or Limits()).lexed_grammar()
+    except GrammarError as error:
+        raise sources.located(error) from None
 
 
 class _Reader:
@@ -109,25 +117,27 @@ class _Reader:
         _terminals: the regexes of the terminals that were read, by name.
         _rules: the rules that were read, by name, with the instances of templates.
         _pending: the rules and instances to read, each with the arguments of its template.
+        _passed: the templates that are arguments of templates, by name, each with a token that names it.
         _skip: any number of ignored texts, None if nothing is ignored.
         _lexed: the terminals that rules use, by name, if rules are to refer to terminals; else None.
         _declared: the names of `%declare`.
     """
 
-    def __init__(self, text: str, dialect: LarkDialect, start: str, limits: Limits) -> None:
-        self._text = text
+    def __init__(self, sources: Sources, dialect: LarkDialect, start: str, limits: Limits) -> None:
+        self._sources = sources
+        self._text = sources.text
         self._start = start
+        self._lark = dialect
         self._dialect: Literal["python", "rust"] = "python" if dialect == "lark" else "rust"
         self._limits = limits
-        self._tokens = lark_tokens(text)
-        self._position = 0
-        self._definitions: dict[str, _Definition] = {}
+        self._definitions: dict[str, Definition] = {}
         self._ignored: list[list[LarkToken]] = []
         self._terminals: dict[str, Terminal] = {}
         self._rules: dict[str, ast.Expression] = {}
         self._instances: dict[tuple[str, tuple[ast.Expression, ...]], str] = {}
         self._arguments = 0
-        self._pending: list[tuple[str, _Definition, dict[str, ast.Expression]]] = []
+        self._passed: dict[str, LarkToken] = {}
+        self._pending: list[tuple[str, Definition, dict[str, ast.Expression]]] = []
         self._skip: ast.Expression | None = None
         self._lexed: dict[str, Terminal] | None = None
         self._declared: dict[str, LarkToken] = {}
@@ -158,8 +168,13 @@ class _Reader:
 
     def _read_items(self) -> None:
         """Read all statements, and the terminals."""
-        while self._tokens[self._position].kind != "end":
-            self._item()
+        self._sources.read()
+        self._text = self._sources.text
+        items = self._sources.items
+        self._definitions, self._ignored, self._declared = items.definitions, items.ignored, items.declared
+        for alias, name in self._sources.common.items():
+            pattern = COMMON[name] if self._dialect == "python" else COMMON_IN_LLGUIDANCE.get(name, COMMON[name])
+            self._terminals[alias] = Terminal.of(parse_regex(pattern, self._dialect, limits=self._limits))
         found = self._definitions.get(self._start)
         if found is None or found.name.kind != "rule":
             fail(self._text, 0, f"there is no rule {self._start!r}, where a grammar begins")
@@ -174,7 +189,11 @@ class _Reader:
                 self._pending.append((name, definition, {}))
         while self._pending:
             name, definition, arguments = self._pending.pop()
-            self._rules[name] = read_body(self._text, definition.body, _RuleBody(self, arguments), self._limits)
+            self._rules[name] = read_body(
+                self._text, definition.body, _RuleBody(self, arguments), self._limits, self._lark
+            )
+        if self._passed:
+            self._check_templates()
 
     def _ignored_regexes(self) -> list[rx.Regex]:
         return [self.plain(self._terminal_of(body), body[0]).regex for body in self._ignored if body]
@@ -182,118 +201,6 @@ class _Reader:
     def fail(self, token: LarkToken, message: str, *, hint: str = "") -> NoReturn:
         """Raise a `GrammarError` that points at a token."""
         fail(self._text, token.offset, message, hint=hint)
-
-    # -- items --------------------------------------------------------------------------------------------------------
-
-    def _next(self) -> LarkToken:
-        token = self._tokens[self._position]
-        self._position += token.kind != "end"
-        return token
-
-    def _take(self, text: str, where: str) -> LarkToken:
-        token = self._next()
-        if token.text != text:
-            found = repr(token.text) if token.text.strip() else "the end of the line"
-            self.fail(token, f"expected {text!r} {where}, found {found}")
-        return token
-
-    def _line(self) -> list[LarkToken]:
-        """Return the tokens up to the end of the item."""
-        begin = self._position
-        while self._next().kind != "newline":
-            pass
-        return self._tokens[begin : self._position - 1]
-
-    def _item(self) -> None:
-        token = self._next()
-        if token.kind == "newline":
-            return
-        if token.text == "%ignore":
-            self._ignored.append(self._line())
-        elif token.text == "%import":
-            self._import(token)
-        elif token.text == "%declare" and self._dialect == "python":
-            self._declare()
-        elif token.text == "%llguidance":
-            if not isinstance(token.value, dict) or set(token.value) - {"no_forcing"}:
-                self.fail(token, "the only supported option of %llguidance is no_forcing, which has no effect here")
-        elif token.kind in ("statement", "json"):
-            self.fail(token, f"{token.text} is not supported")
-        else:
-            while token.text in ("!", "?"):
-                token = self._next()
-            if token.kind not in ("rule", "terminal"):
-                self.fail(token, f"expected a rule, a terminal or a statement, found {token.text!r}")
-            self._define(token)
-
-    def _declare(self) -> None:
-        """Read the names of `%declare`: only those of Lark's `PythonIndenter` have a meaning here."""
-        for token in self._line():
-            if token.text not in _DECLARED:
-                hint = f"only {INDENT} and {DEDENT} can be declared; they mean what Lark's PythonIndenter makes of them"
-                self.fail(token, f"the declared terminal {token.text!r} has no meaning", hint=hint)
-            self._declared[token.text] = token
-
-    def _define(self, name: LarkToken) -> None:
-        if name.text in self._definitions or name.text in self._terminals:
-            self.fail(name, f"{name.text!r} is defined twice")
-        parameters: list[str] = []
-        if self._tokens[self._position].text == "{":
-            if name.kind == "terminal":
-                self.fail(name, "templates of terminals are not supported")
-            self._next()
-            while True:
-                parameters.append(self._next().text)
-                if self._tokens[self._position].text != ",":
-                    break
-                self._next()
-            self._take("}", "after the parameters")
-        if self._tokens[self._position].text == "[":
-            self._attributes()
-        priority = self._priority(name)
-        self._take(":", f"after {name.text!r}")
-        self._definitions[name.text] = _Definition(name, tuple(parameters), priority, self._line())
-
-    def _priority(self, name: LarkToken) -> int:
-        if self._tokens[self._position].text != ".":
-            return 0
-        self._next()
-        sign = 1
-        if self._tokens[self._position].text == "-":
-            self._next()
-            sign = -1
-        number = self._next()
-        if number.kind != "number":
-            self.fail(name, "expected a priority after '.'")
-        return sign * int(number.text)
-
-    def _attributes(self) -> None:
-        """Read the attributes of an llguidance rule: only `[capture]`, which has no effect on the language."""
-        opening = self._next()
-        end = self._text.find("]", opening.offset)
-        inner = self._text[opening.offset + 1 : end]
-        for attribute in inner.split(","):
-            if not _CAPTURES.fullmatch(attribute.strip()):
-                self.fail(opening, f"the attribute {attribute.strip()!r} is not supported")
-        while self._next().text != "]":
-            pass
-
-    def _import(self, statement: LarkToken) -> None:
-        line = self._line()
-        words = [token.text for token in line]
-        if words[:1] != ["common"]:
-            self.fail(statement, "only the terminals of 'common' can be imported")
-        if len(words) > 2 and words[1] == ".":
-            names = {words[2]: words[4] if words[3:4] == ["->"] and len(words) == 5 else words[2]}
-        else:
-            names = {word: word for word in words[1:] if word not in (".", "(", ")", ",")}
-        for name, alias in names.items():
-            if name not in COMMON:
-                self.fail(statement, f"there is no terminal {name!r} in 'common'")
-            pattern = COMMON[name]
-            if self._dialect == "rust":
-                pattern = COMMON_IN_LLGUIDANCE.get(name, pattern)
-            self._terminals[alias] = Terminal.of(parse_regex(pattern, self._dialect, limits=self._limits))
 
     # -- terminals ----------------------------------------------------------------------------------------------------
 
@@ -320,7 +227,7 @@ class _Reader:
                     stack.append((token.text, False))
 
     def _terminal_of(self, body: list[LarkToken]) -> Terminal:
-        return read_body(self._text, body, _TerminalBody(self), self._limits)
+        return read_body(self._text, body, _TerminalBody(self), self._limits, self._lark)
 
     def plain(self, terminal: Terminal, token: LarkToken) -> Terminal:
         """Return a terminal that must not look at the character after it."""
@@ -335,7 +242,7 @@ class _Reader:
                 self.fail(token, f"the terminal {token.text!r} is not defined")
             return self._terminals[token.text]
         if token.kind == "string":
-            text, ignores_case = text_of(self._text, token)
+            text, ignores_case = text_of(self._text, token, self._lark)
             if not ignores_case:
                 return Terminal.of(rx.Literal(text.encode()))
             return Terminal.of(parse_regex(f"(?i:{re.escape(text)})", self._dialect, limits=self._limits))
@@ -347,22 +254,20 @@ class _Reader:
 
     def _regex(self, token: LarkToken) -> Terminal:
         end = token.text.rindex("/")
-        pattern, flags = token.text[1:end], token.text[end + 1 :].replace("u", "")
+        pattern = pattern_of(self._text, token, token.text[1:end], self._lark)
+        flags = token.text[end + 1 :].replace("u", "")
         if set(flags) - set("imsx"):
             self.fail(token, f"the flags {flags!r} are not supported")
+        look = first_look(pattern) if self._dialect == "rust" else None
+        if look is not None:
+            at = LarkToken("", "", token.offset + 1 + look.offset)
+            hint = "dialect='lark' reads the grammars of the Python toolkit"
+            self.fail(at, f"{look.what!r} is look-around, which llguidance's dialect does not have", hint=hint)
         try:
-            if self._dialect == "python":
-                return python_terminal(pattern.replace("\\/", "/"), flags, self._limits)
-            for found in _REACHES_OUT.finditer(pattern):
-                if found["out"]:
-                    raise LookingOut(found.start(), found["out"])
-            pattern = pattern.replace("\\/", "/")
-            if flags:
-                pattern = f"(?{flags}:{pattern}{chr(10) if 'x' in flags else ''})"
-            return Terminal.of(parse_regex(pattern, "rust", limits=self._limits))
+            return regex_terminal(pattern, flags, self._dialect, self._limits)
         except LookingOut as error:
             at = LarkToken("", "", token.offset + 1 + error.offset)
-            self.fail(at, f"{error.what!r} looks outside of the terminal, which is not supported")
+            self.fail(at, f"{error.what!r} looks outside of the terminal, which is not supported", hint=_SEES_ONE)
         except GrammarError as error:
             reason = str(error).split("\n", 1)[0].removeprefix(f"line {error.line}, column {error.column}: ")
             self.fail(token, f"in this regex: {reason}", hint=error.hint)
@@ -405,6 +310,9 @@ class _Reader:
         definition = self._definitions.get(token.text)
         if definition is None:
             self.fail(token, f"the rule {token.text!r} is not defined")
+        if definition.parameters and not arguments and self._lark == "lark":
+            self._passed.setdefault(token.text, token)
+            return ast.Reference(token.text)  # an argument of another template
         if len(definition.parameters) != len(arguments):
             self.fail(token, f"{token.text!r} takes {len(definition.parameters)} arguments, not {len(arguments)}")
         if not arguments:
@@ -418,6 +326,31 @@ class _Reader:
             self._instances[token.text, arguments] = name
             self._pending.append((name, definition, dict(zip(definition.parameters, arguments))))
         return ast.Reference(name)
+
+    def applied(
+        self, token: LarkToken, template: ast.Expression, arguments: tuple[ast.Expression, ...]
+    ) -> ast.Expression:
+        """Return the instance of a template that was passed to another one.
+
+        Args:
+            token: the parameter's name.
+            template: the argument.
+            arguments: those that the parameter is applied to.
+        """
+        if not isinstance(template, ast.Reference) or not self._is_template(template.name):
+            self.fail(token, f"{token.text!r} is applied to arguments, but stands for no template")
+        return self.rule(token._replace(text=template.name), arguments)
+
+    def _is_template(self, name: str) -> bool:
+        return name in self._definitions and bool(self._definitions[name].parameters)
+
+    def _check_templates(self) -> None:
+        """Refuse templates that stand in a rule without arguments."""
+        for body in self._rules.values():
+            for node in nodes_of(body):
+                if isinstance(node, ast.Reference) and self._is_template(node.name):
+                    count = len(self._definitions[node.name].parameters)
+                    self.fail(self._passed[node.name], f"{node.name!r} takes {count} arguments, not 0")
 
     def _argument(self, expression: ast.Expression) -> ast.Expression:
         """Return a template's argument as a name, so that templates of templates do not make ever larger bodies."""
@@ -438,9 +371,10 @@ class _RuleBody(Body[ast.Expression]):
 
     def atom(self, token: LarkToken, arguments: tuple[ast.Expression, ...]) -> ast.Expression:
         if token.kind == "rule":
-            if token.text in self._arguments and not arguments:
-                return self._arguments[token.text]
-            return self._reader.rule(token, arguments)
+            given = self._arguments.get(token.text)
+            if given is None:
+                return self._reader.rule(token, arguments)
+            return self._reader.applied(token, given, arguments) if arguments else given
         return self._reader.lexeme(token)
 
     def range(self, regex: rx.Regex) -> ast.Expression:

@@ -16,7 +16,7 @@ from structgen.engine.regex import tree as rx
 from structgen.engine.regex.unicode_classes import ANY, intersection_of
 from structgen.errors import LimitExceededError
 from structgen.kbnf.reading.kbnf_lexer import fail
-from structgen.kbnf.reading.lark_lexer import LarkToken, text_of
+from structgen.kbnf.reading.lark_lexer import LarkDialect, LarkToken, text_of
 from structgen.limits import Limits
 
 __all__ = ["Body", "read_body"]
@@ -60,7 +60,9 @@ class Body(ABC, Generic[V]):
         """Return the value of `~x`: all texts that `x` does not match."""
 
 
-def read_body(text: str, tokens: list[LarkToken], body: Body[V], limits: Limits) -> V:
+def read_body(
+    text: str, tokens: list[LarkToken], body: Body[V], limits: Limits, dialect: LarkDialect = "llguidance"
+) -> V:
     """Return the value of a body.
 
     Args:
@@ -68,13 +70,14 @@ def read_body(text: str, tokens: list[LarkToken], body: Body[V], limits: Limits)
         tokens: the tokens of the body.
         body: builds the value.
         limits: `grammar_symbols` bounds it.
+        dialect: see `LarkDialect`.
 
     Raises:
         GrammarError: the body cannot be read; with line and column.
         LimitExceededError: the body is too large.
     """
     end = LarkToken("end", "", tokens[-1].offset + len(tokens[-1].text) if tokens else len(text))
-    return _BodyReader(text, [*tokens, end], body, limits).read()
+    return _BodyReader(text, [*tokens, end], body, limits, dialect).read()
 
 
 @dataclass(slots=True)
@@ -103,7 +106,8 @@ class _Frame(Generic[V]):
 class _BodyReader(Generic[V]):
     """The state of one `read_body`."""
 
-    def __init__(self, text: str, tokens: list[LarkToken], body: Body[V], limits: Limits) -> None:
+    def __init__(self, text: str, tokens: list[LarkToken], body: Body[V], limits: Limits, dialect: LarkDialect) -> None:
+        self._dialect = dialect
         self._text = text
         self._tokens = tokens
         self._position = 0
@@ -167,7 +171,7 @@ class _BodyReader(Generic[V]):
     def _range(self, first: LarkToken, last: LarkToken) -> rx.Regex:
         if last.kind != "string":
             self._fail(last, "expected a string after '..'")
-        low, high = text_of(self._text, first)[0], text_of(self._text, last)[0]
+        low, high = (text_of(self._text, token, self._dialect)[0] for token in (first, last))
         if len(low) != 1 or len(high) != 1 or high < low:
             self._fail(first, "a range has two single characters, the smaller one first")
         return rx.Chars(intersection_of(((ord(low), ord(high)),), ANY))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
 from structgen.kbnf.reading.kbnf_lexer import fail, numbered_character
 
-__all__ = ["LarkToken", "lark_tokens", "text_of"]
+__all__ = ["LarkDialect", "LarkToken", "lark_tokens", "pattern_of", "text_of"]
+
+LarkDialect: TypeAlias = Literal["llguidance", "lark"]
+"""The dialect: llguidance (regexes in Rust's syntax), or "lark", the Python toolkit (regexes in Python's)."""
 
 # The order matters: a comment before a regex, a regex before marks. A line that begins with "|" continues a rule.
-_TOKEN = re.compile(
-    r"""
+_SYNTAX = r"""
     (?P<space>[ \t]+|//[^\r\n]*|\#[^\r\n]*)
   | (?P<newline>[\r\n](?:\s|//[^\r\n]*|\#[^\r\n]*)*)
   | (?P<string>"(?:[^"\\\r\n]|\\[^\r\n])*"i?)
@@ -20,15 +22,23 @@ _TOKEN = re.compile(
   | (?P<json>%(?:json|regex|llguidance)\b)
   | (?P<statement>%[a-z]+)
   | (?P<special><[^<>\s]+>|@[A-Za-z0-9_-]+)
-  | (?P<terminal>_*[A-Z][A-Z0-9_]*)
+  | (?P<terminal>_*[A-Z](?:[A-Z0-9_]|-(?!>))*)
   | (?P<rule>_*[a-z](?:[a-z0-9_]|-(?!>))*)
   | (?P<number>[0-9]+)
   | (?P<mark>->|\.\.|::|[:|()\[\]{}?*+~&,.!=-])
-    """,
-    re.VERBOSE,
-)
+"""
+# The toolkit's: a backslash continues a line, and a regex with the flag x may go over lines.
+_TOOLKIT_SYNTAX = r"(?P<continued>\\[ ]*\r?\n)|(?P<long>/(?![/*])(?:[^/\\]|\\.)+/[a-z]*x[a-z]*)|" + _SYNTAX
+_TOKEN = {
+    "llguidance": re.compile(_SYNTAX, re.VERBOSE),
+    "lark": re.compile(_TOOLKIT_SYNTAX, re.VERBOSE | re.DOTALL),
+}
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
-_SIMPLE_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "\\": "\\", '"': '"', "/": "/"}
+_VALUES = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([nftr])|.)", re.DOTALL)
+_SIMPLE_ESCAPES = {"b": "\b", "n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "\\": "\\", '"': '"', "/": "/"}
+
+
+_KNOWN_TO_TOOLKIT = frozenset('nftruUx\\"')
 
 
 class LarkToken(NamedTuple):
@@ -47,20 +57,29 @@ class LarkToken(NamedTuple):
     value: Any = None
 
 
-def lark_tokens(text: str) -> list[LarkToken]:
+def lark_tokens(text: str, dialect: LarkDialect, *, begin: int = 0, end: int | None = None) -> list[LarkToken]:
     """Return the tokens of a grammar, without white space and comments; newlines only where a definition may end.
+
+    Args:
+        text: the grammar, or a text with several grammars in a row.
+        dialect: see `LarkDialect`.
+        begin: where the grammar begins in the text.
+        end: where it ends; by default at the end of the text.
 
     Raises:
         GrammarError: a character begins no token, or the data after `%json`, `%regex` or `%llguidance` is not JSON.
     """
     tokens: list[LarkToken] = []
-    depth = offset = 0
-    while offset < len(text):
-        found = _TOKEN.match(text, offset)
+    depth = 0
+    offset = begin
+    end = len(text) if end is None else end
+    syntax = _TOKEN[dialect]
+    while offset < end:
+        found = syntax.match(text, offset, end)
         if found is None:
             _fail_at_character(text, offset)
         kind, offset = found.lastgroup or "", found.end()
-        token = LarkToken(kind, found.group(), found.start())
+        token = LarkToken("regex" if kind == "long" else kind, found.group(), found.start())
         if kind == "json":
             token, offset = _with_data(text, token)
         if token.text in ("(", "["):
@@ -70,10 +89,10 @@ def lark_tokens(text: str) -> list[LarkToken]:
         if kind == "newline":
             if depth <= 0 and not text.startswith("|", offset) and tokens and tokens[-1].kind != "newline":
                 tokens.append(token)
-        elif kind != "space":
+        elif kind not in ("space", "continued"):
             tokens.append(token)
-    tokens.append(LarkToken("newline", "", len(text)))
-    tokens.append(LarkToken("end", "", len(text)))
+    tokens.append(LarkToken("newline", "", end))
+    tokens.append(LarkToken("end", "", end))
     return tokens
 
 
@@ -95,8 +114,13 @@ def _fail_at_character(text: str, offset: int) -> NoReturn:
     fail(text, offset, f"unexpected character {text[offset]!r}", hint=hint)
 
 
-def text_of(source: str, token: LarkToken) -> tuple[str, bool]:
-    """Return the text of a string token, and whether the case of its letters is ignored.
+def text_of(source: str, token: LarkToken, dialect: LarkDialect = "llguidance") -> tuple[str, bool]:
+    r"""Return the text of a string token, and whether the case of its letters is ignored.
+
+    Args:
+        source: the grammar, for error messages.
+        token: the string.
+        dialect: in the toolkit's, an escape that Lark does not know is the backslash and the character: `"\ "`, `"\b"`.
 
     Raises:
         GrammarError: an escape is unknown, or is not a Unicode character.
@@ -109,8 +133,36 @@ def text_of(source: str, token: LarkToken) -> tuple[str, bool]:
         digits = found[1] or found[2] or found[3]
         if digits:
             return numbered_character(source, offset, found[0], digits)
+        if dialect == "lark" and found[4] not in _KNOWN_TO_TOOLKIT:
+            return found[0]
         if found[4] not in _SIMPLE_ESCAPES:
             fail(source, offset, f"unknown escape {found[0]}", hint="a backslash is written twice")
         return _SIMPLE_ESCAPES[found[4]]
 
     return _ESCAPE.sub(replace, inner), ignores_case
+
+
+def pattern_of(source: str, token: LarkToken, pattern: str, dialect: LarkDialect) -> str:
+    r"""Return the pattern of a regex token as the regex's own syntax has it.
+
+    The Python toolkit replaces `\n`, `\x2e` and the like by their characters first: `/\x2e/` matches any character.
+
+    Args:
+        source: the grammar, for error messages.
+        token: the regex.
+        pattern: as it is written between the slashes.
+        dialect: see `LarkDialect`.
+
+    Raises:
+        GrammarError: an escape is not a Unicode character.
+    """
+    if dialect != "lark":
+        return pattern
+
+    def replace(found: re.Match[str]) -> str:
+        digits = found[1] or found[2] or found[3]
+        if digits:
+            return numbered_character(source, token.offset + 1 + found.start(), found[0], digits)
+        return _SIMPLE_ESCAPES[found[4]] if found[4] else found[0]
+
+    return _VALUES.sub(replace, pattern)

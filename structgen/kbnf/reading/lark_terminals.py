@@ -6,7 +6,7 @@ terminal is kept as alternatives, each with a set of characters that must not co
     A: "0" /(?![1-9])/ | "1"        texts "0", if none of [1-9] is next; text "1"
 
 A look-ahead inside a terminal, and a look-behind that sees only the terminal itself, become part of its texts (see
-`engine.regex_syntax.assertions`). What looks further is refused by name.
+`engine.regex_syntax.open_ends`). What looks further is refused by name.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
 
-from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.edges import is_nullable
-from structgen.engine.regex_syntax.parser import parse_regex
+from structgen.engine.regex_syntax.open_ends import LooksOutside
+from structgen.engine.regex_syntax.parser import Dialect, parse_part
 from structgen.kbnf import ast
 from structgen.limits import Limits
 
-__all__ = ["Ending", "LookingOut", "Terminal", "python_terminal"]
+__all__ = ["Ending", "LookingOut", "Terminal", "first_look", "regex_terminal"]
 
 _PART = re.compile(
-    r"(?P<anchor>[\^$]|\\[AZzbB])|(?P<look>\(\?<?[=!])|(?P<lazy>[*+?}]\?)|(?P<greedy>[*+?}])"
+    r"(?P<anchor>[\^$]|\\[AZzbB<>])|(?P<look>\(\?<?[=!])|(?P<lazy>[*+?}]\?)|(?P<greedy>[*+?}])"
     r"|\(\?[a-zA-Z-]*:|\\.|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|.",
     re.DOTALL,
 )
-_ATOM = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\.|[^\\()\[\]{}*+?|^$.]", re.DOTALL)
-_BODY = re.compile(rf"((?:{_ATOM.pattern})+)\)", re.DOTALL)
+_LOOKING_BEHIND = frozenset({"^", r"\A", r"\b", r"\B", "(?<=", "(?<!"})
+_LOOKING_AHEAD = frozenset({"$", r"\Z", r"\z", r"\b", r"\B", "(?=", "(?!"})
 
 
 class LookingOut(Exception):
@@ -156,12 +156,13 @@ def _merged(endings: dict[rx.Regex, list[rx.Regex]]) -> tuple[Ending, ...]:
     return tuple([Ending(rx.choice(*regexes), refused) for refused, regexes in endings.items()])
 
 
-def python_terminal(pattern: str, flags: str, limits: Limits) -> Terminal:
-    r"""Return the terminal of a regex in Python's syntax.
+def regex_terminal(pattern: str, flags: str, dialect: Dialect, limits: Limits) -> Terminal:
+    r"""Return the terminal of a regex.
 
     Args:
         pattern: the regex.
         flags: letters of `imsx`.
+        dialect: the syntax of the regex.
         limits: bounds on its size.
 
     Raises:
@@ -170,79 +171,40 @@ def python_terminal(pattern: str, flags: str, limits: Limits) -> Terminal:
         LimitExceededError: the regex is too large.
 
     Example:
-        >>> len(python_terminal("a(?!b)|c", "", Limits()).endings)  # `a` where no `b` follows; `c`
+        >>> len(regex_terminal("a(?!b)|c", "", "python", Limits()).endings)  # `a` where no `b` follows; `c`
         2
     """
-    aheads, behinds, is_lazy = _looks(pattern)
-
-    def parse(source: str) -> rx.Regex:
-        if flags:
-            source = f"(?{flags}:{source}{chr(10) if 'x' in flags else ''})"
-        return parse_regex(source, "python", limits=limits)
-
-    regex = parse(pattern)
-    if behinds or aheads:
-        _check_behinds(pattern, behinds, parse, regex)
-    endings = [Ending(regex)]
-    for begin, end in aheads:
-        endings = _split(pattern, begin, end, parse, endings)
-    return Terminal(tuple(endings), None, is_lazy)
+    is_lazy = _is_lazy(pattern)
+    whole = pattern
+    if flags:
+        whole = f"(?{flags}:{pattern}{chr(10) if 'x' in flags else ''})"
+    try:
+        ends = parse_part(whole, dialect, is_lazy=is_lazy, limits=limits)
+    except LooksOutside as error:
+        raise _looking_out(pattern, is_behind=error.is_behind) from error
+    return Terminal(
+        tuple([Ending(end.regex, rx.Chars(end.refused) if end.refused else rx.NOTHING) for end in ends]), None, is_lazy
+    )
 
 
-def _looks(pattern: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]], bool]:
-    """Return the negative look-aheads and the look-behinds (begin and end of each), and whether a match is lazy."""
-    aheads: list[tuple[int, int]] = []
-    behinds: list[tuple[int, int]] = []
+def first_look(pattern: str) -> LookingOut | None:
+    """Return the first look-around of a regex, as the error that names it; None if it has none."""
+    found = next((part for part in _PART.finditer(pattern) if part["look"]), None)
+    return None if found is None else LookingOut(found.start(), found[0])
+
+
+def _is_lazy(pattern: str) -> bool:
+    """Return whether a match ends at the first chance: no part after the first lazy one is greedy."""
     has_lazy = has_greedy_after = False
     for found in _PART.finditer(pattern):
         has_greedy_after |= has_lazy and found["greedy"] is not None
         has_lazy |= found["lazy"] is not None
-        if found["anchor"]:
-            raise LookingOut(found.start(), found["anchor"])
-        if found["look"]:
-            body = _BODY.match(pattern, found.end())
-            if body is None or found["look"] == "(?=":
-                raise LookingOut(found.start(), found["look"])
-            (behinds if "<" in found["look"] else aheads).append((found.start(), body.end()))
-    return aheads, behinds, has_lazy and not has_greedy_after
+    return has_lazy and not has_greedy_after
 
 
-def _check_behinds(
-    pattern: str, behinds: list[tuple[int, int]], parse: Callable[[str], rx.Regex], regex: rx.Regex
-) -> None:
-    """Check that no look-behind sees what comes before the terminal."""
-    for begin, end in behinds:
-        before = pattern[begin + len("(?<!") : end - 1]
-        if not _are_equal(parse(f"(?:{before})(?:{pattern})"), rx.sequence(parse(before), regex)):
-            raise LookingOut(begin, pattern[begin : begin + len("(?<!")])
-
-
-def _split(pattern: str, begin: int, end: int, parse: Callable[[str], rx.Regex], endings: list[Ending]) -> list[Ending]:
-    r"""Split alternatives into the texts for which a look-ahead may be decided by the next character, and the others.
-
-    `(?!ab)` with `|a\Z` added also refuses the texts that end after the `a`. For those, `b` must not come next.
-    """
-    body = pattern[begin + len("(?!") : end - 1]
-    atoms = _ATOM.findall(body)
-    for known in range(len(atoms) - 1):
-        prefix = "".join(atoms[:known])
-        wider = parse(f"{pattern[: end - 1]}|{prefix}\\Z){pattern[end:]}")
-        if not _are_equal(wider, parse(pattern)):
-            raise LookingOut(begin, "(?!")
-    decided = parse(f"{pattern[: end - 1]}|{''.join(atoms[:-1])}\\Z){pattern[end:]}")
-    store = AutomatonStore()
-    found: list[Ending] = []
-    for regex, refused in endings:
-        open_texts = rx.difference(regex, decided)
-        if store.is_empty(open_texts):
-            found.append(Ending(regex, refused))
-            continue
-        within = rx.intersection(regex, decided)
-        found += [Ending(within, refused)] if not store.is_empty(within) else []
-        found.append(Ending(open_texts, _both(parse(atoms[-1]), refused)))
-    return found
-
-
-def _are_equal(first: rx.Regex, second: rx.Regex) -> bool:
-    store = AutomatonStore()
-    return store.is_empty(rx.difference(first, second)) and store.is_empty(rx.difference(second, first))
+def _looking_out(pattern: str, *, is_behind: bool) -> LookingOut:
+    """Return the error that names the first construct of a pattern that looks before it, or after it."""
+    kinds = _LOOKING_BEHIND if is_behind else _LOOKING_AHEAD
+    found = [part for part in _PART.finditer(pattern) if part["look"] or part["anchor"]]
+    named = next((part for part in found if part[0] in kinds), found[0])
+    return LookingOut(named.start(), named[0])

@@ -1,8 +1,9 @@
-"""Right-linear rules for a regex that Rust's syntax cannot express, one for each state of its automaton.
+"""Right-linear rules for a regex that Rust's syntax cannot express, from the states of its automaton.
 
     start ::= #'[a-z]' q1;      q1 ::= #'[a-z0-9]' q1 | '-' q2 | ';';      q2 ::= #'[a-z0-9]' q1;
 
-Each alternative is a transition by one character; the last character of a text has no state after it.
+Each alternative is a transition by one character; the last character of a text has no state after it. Most states need
+no rule of their own (`state_graphs`): here q2 becomes a part of q1, `start ::= #'[a-z](?:-?[a-z0-9])*;'`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,14 @@ from collections.abc import Callable
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.regex import tree as rx
+from structgen.engine.regex.unicode_classes import union_of
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
-from structgen.kbnf.writing.regex_text import chars_to_rust
+from structgen.kbnf.regex_facts import post_order
+from structgen.kbnf.rewriting import sequence
+from structgen.kbnf.writing.regex_text import chars_to_rust, regex_to_rust
+from structgen.kbnf.writing.shorter_regex import shortened
+from structgen.kbnf.writing.state_graphs import END, Graph, compact, written
 from structgen.limits import Limits
 
 __all__ = ["automaton_rules"]
@@ -28,15 +34,21 @@ Edges = list[tuple[int, int, int]]
 
 
 def automaton_rules(
-    regex: rx.Regex, new_name: Callable[[], str], rules: list[ast.Rule], limits: Limits
+    regex: rx.Regex,
+    new_name: Callable[[], str],
+    rules: list[ast.Rule],
+    limits: Limits,
+    *,
+    of_characters: bool = False,
 ) -> ast.Expression:
     """Return an expression for a regex, and append the rules of its automaton over classes of characters.
 
     Args:
         regex: a regex that matches UTF-8 text only.
         new_name: makes the name of a rule.
-        rules: the list that receives the new rules, one for each state between two characters.
-        limits: `automaton_states` bounds them.
+        rules: the list that receives the new rules.
+        limits: `automaton_states` bounds the states.
+        of_characters: whether a terminal must be one class of characters; otherwise it may be any regex.
 
     Returns:
         The expression that replaces the regex.
@@ -56,27 +68,69 @@ def automaton_rules(
         return ast.RegexTerminal(rx.NOTHING, chars_to_rust(()))
     if not store.has_next(start):
         return ast.Literal(b"")
+    graph = _graph(store, start, limits)
+    compact(graph, start)
+    made = list(written(graph, start, new_name, _of_characters if of_characters else _as_regex))
+    rules += made
+    reference = ast.Reference(made[0].name)
+    return ast.Option(reference) if store.is_accepting(start) else reference
+
+
+def _graph(store: AutomatonStore, start: int, limits: Limits) -> Graph:
+    """Return the states that texts reach, with their transitions by one character.
+
+    Raises:
+        LimitExceededError: there are more than 20,000.
+    """
     walk = _CharacterWalk(store)
-    names = {start: new_name()}
+    graph: Graph = {start: {}}
     for state in (order := [start]):
         if len(order) > _MAX_STATES:
             limit = limits.grammar_symbols
             message = f"a regex needs more than {_MAX_STATES} rules to be written down"
             raise LimitExceededError("grammar_symbols", limit, message=message, hint="loosen its conditions")
-        alternatives: list[ast.Expression] = []
+        last: list[tuple[int, int]] = []
         for target, ranges in walk.edges(state).items():
-            if target not in names and store.has_next(target):
-                names[target] = new_name()
-                order.append(target)
-            terminal = _terminal(ranges)
             if store.is_accepting(target):
-                alternatives.append(terminal)
-            if target in names:
-                alternatives.append(ast.Sequence((terminal, ast.Reference(names[target]))))
-        body = alternatives[0] if len(alternatives) == 1 else ast.Choice(tuple(alternatives))
-        rules.append(ast.Rule(names[state], body))
-    reference = ast.Reference(names[start])
-    return ast.Option(reference) if store.is_accepting(start) else reference
+                last += ranges
+            if store.has_next(target):
+                graph[state][target] = rx.Chars(ranges)
+                if target not in graph:
+                    graph[target] = {}
+                    order.append(target)
+        if last:
+            graph[state][END] = rx.Chars(union_of(last))
+    return graph
+
+
+def _as_regex(regex: rx.Regex) -> ast.Expression:
+    """Return a transition as one terminal, where Rust's syntax allows that."""
+    if isinstance(regex, rx.Chars):
+        return _terminal(regex.ranges)
+    regex = shortened(regex)
+    text = regex_to_rust(regex)
+    return _of_characters(regex) if text is None else ast.RegexTerminal(regex, text)
+
+
+def _of_characters(regex: rx.Regex) -> ast.Expression:
+    """Return a transition as an expression over classes of characters."""
+    known: dict[int, ast.Expression] = {}
+    for node in post_order(regex):
+        if isinstance(node, rx.Chars):
+            known[id(node)] = _terminal(node.ranges)
+        elif isinstance(node, rx.Literal):
+            known[id(node)] = ast.Literal(node.data)
+        elif isinstance(node, rx.Sequence):
+            known[id(node)] = sequence(known[id(part)] for part in node.parts)
+        elif isinstance(node, rx.Choice):
+            known[id(node)] = ast.Choice(tuple([known[id(part)] for part in node.parts]))
+        elif isinstance(node, rx.Repeat) and node.max is None and node.min < 2:
+            known[id(node)] = (ast.OneOrMore if node.min else ast.ZeroOrMore)(known[id(node.body)])
+        elif isinstance(node, rx.Repeat):
+            known[id(node)] = ast.Bounded(known[id(node.body)], node.min, node.max)
+        else:
+            raise TypeError(f"no transition is a {type(node).__name__}")
+    return known[id(regex)]
 
 
 def _terminal(ranges: tuple[tuple[int, int], ...]) -> ast.Expression:

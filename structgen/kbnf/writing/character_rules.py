@@ -107,7 +107,9 @@ class CharacterRules:
             if isinstance(body, ast.Choice):  # such as a character of a JSON string: written once
                 body = known[id(node.body)] = self._rule(body)
             return _repeated(body, node.min, node.max)
-        return automaton_rules(node, lambda: self._fresh.name(self._owner), self.rules, self._limits)
+        return automaton_rules(
+            node, lambda: self._fresh.name(self._owner), self.rules, self._limits, of_characters=True
+        )
 
     def _rule(self, body: ast.Expression) -> ast.Reference:
         name = self._fresh.name(self._owner)

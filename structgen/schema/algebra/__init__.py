@@ -6,8 +6,10 @@ describes one level of a value. Nothing here depends on grammars or on how schem
 """
 
 from structgen.schema.algebra.arrays import ALL_ARRAYS, ArraySet, Contains, Inexpressible
+from structgen.schema.algebra.clauses import Clause, Literal
 from structgen.schema.algebra.nodes import ANY, NONE, AnyOf, Case, Node, any_of, complement, complements, meet
 from structgen.schema.algebra.numbers import ALL_NUMBERS, INTEGERS, Number, NumberSet
+from structgen.schema.algebra.object_unions import as_one
 from structgen.schema.algebra.objects import ALL_OBJECTS, OPEN, KeyClass, ObjectSet
 from structgen.schema.algebra.shape import EVERYTHING, NOTHING, Shape
 from structgen.schema.algebra.strings import ALL_STRINGS, Language, StringSet
@@ -26,10 +28,12 @@ __all__ = [
     "AnyOf",
     "ArraySet",
     "Case",
+    "Clause",
     "Contains",
     "Inexpressible",
     "KeyClass",
     "Language",
+    "Literal",
     "Node",
     "Number",
     "NumberSet",
@@ -37,6 +41,7 @@ __all__ = [
     "Shape",
     "StringSet",
     "any_of",
+    "as_one",
     "complement",
     "complements",
     "meet",

@@ -5,3 +5,4 @@ cdef class ArraySet:
     cdef readonly object prefix, rest, low, high
     cdef public object contains
     cdef readonly object repeats
+    cdef public object known_cases

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from structgen.schema.algebra.nodes import ANY, NONE, Case, Node, cases, complement, meet
 
@@ -43,6 +43,7 @@ class ArraySet:
         high: the greatest number of items; None without a bound.
         contains: counts; all of them hold.
         repeats: False: no two items are equal (`uniqueItems`); True: some two are; None: either.
+        known_cases: what `cases` returns, by index; None if it computes them. Not part of the set.
     """
 
     prefix: tuple[Node, ...] = ()
@@ -51,6 +52,7 @@ class ArraySet:
     high: int | None = None
     contains: tuple[Contains, ...] = ()
     repeats: bool | None = None
+    known_cases: dict[int, list[Case]] | None = field(default=None, init=False, compare=False, repr=False)
 
     def at(self, index: int) -> Node:
         """Return the node of the item at an index."""
@@ -67,8 +69,13 @@ class ArraySet:
         The union of the cases is `at(index)`. Cases that are known to be empty are left out. From `settled` on, all
         indices have the same cases.
         """
-        counting = ((number, count.node) for number, count in enumerate(self.contains) if count.start <= index)
-        return cases(self.at(index), counting)
+        if self.known_cases is not None:
+            return self.known_cases[min(index, self.settled)]
+        return cases(self.at(index), self.counting(index))
+
+    def counting(self, index: int) -> list[tuple[int, Node]]:
+        """Return the numbers of the counts that the item at an index may add to, with their nodes."""
+        return [(number, count.node) for number, count in enumerate(self.contains) if count.start <= index]
 
     def having(self, indices: Collection[int], node: Node) -> ArraySet:
         """Return the arrays with items in `node` at some indices, whether items repeat or not."""
@@ -190,7 +197,10 @@ class ArraySet:
         if self.high == 0:
             return None
         high = None if self.high is None else self.high - 1
-        return ArraySet(self.prefix[1:], self.rest, max(self.low - 1, 0), high, tuple(contains), self.repeats)
+        after = ArraySet(self.prefix[1:], self.rest, max(self.low - 1, 0), high, tuple(contains), self.repeats)
+        if self.known_cases is not None:
+            after.known_cases = {index: self.cases(index + 1) for index in range(after.settled + 1)}
+        return after
 
     @property
     def has_empty(self) -> bool:

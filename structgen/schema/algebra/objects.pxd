@@ -6,3 +6,4 @@ cdef class ObjectSet:
     cdef public object required
     cdef readonly object low, high
     cdef public object somewhere
+    cdef readonly object overlapping, clauses

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from structgen.engine.deadlines import spend
+from structgen.errors import LimitExceededError
+from structgen.schema.algebra.clauses import Clause, Literal
 from structgen.schema.algebra.nodes import ANY, NONE, Case, Node, cases, complement, meet
 from structgen.schema.algebra.strings import ALL_STRINGS, StringSet
 
@@ -16,6 +18,10 @@ KeyClass = tuple[StringSet, Node]
 
 OPEN: tuple[KeyClass, ...] = ((ALL_STRINGS[0], ANY),)
 """The classes of an object that allows every other key with any value."""
+
+_MAX_PRODUCT = 256  # classes of an intersection; where there would be more, they become `overlapping` conditions
+_MAX_CLASSES = 256  # disjoint classes of one set
+_FEW_CLASSES = 64  # disjoint classes that are made to answer a question
 
 
 @dataclass
@@ -30,6 +36,9 @@ class ObjectSet:
         high: the greatest number of keys; None without a bound.
         somewhere: for each of these classes, some key of it is present with a value in its node. Such a key may have a
             property.
+        overlapping: sets of keys, each with a node. A key without a property that is in such a set has its value in the
+            node, besides that of its class. They may share keys: n patterns would split the keys into 2ⁿ classes.
+        clauses: conditions on single keys; of each clause, one holds.
     """
 
     properties: dict[str, Node] = field(default_factory=dict)
@@ -38,34 +47,46 @@ class ObjectSet:
     low: int = 0
     high: int | None = None
     somewhere: tuple[KeyClass, ...] = ()
+    overlapping: tuple[KeyClass, ...] = ()
+    clauses: tuple[Clause, ...] = ()
 
     def __hash__(self) -> int:
         properties = frozenset(self.properties.items())
-        return hash((properties, self.classes, self.required, self.low, self.high, self.somewhere))
+        others = self.low, self.high, self.somewhere, self.overlapping, self.clauses
+        return hash((properties, self.classes, self.required, *others))
+
+    @property
+    def is_open(self) -> bool:
+        """Every key without a property may have any value."""
+        return self.classes is OPEN and not self.overlapping
 
     def at(self, key: str) -> Node:
         """Return the node of the values that a key may have."""
         node = self.properties.get(key)
         if node is not None:
             return node
-        if self.classes is OPEN:
-            return ANY
-        for keys, node in self.classes:
-            if keys.contains(key):
-                return node
-        return NONE
+        found = ANY if self.classes is OPEN else NONE
+        if found == NONE:
+            for keys, node in self.classes:
+                if keys.contains(key):
+                    found = node
+                    break
+        for keys, node in self.overlapping:
+            if found != NONE and keys.contains(key):
+                found = meet(found, node)
+        return found
 
     def intersect(self, other: ObjectSet) -> ObjectSet | None:
         """Return the objects that are in both; None if the required keys and the counts alone exclude every object."""
         mine, theirs = self.properties, other.properties
         spend(1 + len(mine) + len(theirs))
-        if other.classes is OPEN:
+        if other.is_open:
             properties = {key: meet(node, theirs[key]) if key in theirs else node for key, node in mine.items()}
         else:
             properties = {key: meet(node, other.at(key)) for key, node in mine.items()}
         for key, node in theirs.items():
             if key not in mine:
-                properties[key] = node if self.classes is OPEN else meet(self.at(key), node)
+                properties[key] = node if self.is_open else meet(self.at(key), node)
         high = self.high
         if other.high is not None and (high is None or other.high < high):
             high = other.high
@@ -75,8 +96,78 @@ class ObjectSet:
         somewhere = self.somewhere
         if other.somewhere:
             somewhere = tuple(dict.fromkeys((*somewhere, *other.somewhere)))
-        classes = _meet_classes(self.classes, other.classes)
-        return ObjectSet(properties, classes, required, max(self.low, other.low), high, somewhere).reduced()
+        overlapping = self.overlapping
+        if other.overlapping:
+            overlapping = tuple(dict.fromkeys((*overlapping, *other.overlapping)))
+        classes = self.classes
+        if len(classes) * len(other.classes) > _MAX_PRODUCT and other._is_exact():
+            overlapping = tuple(dict.fromkeys((*overlapping, *other._conditions())))
+        else:
+            classes = _meet_classes(classes, other.classes)
+        clauses = self.clauses
+        if other.clauses:
+            clauses = tuple(dict.fromkeys((*clauses, *other.clauses)))
+        low = max(self.low, other.low)
+        return ObjectSet(properties, classes, required, low, high, somewhere, overlapping, clauses).reduced()
+
+    def _is_exact(self) -> bool:
+        """Return whether validators agree on which keys each class has; see `Language.outer`."""
+        return all(part.outer is None for keys, _ in self.classes for part in (*keys.within, *keys.outside))
+
+    def _conditions(self) -> list[KeyClass]:
+        """Return conditions on all keys that the classes express together, as in `overlapping`."""
+        found = [(keys, node) for keys, node in self.classes if node != ANY]
+        return found + [(keys, NONE) for keys in self._unheld([ALL_STRINGS[0]])]
+
+    def class_nodes(self) -> list[Node]:
+        """Return nodes that the values of keys without properties are in; where conditions overlap, wider ones."""
+        few = self.few_classes() if self.low > len(self.required) else None
+        if few is not None or not self.overlapping:
+            return [node for _, node in few or self.classes]
+        found: dict[Node, None] = {}
+        for keys, node in self.classes:
+            unmatched = [keys]
+            for mine, other in self.overlapping:
+                if keys.intersect(mine) is not None:
+                    found[meet(node, other)] = None
+                unmatched = [rest for left in unmatched for rest in left.split(mine)[1]]
+            if unmatched:
+                found[node] = None
+        return list(found)
+
+    def partition(self) -> tuple[KeyClass, ...]:
+        """Return disjoint sets of the keys without properties, each with the node of all conditions on its values.
+
+        Raises:
+            LimitExceededError: there are too many.
+        """
+        found = self._split_classes(_MAX_CLASSES)
+        if found is None:
+            message = f"patternProperties overlap in more than {_MAX_CLASSES} ways"
+            raise LimitExceededError("schema_nodes", _MAX_CLASSES, message=message)
+        return found
+
+    def few_classes(self) -> tuple[KeyClass, ...] | None:
+        """Return what `partition` does; None where that is more than a few classes."""
+        return self._split_classes(_FEW_CLASSES)
+
+    def _split_classes(self, at_most: int) -> tuple[KeyClass, ...] | None:
+        """Split the classes by `overlapping`; return None if that makes more than `at_most`."""
+        if not self.overlapping:
+            return self.classes
+        found = list(self.classes)
+        for keys, node in self.overlapping:
+            split: list[KeyClass] = []
+            for mine, old in found:
+                inside, outside = mine.split(keys)
+                both = meet(old, node) if inside is not None else NONE
+                if inside is not None and both != NONE:
+                    split.append((inside, both))
+                split.extend((rest, old) for rest in outside)
+            found = split
+            if len(found) > at_most:
+                return None
+        return tuple(found)
 
     def reduced(self) -> ObjectSet | None:
         """Return the same set with the keys of finite classes as properties.
@@ -85,21 +176,58 @@ class ObjectSet:
         """
         if self.classes is not OPEN and any(keys.texts is not None for keys, _ in self.classes):
             properties = dict(self.properties)
-            for keys, node in self.classes:
+            for keys, _ in self.classes:
                 for key in keys.texts or ():
-                    properties.setdefault(key, node)
+                    properties[key] = self.at(key)
             classes = tuple(pair for pair in self.classes if pair[0].texts is None)
-            return ObjectSet(properties, classes, self.required, self.low, self.high, self.somewhere).reduced()
+            return replace(self, properties=properties, classes=classes).reduced()
         spend(1 + len(self.required))
         for key in self.required:
             if (self.properties[key] if key in self.properties else self.at(key)) == NONE:
                 return None
         if self.high is not None and self.high < max(self.low, len(self.required)):
             return None
+        if self.clauses:
+            found = self._with_units()
+            if found is not self:
+                return None if found is None else found.reduced()
         return self._settled() if self.somewhere else self
 
+    def _with_units(self) -> ObjectSet | None:
+        """Drop what the other conditions decide of clauses, and make properties of those with one condition left.
+
+        Returns None if the other conditions exclude a whole clause.
+        """
+        properties, required = dict(self.properties), dict.fromkeys(self.required)
+        here = ObjectSet(properties, self.classes, overlapping=self.overlapping)
+        kept: list[Clause] = []
+        for clause in self.clauses:
+            spend(len(clause))
+            left: list[Literal] = []
+            for key, node, or_absent in clause:
+                mine = here.at(key)
+                both = meet(mine, node)
+                or_absent = or_absent and key not in required
+                if both == mine and (or_absent or key in required):
+                    break  # every object satisfies it
+                if both != NONE or or_absent:
+                    left.append(Literal(key, node, or_absent))
+            else:
+                if not left:
+                    return None
+                if len(left) == 1:
+                    ((key, node, or_absent),) = left
+                    properties[key] = meet(here.at(key), node)
+                    if not or_absent:
+                        required[key] = None
+                else:
+                    kept.append(tuple(left))
+        if len(kept) == len(self.clauses) and tuple(kept) == self.clauses:
+            return self
+        return replace(self, properties=properties, required=tuple(required), clauses=tuple(kept))
+
     def witnesses(self, keys: StringSet, node: Node) -> tuple[dict[str, Node], list[KeyClass]]:
-        """Find the keys that may have a value in a node.
+        """Find the keys that may have a value in a node. Does not look at `overlapping`, which may forbid some of them.
 
         Returns:
             The keys with properties, and the classes of other keys, each with the node of such values.
@@ -126,7 +254,7 @@ class ObjectSet:
         for key in self.required:
             properties.setdefault(key, self.at(key))
         open_questions: list[KeyClass] = []
-        result = ObjectSet(properties, self.classes, self.required, self.low, self.high)
+        result = replace(self, properties=properties, somewhere=())
         for keys, node in self.somewhere:
             named, others = result.witnesses(keys, node)
             if not named and not others:
@@ -152,14 +280,16 @@ class ObjectSet:
             return False
         if self.classes is not OPEN and self.classes != other.classes:
             return False
-        if not set(self.somewhere) <= set(other.somewhere):
+        if not set(self.somewhere) <= set(other.somewhere) or not set(self.overlapping) <= set(other.overlapping):
+            return False
+        if not set(self.clauses) <= set(other.clauses):
             return False
         spend(len(self.properties) + len(other.properties))
         for key, node in self.properties.items():
             theirs = other.at(key)
             if meet(theirs, node) != theirs:
                 return False
-        return self.classes is OPEN or all(
+        return self.is_open or all(
             key in self.properties or meet(node, self.at(key)) == node for key, node in other.properties.items()
         )
 
@@ -189,9 +319,12 @@ class ObjectSet:
         for keys, node in self.somewhere:
             classes = ((keys, complement(node)), *((rest, ANY) for rest in keys.others()))
             parts.append(ObjectSet(classes=tuple(pair for pair in classes if pair[1] != NONE)))
-        if self.classes is not OPEN:
+        for clause in self.clauses:
+            refused = {literal.key: complement(literal.node) for literal in clause}
+            parts.append(ObjectSet(refused, required=tuple(literal.key for literal in clause if literal.or_absent)))
+        if not self.is_open:
             unnamed = StringSet(excluded=tuple(self.properties))
-            for keys, node in self.classes:
+            for keys, node in (*self.classes, *self.overlapping):
                 inside = keys.intersect(unnamed) if node != ANY else None
                 if inside is not None:
                     parts.append(ObjectSet(somewhere=((inside, complement(node)),)))
@@ -213,13 +346,13 @@ class ObjectSet:
         return cases(self.at(key), asked)
 
     def key_cases(self) -> list[tuple[StringSet, list[Case]]]:
-        """Split the keys of `classes` into disjoint sets, and their values by the parts of `somewhere` they satisfy.
+        """Split the keys without properties into disjoint sets, and their values by the parts of `somewhere`.
 
         The sets may hold keys that have properties; the caller leaves those out.
         """
         if not self.somewhere:
-            return [(keys, cases(node, ())) for keys, node in self.classes]
-        found: list[tuple[StringSet, Node, tuple[int, ...]]] = [(keys, node, ()) for keys, node in self.classes]
+            return [(keys, cases(node, ())) for keys, node in self.partition()]
+        found: list[tuple[StringSet, Node, tuple[int, ...]]] = [(keys, node, ()) for keys, node in self.partition()]
         for number, (asked, _) in enumerate(self.somewhere):
             split: list[tuple[StringSet, Node, tuple[int, ...]]] = []
             for keys, node, numbers in found:

@@ -106,9 +106,10 @@ _WIDER: dict[str, Callable[[], Regex]] = {
     "idn-email": mail.long_idn_email,
     "name-email": mail.long_name_email,
     "x-email": mail.long_strict_email,
+    "regex": lambda: regexes.LOOSE_REGEX,
 }
 """Wider regexes of formats whose automata have too many states to be written down as rules: bounds on the length of a
-part, of a name and of the whole multiply."""
+part, of a name and of the whole multiply, and so do levels of groups."""
 
 
 def _dates(low: str, high: str) -> Regex:

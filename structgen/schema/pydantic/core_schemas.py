@@ -5,8 +5,11 @@ Examples: which functions constrain a type, which types can be members of a set,
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import Any
+
+from structgen.schema.reading.keywords import SchemaWarning
 
 __all__ = [
     "FUNCTIONS",
@@ -15,10 +18,12 @@ __all__ = [
     "follows_user_function",
     "is_constraint",
     "is_hashable",
+    "is_outlines",
     "is_own",
     "keeps_values_distinct",
     "narrowed",
     "single_names",
+    "warn_of_bound",
 ]
 
 _SCALARS = frozenset(
@@ -52,6 +57,11 @@ def is_constraint(function: Any) -> bool:
     return isinstance(function, partial) and is_own(function) and bool(known.issuperset(function.keywords))
 
 
+def is_outlines(function: Any) -> bool:
+    """Return whether a function is the validator of a type of outlines, such as `outlines.types.Regex`."""
+    return getattr(function, "__module__", None) == "outlines.types.dsl"
+
+
 def is_own(function: Any) -> bool:
     """Return whether a function is one of Pydantic's own."""
     module = getattr(getattr(function, "func", function), "__module__", None) or ""
@@ -61,6 +71,22 @@ def is_own(function: Any) -> bool:
 def follows_user_function(schema: Any) -> bool:
     """Return whether a constraint applies to the result of a user's function, which only `validate_json` can check."""
     return schema["type"] in FUNCTIONS and not is_own(schema["function"]["function"])
+
+
+def warn_of_bound(keyword: str, function: Any) -> None:
+    """Warn that no mask enforces a bound, because it applies to the result of a user's function.
+
+    Args:
+        keyword: the bound's name in `pydantic.Field`.
+        function: the user's function.
+    """
+    name = getattr(function, "__name__", type(function).__name__)
+    warnings.warn(
+        f"{keyword} applies to what the validator {name} returns, so only the finished text is checked; to enforce it "
+        "in masks, write Field before the validator in Annotated[…]",
+        SchemaWarning,
+        stacklevel=2,
+    )
 
 
 def narrowed(schema: Any, constraint: Any) -> Any | None:

@@ -14,7 +14,6 @@ Validators in Python are not visible here; only `validate_json` checks them.
 from __future__ import annotations
 
 import re
-import warnings
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -35,13 +34,14 @@ from structgen.schema.pydantic.core_schemas import (
     follows_user_function,
     is_constraint,
     is_hashable,
+    is_outlines,
     is_own,
     keeps_values_distinct,
     narrowed,
     single_names,
+    warn_of_bound,
 )
 from structgen.schema.pydantic.moments import date_format, datetime_format, time_format, timedelta_format
-from structgen.schema.reading.keywords import SchemaWarning
 from structgen.schema.reading.number_keywords import DOUBLE, INTEGER_DIGITS_ONLY, NUMBER_FORM, SHORT_DOUBLE
 
 __all__ = ["ExactJsonSchema"]
@@ -55,7 +55,6 @@ _TIGHTER_FORMATS = {
     "email": "x-email",
     "ipvanyaddress": "x-ip",
 }
-_LENGTHS = frozenset({"min_length", "max_length"})
 _CHANGES_TEXT = ("str_to_lower", "str_to_upper", "str_strip_whitespace")
 _LOOKS_AT_MACHINE = frozenset(
     {
@@ -74,6 +73,11 @@ _KEY_KEYWORDS = frozenset({"type", "title", "description", "examples", "default"
 def _refused(keyword: str, why: str = "") -> JsonSchemaValue:
     """Return a schema that raises `UnsupportedSchemaError` for a keyword, with a reason, when it is read."""
     return {"type": "string", "format": f"{UNSUPPORTED} {keyword} {why}".rstrip()}
+
+
+def _matched_whole(result: JsonSchemaValue) -> JsonSchemaValue:
+    """Return the schema of a type of outlines, whose validator matches the pattern with the whole string."""
+    return result | {"pattern": rf"\A(?:{result['pattern']})\Z", REGEX_DIALECT: "python"}
 
 
 def _text(format_name: str) -> JsonSchemaValue:
@@ -254,7 +258,11 @@ class ExactJsonSchema(GenerateJsonSchema):
                 keyword = next(iter(function.keywords))
                 if not follows_user_function(schema["schema"]):
                     return _refused(keyword)
-                return self._after_function(keyword, super().generate_inner(schema))
+                result = super().generate_inner(schema)
+                has_length = not {"minLength", "maxLength"}.isdisjoint(result) and result.get("type") != "string"
+                if keyword in result or has_length:  # Pydantic has written a keyword that has no effect there
+                    warn_of_bound(keyword, schema["schema"]["function"]["function"])
+                return result
             name = getattr(function, "__qualname__", "")
             if is_own(function):
                 if name in _LOOKS_AT_MACHINE:
@@ -263,25 +271,9 @@ class ExactJsonSchema(GenerateJsonSchema):
                     result = super().generate_inner(schema)
                     result.pop(_IS_BYTES, None)
                     return result
+            if is_outlines(function):
+                return _matched_whole(super().generate_inner(schema))
         return super().generate_inner(schema)
-
-    @staticmethod
-    def _after_function(keyword: str, result: JsonSchemaValue) -> JsonSchemaValue:
-        """Return a schema; warn if a constraint on the result of a user's function is not enforced in it.
-
-        Pydantic puts lengths into the schema, as if the function kept them. It names other constraints so that no
-        reader of the schema knows them.
-        """
-        if keyword in _LENGTHS:
-            return result
-        result.pop(keyword, None)
-        warnings.warn(
-            f"{keyword} constrains the result of a validator function, so only the finished value is checked against "
-            f"it; give Field({keyword}=…) before the function to enforce it while the value is written",
-            SchemaWarning,
-            stacklevel=2,
-        )
-        return result
 
     def chain_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of a chain of types, as for a union with a pattern: the union, then a string."""

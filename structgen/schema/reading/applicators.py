@@ -32,6 +32,7 @@ from structgen.schema.algebra import (
     meet,
 )
 from structgen.schema.reading.evaluation import Evaluated, Evaluation
+from structgen.schema.reading.intersections import all_of
 from structgen.schema.reading.keywords import base_shape, value_shape
 from structgen.schema.reading.nodes import NodeSpace
 from structgen.schema.reading.number_keywords import written_in
@@ -162,6 +163,8 @@ def _if(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Locati
     condition, then, otherwise = _conditional(space, schema, location)
     if then == ANY and otherwise == ANY:
         return EVERYTHING
+    if condition == then:  # a chain of these would double the parts of a value at each step
+        return space.union([condition, otherwise])
     return space.union([meet(condition, then), *(meet(no, otherwise) for no in complements(condition))])
 
 
@@ -222,7 +225,8 @@ def _dependencies(
     space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location, *, negated: bool = False
 ) -> Shape:
     """Return the values that meet what each present key requires; with `negated`, those that do not."""
-    result = NOTHING if negated else EVERYTHING
+    result = NOTHING
+    allowed: list[tuple[Shape, bool]] = []
     dependent = list(_dependent(space, keyword, schema, location))
     is_long = len(dependent) > _MAX_DISJOINT
     for key, node in dependent:
@@ -233,8 +237,8 @@ def _dependencies(
         else:
             then = space.shape(node) if is_long else space.both(_objects(there), space.shape(node))
             either = then.unite(_objects(ObjectSet(properties={key: NONE})))
-            result = space.both(result, either, absorb=is_long)
-    return result
+            allowed.append((either, is_long))
+    return result if negated else all_of(space, allowed)
 
 
 def _unevaluated(

@@ -10,7 +10,7 @@ from itertools import product
 from math import prod
 
 from structgen.engine.deadlines import spend
-from structgen.schema.algebra import ArraySet, KeyClass, Node, NumberSet, ObjectSet, Shape, StringSet
+from structgen.schema.algebra import ArraySet, Clause, KeyClass, Node, NumberSet, ObjectSet, Shape, StringSet, meet
 from structgen.schema.algebra.counting import can_be_met
 from structgen.schema.json_text.values import Value
 
@@ -132,7 +132,11 @@ def children(shape: Shape) -> list[Node]:
             found.append(array.rest)
     for part in shape.objects:
         found += part.properties.values()
-        found += (node for _, node in part.classes)
+        found += part.class_nodes()
+        if part.overlapping:
+            found += [part.at(key) for key in part.required if key not in part.properties]
+        for clause in part.clauses:
+            found += (meet(part.at(literal.key), literal.node) for literal in clause)
         if part.somewhere:
             for asked in part.somewhere:
                 found += witnesses(part, asked)
@@ -214,10 +218,11 @@ def _unused(node: Node, sizes: Sizes, used: frozenset[Value]) -> int | None:
 
 def object_holds(part: ObjectSet, productive: Collection[Node]) -> bool:
     """Return whether a set of objects has a member, given the nodes that are known to have a value."""
-    spend(1 + len(part.required))
     for key in part.required:
         if part.at(key) not in productive:
             return False
+    if not all(_may_hold_clause(part, clause, productive) for clause in part.clauses):
+        return False
     fewest = len(part.required)
     if part.somewhere:
         found = _fewest_keys(part, productive)
@@ -228,12 +233,20 @@ def object_holds(part: ObjectSet, productive: Collection[Node]) -> bool:
         return True
     there = {key for key, node in part.properties.items() if node in productive}
     missing = part.low - len(there.union(part.required))
+    classes = part.few_classes() if missing > 0 else ()
+    if classes is None:  # whether there are enough keys is known once the rules are made
+        return any(node in productive for node in part.class_nodes())
     unnamed = StringSet(excluded=tuple(part.properties))
-    for keys, node in part.classes:
+    for keys, node in classes:
         if missing > 0 and node in productive:
             inside = keys.intersect(unnamed)
             missing -= inside.count(missing) if inside is not None else 0
     return missing <= 0
+
+
+def _may_hold_clause(part: ObjectSet, clause: Clause, productive: Collection[Node]) -> bool:
+    """Return whether a condition of a clause can hold. Whether all clauses can hold together, the rules show."""
+    return any(literal.or_absent or meet(part.at(literal.key), literal.node) in productive for literal in clause)
 
 
 def _fewest_keys(part: ObjectSet, productive: Collection[Node]) -> int | None:

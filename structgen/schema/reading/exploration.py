@@ -6,13 +6,16 @@ from dataclasses import replace
 
 from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
-from structgen.schema.algebra import Node, Shape
+from structgen.schema.algebra import NONE, ArraySet, Case, Node, Shape, complement, meet
 from structgen.schema.algebra.counting import TooManyCounts
 from structgen.schema.reading.emptiness import array_holds, children, holds, object_holds
 from structgen.schema.reading.scopes import pointer
 from structgen.schema.reading.space import Space
 
 __all__ = ["explore"]
+
+_FEW_COUNTS = 3  # of an array; the cases of so few are not tested for emptiness
+_MAX_CASES = 1_024  # of an item, by the counts that it adds to
 
 
 def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
@@ -30,8 +33,10 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
         node = work.pop()
         if node in shapes:
             continue
-        spend(2)
         shapes[node] = shape = space.writable(space.shape(node))
+        for array in shape.arrays:
+            if len(array.contains) > _FEW_COUNTS:
+                _find_cases(space, array)
         if len(shapes) & 255 == 0:
             space.deadline.check()
         is_scalar = shape.null or shape.booleans or shape.numbers or shape.strings
@@ -46,8 +51,8 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
     pending.reverse()
     while pending:
         left: list[Node] = []
+        spend(2 * len(pending))
         for node in pending:
-            spend(2)
             if _holds(space, node, shapes[node], productive):
                 productive.add(node)
             else:
@@ -57,9 +62,39 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
         pending = left
         space.deadline.check()
     for node in (*mixed, *pending):  # every other node has one part, which has a value
-        spend(2)
         shapes[node] = _held(space, shapes[node], productive)
     return shapes, productive
+
+
+def _find_cases(space: Space, part: ArraySet) -> None:
+    """Split the items of a set by its counts, without cases that have no value.
+
+    Thirty counts of different constants have 31 cases. As names of nodes alone, they would have 2³⁰.
+    """
+    if part.known_cases is None:
+        part.known_cases = {
+            index: _cases(space, part.at(index), part.counting(index)) for index in range(part.settled + 1)
+        }
+
+
+def _cases(space: Space, node: Node, asked: list[tuple[int, Node]]) -> list[Case]:
+    found: list[Case] = [(frozenset(), node)]
+    for number, other in asked:
+        split: list[Case] = []
+        for given, mine in found:
+            spend(1)
+            inside, outside = meet(mine, other), meet(mine, complement(other))
+            if inside == NONE or not space.may_hold(inside):
+                split.append((given, mine))
+            elif outside == NONE or not space.may_hold(outside):
+                split.append((given | {number}, mine))
+            else:
+                split += [(given | {number}, inside), (given, outside)]
+        found = split
+        if len(found) > _MAX_CASES:
+            message = "too many ways to count the items of an array"
+            raise LimitExceededError("schema_nodes", _MAX_CASES, message=message)
+    return found
 
 
 def _holds(space: Space, node: Node, shape: Shape, productive: set[Node]) -> bool:

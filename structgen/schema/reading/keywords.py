@@ -67,6 +67,10 @@ _OBJECT_KEYS = frozenset(
     }
 )  # fmt: skip
 
+_MAX_CLASSES = 16
+"""Disjoint sets of keys that `patternProperties` make, or two for each pattern if that is more.
+
+Where there would be more, the patterns stay as they are: n of them that overlap would make 2ⁿ sets."""
 _MAX_LENGTH = 2**31 - 2  # characters of a text; automata count in 32 bits, and a complement adds one
 
 NodeOf = Callable[[Any, Location], Node]
@@ -287,32 +291,32 @@ def _objects(
     inside = (location, "properties")
     nodes = {name: node_of(child, (inside, name)) for name, child in properties.items()}
     classes = OPEN
+    overlapping: tuple[KeyClass, ...] = ()
     if "additionalProperties" in schema:
         rest = node_of(schema["additionalProperties"], (location, "additionalProperties"))
         classes = OPEN if rest == ANY else () if rest == NONE else ((ALL_STRINGS[0], rest),)
     if "patternProperties" in schema:
-        classes = _patterned(schema["patternProperties"], location, nodes, classes, node_of, limits, deadline)
+        patterns = _patterns(schema["patternProperties"], location, nodes, node_of, limits)
+        split = _disjoint(patterns, classes, deadline)
+        if split is None:
+            classes, overlapping = OPEN, _overlapping(patterns, classes)
+        else:
+            classes = split
     required = _names(schema["required"], "required", location) if "required" in schema else ()
     low, high = _count(schema, "minProperties", location) or 0, _count(schema, "maxProperties", location)
-    found = ObjectSet(nodes, classes, tuple(dict.fromkeys(required)), low, high).reduced()
+    required = tuple(dict.fromkeys(required))
+    found = ObjectSet(nodes, classes, required, low, high, overlapping=overlapping).reduced()
     return () if found is None else (found,)
 
 
-def _patterned(
-    patterns: Any,
-    location: Location,
-    nodes: dict[str, Node],
-    rest: tuple[KeyClass, ...],
-    node_of: NodeOf,
-    limits: Limits,
-    deadline: Deadline,
-) -> tuple[KeyClass, ...]:
-    """Split the keys by the patterns, and intersect the nodes of overlapping patterns. Narrows `nodes` in place."""
+def _patterns(
+    patterns: Any, location: Location, nodes: dict[str, Node], node_of: NodeOf, limits: Limits
+) -> list[tuple[Language, Node]]:
+    """Return the languages of `patternProperties`, with the nodes of values. Narrows `nodes` in place."""
     if not isinstance(patterns, dict):
         raise _fail("patternProperties must be an object", location, "patternProperties")
     inside = (location, "patternProperties")
-    matched: list[KeyClass] = []
-    unmatched: list[StringSet] = [ALL_STRINGS[0]]
+    found: list[tuple[Language, Node]] = []
     for pattern, child in patterns.items():
         language = language_of(pattern, "ecma", inside, "patternProperties", limits)
         node = node_of(child, (inside, pattern))
@@ -320,6 +324,23 @@ def _patterned(
             spend(1)
             if language.matches(name):
                 nodes[name] = meet(nodes[name], node)
+        found.append((language, node))
+    return found
+
+
+def _disjoint(
+    patterns: list[tuple[Language, Node]], rest: tuple[KeyClass, ...], deadline: Deadline
+) -> tuple[KeyClass, ...] | None:
+    """Split the keys by the patterns, and intersect the nodes of overlapping ones; None where there are many classes.
+
+    Args:
+        patterns: the languages of keys, with the nodes of values.
+        rest: the classes of keys that match none.
+        deadline: checked for each class.
+    """
+    matched: list[KeyClass] = []
+    unmatched: list[StringSet] = [ALL_STRINGS[0]]
+    for language, node in patterns:
         split: list[KeyClass] = []
         for keys, old in matched:
             deadline.check()
@@ -332,10 +353,24 @@ def _patterned(
             split.extend((part, node) for part in both)
             left.extend(rest_of_keys)
         matched, unmatched = split, left
-        if len(matched) > limits.schema_nodes:
-            raise unsupported("patternProperties overlap in too many ways", location, "patternProperties")
+        if _is_many(len(matched), len(patterns)):
+            return None
     others = [(keys, node) for _, node in rest for keys in unmatched]
     return tuple((keys, node) for keys, node in (*matched, *others) if node != NONE)
+
+
+def _is_many(classes: int, patterns: int) -> bool:
+    """Return whether some patterns make too many classes of keys to split the keys by them."""
+    return classes > max(_MAX_CLASSES, 2 * patterns)
+
+
+def _overlapping(patterns: list[tuple[Language, Node]], rest: tuple[KeyClass, ...]) -> tuple[KeyClass, ...]:
+    """Return the patterns, and the condition on keys that match none, as `ObjectSet.overlapping`."""
+    found = [(StringSet(within=(language,)), node) for language, node in patterns if node != ANY]
+    if rest is not OPEN:
+        unmatched = StringSet(outside=tuple(dict.fromkeys(language for language, _ in patterns)))
+        found.append((unmatched, rest[0][1] if rest else NONE))
+    return tuple(found)
 
 
 def _split(keys: StringSet, language: Language) -> tuple[list[StringSet], list[StringSet]]:

@@ -89,45 +89,40 @@ class SimpleNodes:
         names, so that more sets are equal.
         """
         shortens = self._is_exact and len(shape.objects) > _MAX_LEFT
-        is_changed = False
+        names = self._names(shape.objects, shortens=shortens, every_key=every_key)
+        if not names:
+            return shape
         alive: list[ObjectSet] = []
-        known: dict[Node, Node] = {}
         for part in shape.objects:
-            shorter: dict[str, Node] = {}
-            for key in part.required:
-                node = part.at(key)
-                least = known.get(node)
-                if least is None:
-                    least = known[node] = self._least(node, shortens)
-                if least == NONE:
-                    break
-                if least is not node and key in part.properties:
-                    shorter[key] = least
-            else:
-                if every_key and shortens:
-                    shorter |= self._shorter(part)
-                if shorter:
-                    is_changed = True
-                    properties = part.properties | shorter
-                    part = ObjectSet(properties, part.classes, part.required, part.low, part.high, part.somewhere)
-                alive.append(part)
-        if is_changed:
+            if any(names.get(part.at(key)) == NONE for key in part.required):
+                continue
+            shorter = {
+                key: names[node]
+                for key, node in part.properties.items()
+                if node in names and (key in part.required or (every_key and shortens))
+            }
+            if shorter:
+                properties = part.properties | shorter
+                part = replace(part, properties=properties)
+            alive.append(part)
+        if shortens:  # sets that differed may be equal now
             alive = list(dict.fromkeys(alive))
-        return shape if len(alive) == len(shape.objects) and not is_changed else replace(shape, objects=tuple(alive))
+        return replace(shape, objects=tuple(alive))
 
-    def _shorter(self, part: ObjectSet) -> dict[str, Node]:
-        """Return the properties of a set whose nodes have shorter names, with these names."""
-        found: dict[str, Node] = {}
-        for key, node in part.properties.items():
-            if len(node) > 1 and self.covers(node):
-                least = self.reduced(node)
-                if least != node:
-                    found[key] = least
-        return found
+    def _names(self, parts: tuple[ObjectSet, ...], *, shortens: bool, every_key: bool) -> dict[Node, Node]:
+        """Return the nodes in sets of objects that have shorter names, with these names."""
+        names: dict[Node, Node] = {}
+        required = {part.at(key) for part in parts for key in part.required}
+        for node in required:
+            names[node] = self._least(node, shortens)
+        if every_key and shortens:
+            for node in set().union(*[part.properties.values() for part in parts]) - required:
+                if len(node) > 1 and self.covers(node):
+                    names[node] = self.reduced(node)
+        return {node: name for node, name in names.items() if node != name}
 
     def _least(self, node: Node, shortens: bool) -> Node:
         """Return the shortest name known of the values of a node; NONE if it surely has none."""
         if shortens and len(node) > 1 and self.covers(node):
-            least = self.reduced(node)
-            return node if least == node else least
+            return self.reduced(node)
         return NONE if self._known_scalar(node) == NOTHING else node

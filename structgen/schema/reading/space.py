@@ -23,10 +23,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from structgen.engine.deadlines import Deadline, spend
 from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaError
@@ -50,6 +50,7 @@ from structgen.schema.reading.applicators import APPLICATORS, accepted, refused
 from structgen.schema.reading.dialects import Dialect, is_of_draft4
 from structgen.schema.reading.emptiness import Sizes, witnesses
 from structgen.schema.reading.fixed_points import FixedPoint, Reentered
+from structgen.schema.reading.intersections import all_of
 from structgen.schema.reading.keywords import OWN_KEYWORDS, SchemaWarning, base_shape
 from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
 from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
@@ -61,8 +62,12 @@ from structgen.schema.reading.writable import Narrowed, Writable
 
 __all__ = ["Space"]
 
+T = TypeVar("T")
+
 _MAX_WITNESS_DEPTH = 12  # levels that are searched for a value when a node is tested for emptiness
+_MAX_COUNTED = 6  # counts of an array whose combinations are searched
 _STRICT = Widening(is_allowed=False)  # shared: it remembers nothing
+_SHAPE_UNITS = 100  # of `spend`: a shape may take long
 _MAX_ABSORBED = 256  # sets of objects that are compared with each other
 
 
@@ -78,6 +83,7 @@ class Space:
 
     Attributes:
         text_units: length of the source texts that terminals hold; see `GrammarTables`.
+        dead: sets of objects that are left out of what can be written, as their rules show that they have no member.
         listed: the shapes of lists of values, by identity, keyword and forms of numbers, each beside its list.
     """
 
@@ -105,11 +111,11 @@ class Space:
         self._open: dict[Node, None] = {}  # nodes whose shapes are under way; the garbage collector skips an empty dict
         self._widening = Widening(is_allowed=True) if options.lenient else _STRICT
         self._parts = 0  # parts of all shapes made so far
-        self._spent = 0  # calls of `spend`
         self._sizes: Sizes | None = None
         self._simple = SimpleNodes(self._is_simple, self.shape, self._known_scalar, is_exact=not options.lenient)
         self._fixed: FixedPoint | None = None  # the rounds under way, if a subschema refers to itself
         self.listed: dict[tuple[int, str, int], tuple[Any, Shape]] = {}
+        self.dead: set[ObjectSet] = set()
         self._questions = 0  # questions under way that an answer "not known" suffices for
 
     def sizes(self) -> Sizes:
@@ -120,6 +126,8 @@ class Space:
 
     def writable(self, shape: Shape) -> Shape:
         """Return the part of a shape that can be written. It must not be combined with other shapes."""
+        if self.dead:
+            shape = replace(shape, objects=tuple(part for part in shape.objects if part not in self.dead))
         return shape if self._writable is None else self._writable.shape(shape)
 
     @property
@@ -233,22 +241,23 @@ class Space:
             if self.options.lenient:
                 self._widening.recall(node)
             return found
-        fixed = None if self._questions else self._fixed
-        if fixed is not None and node in fixed.made:
-            return fixed.made[node]
-        if node in self._open:
-            if fixed is None:
-                raise Reentered
-            return fixed.again(node)
+        fixed = self._fixed
+        if fixed is not None or node in self._open:
+            fixed = None if self._questions else fixed
+            if fixed is not None and node in fixed.made:
+                return fixed.made[node]
+            if node in self._open:
+                if fixed is None:
+                    raise Reentered
+                return fixed.again(node)
         if len(self._open) >= self.limits.schema_depth:
             raise _too_deep(self.limits.schema_depth, self.location(node))
         made: Shape | None = None
-        is_outermost = not (self._open or self._questions)
         self._open[node] = None
         try:
             made = self._widening.shape(node, lambda: self._made(node)) if self.options.lenient else self._made(node)
         except Reentered:
-            if not is_outermost:
+            if len(self._open) > 1 or self._questions:  # the outermost one begins the rounds
                 raise
         finally:
             del self._open[node]
@@ -280,22 +289,16 @@ class Space:
 
     def spend(self, shape: Shape) -> Shape:
         """Count the parts of a new shape against the limits, and return it."""
-        spend(1 + shape.size)
+        spend(_SHAPE_UNITS + shape.size)
         self._parts += len(shape.numbers) + len(shape.strings) + len(shape.arrays) + len(shape.objects)
         if self._parts > self.limits.schema_nodes:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
-        self._spent += 1
-        if not self._spent & 15:
-            self.deadline.check()
         return shape
 
     def _made(self, node: Node) -> Shape:
         if len(node) > 1:
-            result = self.shape(node[:1])
-            for atom in node[1:]:
-                overlapping = isinstance(atom, AnyOf) or atom < 0  # parts of complements often overlap
-                result = self.both(result, self.shape((atom,)), absorb=overlapping)
-            return result
+            # Parts of complements and of unions often overlap.
+            return all_of(self, ((self.shape((atom,)), isinstance(atom, AnyOf) or atom < 0) for atom in node))
         atom = node[0]
         if isinstance(atom, AnyOf):
             return self.union(atom.nodes)
@@ -463,15 +466,12 @@ class Space:
         """Return the shape of a node; None if it is under way."""
         if node in self._open:
             return None
-        with _question(self):
-            return self.shape(node)
-        return None
+        return _answer(self, lambda: self.shape(node))
 
     def are_disjoint(self, left: Node, right: Node) -> bool:
         """Return whether two nodes surely have no value in common; False means unknown."""
-        with _question(self):
-            if self._differ_by_tag(left, right):
-                return True
+        if _answer(self, lambda: self._differ_by_tag(left, right)):
+            return True
         both = meet(left, right)
         return both == NONE or not self._may_hold(both, _MAX_WITNESS_DEPTH)
 
@@ -501,16 +501,18 @@ class Space:
     def _array_may_hold(self, part: ArraySet, depth: int) -> bool:
         if not all(self._may_hold(part.at(i), depth) for i in range(min(part.low, len(part.prefix) + 1))):
             return False
+        if len(part.contains) > _MAX_COUNTED:
+            return True
         return not part.contains or can_be_met(part, lambda node: self._may_hold(node, depth))
 
 
-@contextmanager
-def _question(space: Space) -> Iterator[None]:
-    """Compute shapes for a question that needs no answer: go on after the block if one of them is under way."""
+def _answer(space: Space, question: Callable[[], T]) -> T | None:
+    """Return the answer of a question that needs none; None if it depends on a shape that is under way."""
     space._questions += 1
     try:
-        with suppress(Reentered):
-            yield
+        return question()
+    except Reentered:
+        return None
     finally:
         space._questions -= 1
 

@@ -136,7 +136,7 @@ class ArrayRules:
     def _left(self, state: ArrayState) -> ArraySet:
         """Return the set of the arrays of remaining items: the remaining prefix, counts and bounds."""
         part = self.part
-        return ArraySet(
+        left = ArraySet(
             part.prefix[state.written :],
             part.rest,
             max(part.low - state.written, 0),
@@ -152,6 +152,9 @@ class ArrayRules:
             ),
             None if state.repeats else part.repeats,
         )
+        if part.known_cases is not None:
+            left.known_cases = {index: part.cases(state.written + index) for index in range(left.settled + 1)}
+        return left
 
     def _repeatable(self, left: ArraySet, node: Node) -> list[Node]:
         """Return the nodes of the values in `node` that an item of `left` may equal, while `left` stays satisfiable."""

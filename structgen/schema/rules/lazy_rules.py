@@ -249,9 +249,11 @@ class LazyRules:
 
     def _is_endless_object(self, part: ObjectSet, depth: int) -> bool:
         needed = part.required if part.high is not None and part.high <= len(part.required) else None
-        if any(self.is_endless(part.at(key), depth) for key in needed or part.properties):
+        if not part.clauses and any(self.is_endless(part.at(key), depth) for key in needed or part.properties):
             return True
-        return needed is None and any(self.is_endless(node, depth) for _, node in part.classes)
+        if needed is not None or part.overlapping or part.clauses:
+            return False
+        return any(self.is_endless(node, depth) for _, node in part.classes)
 
 
 def _scalars_without(shape: Shape, values: frozenset[Value]) -> Shape:

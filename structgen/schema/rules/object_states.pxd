@@ -2,6 +2,7 @@ cimport cython
 
 from structgen.engine.deadlines cimport spend
 from structgen.schema.algebra.objects cimport ObjectSet
+from structgen.schema.rules.clause_search cimport Clauses
 from structgen.schema.rules.lazy_rules cimport LazyRules
 from structgen.schema.rules.states cimport ObjectState, OtherKeys, Property
 
@@ -30,7 +31,18 @@ cdef class ObjectStates:
     cdef object _required        # in any order, a bit for each required property; a Python int of any size
     cdef readonly tuple required_from
     cdef dict _alive
+    cdef ObjectSet _part
+    cdef dict _node_numbers
+    cdef list _met_cases
+    cdef tuple _absent
+    cdef Clauses _clauses
+    cdef frozenset _asked_of_keys
+    cdef bint _has_endless_keys
+    cdef readonly bint asks_other_keys
 
+    cpdef int values_of(self, str key) except -1
+    @cython.locals(size=int, found=OtherKeys)
+    cpdef tuple cases_after(self, int number)
     @cython.locals(found=list, is_required=bint)
     cdef tuple _writable_properties(self, ObjectSet part, needed, bint is_full)
     @cython.locals(left=int, entry=Property)
@@ -41,5 +53,7 @@ cdef class ObjectStates:
     @cython.locals(index=int, entry=Property)
     cpdef bint is_forced(self, short_state) except -1
     cdef _missing(self, ObjectState state)
+    cdef _decided(self, ObjectState state)
+    cdef bint _clauses_can_hold(self, ObjectState state) except -1
     cpdef normal(self, ObjectState state)
     cpdef bint is_alive_after(self, pair) except -1

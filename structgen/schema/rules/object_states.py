@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 
 from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
-from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, OPEN, Case, Node, StringSet
+from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, Case, Node, StringSet
 from structgen.schema.algebra.objects import ObjectSet
 from structgen.schema.json_text.values import Value, members
+from structgen.schema.rules.clause_search import Clauses
 from structgen.schema.rules.lazy_rules import LazyRules
+from structgen.schema.rules.overlapping_keys import allowed_keys
 from structgen.schema.rules.states import MAX_COUNTED_KEYS, ObjectState, OtherKeys, Property
 
 __all__ = ["ObjectStates", "Pair", "ShortState", "index_of", "seen_of", "shortened", "whole"]
@@ -84,8 +86,11 @@ class ObjectStates:
         high: the maximum number of pairs; None for no bound.
         names: the node of each key that the schema names.
         properties: the named properties that may be written.
-        classes: the classes of keys that the schema does not name.
-        asked: the indices of `ObjectSet.somewhere`; some value must satisfy each of these conditions.
+        classes: the classes of keys that the schema does not name. Mixed ones only if the written key may decide what
+            follows.
+        asked: the indices of `ObjectSet.somewhere`, and after these of `ObjectSet.clauses`. Some value must satisfy
+            each of these conditions; a clause may also be satisfied by the absence of a key.
+        asks_other_keys: keys that the schema does not name may satisfy a condition of `asked`.
         counts: the number of pairs matters, beyond the required ones.
         is_plain: nothing depends on what was written, unless objects are excluded.
         required_from: in the schema's order, the number of required properties from each index on.
@@ -93,16 +98,30 @@ class ObjectStates:
 
     def __init__(self, lazy: LazyRules, part: ObjectSet) -> None:
         self._lazy = lazy
+        self._part = part
+        self._node_numbers: dict[Node, int] = {}  # the values of keys of mixed classes, as they are met
+        self._met_cases: list[tuple[Case, ...]] = []
         self.any_order = lazy.options.property_order == "any"
         self.low, self.high = part.low, part.high
-        self.asked = frozenset(range(len(part.somewhere))) if part.somewhere else _NONE
+        self.asked = self._asked_of_keys = frozenset(range(len(part.somewhere))) if part.somewhere else _NONE
+        self.asks_other_keys = bool(part.somewhere)
         needed = frozenset(part.required)
         self.names = part.properties
         if not needed <= part.properties.keys():
             self.names = part.properties | {key: part.at(key) for key in part.required if key not in part.properties}
         is_full = self.high is not None and self.high <= len(needed)
+        if part.clauses:
+            clause_keys = [literal.key for clause in part.clauses for literal in clause]
+            self.names = self.names | {key: part.at(key) for key in clause_keys if key not in self.names}
         self.properties = self._writable_properties(part, needed, is_full)
+        self._absent: tuple[frozenset[int], ...] = ()
+        self._clauses: Clauses | None = None
+        if part.clauses:
+            self._clauses = Clauses(part, self.properties, lazy.holds)
+            self.properties, self._absent = self._clauses.properties, self._clauses.absent
+            self.asked |= self._clauses.numbers
         self.classes = () if is_full else self._classes(part)
+        self._has_endless_keys = any(found.is_endless for found in self.classes)
         self.counts = self.low > len(needed) or self.high is not None
         self.is_plain = not (self.any_order or self.asked or self.counts)
         self._required = 0
@@ -139,10 +158,16 @@ class ObjectStates:
         return tuple([case for case in cases if self._lazy.holds(case[1])])
 
     def _classes(self, part: ObjectSet) -> tuple[OtherKeys, ...]:
-        if part.classes is OPEN and not part.somewhere:
+        if part.is_open and not part.somewhere:
             self._lazy.holds(ANY)
             return _ANY_KEY
         found: list[OtherKeys] = []
+        if part.overlapping and self._lazy.captures and not part.somewhere:
+            for keys, node in allowed_keys(part, self._lazy.holds):
+                size = self._unnamed_count(keys)
+                if size:
+                    found.append(OtherKeys(len(found), keys, ((_NONE, node),), size, True))
+            return tuple(found)
         for keys, cases in part.key_cases():
             held = self._held(cases)
             size = self._unnamed_count(keys) if held else 0
@@ -157,6 +182,24 @@ class ObjectStates:
             return MAX_COUNTED_KEYS
         unnamed = keys.intersect(StringSet(excluded=tuple(self.names)))
         return unnamed.count(MAX_COUNTED_KEYS) if unnamed is not None else 0
+
+    def values_of(self, key: str) -> int:
+        """Return the number of the values that a key of a mixed class may have; see `cases_after`."""
+        node = self._part.at(key)
+        number = self._node_numbers.get(node)
+        if number is None:
+            self._lazy.holds(node)
+            number = self._node_numbers[node] = len(self.classes) + len(self._met_cases)
+            self._met_cases.append(((_NONE, node),))
+        return number
+
+    def cases_after(self, number: int) -> tuple[Case, ...]:
+        """Return the values after a key: of the class with a number, or those that `values_of` numbered."""
+        size = len(self.classes)
+        if number >= size:
+            return self._met_cases[number - size]
+        found = self.classes[number]
+        return found.cases
 
     # --- what was written --------------------------------------------------------------------------------------------
 
@@ -190,13 +233,25 @@ class ObjectStates:
 
     def is_closable(self, state: ObjectState) -> bool:
         """Return whether the object may be closed in a state."""
-        if self._missing(state) or (state.written < self.low and self.counts) or state.given != self.asked:
+        if self._missing(state) or (state.written < self.low and self.counts):
+            return False
+        if state.given != self.asked and (
+            self._clauses is None
+            or not self._clauses.are_met(self._decided(state), state.given)
+            or not self._asked_of_keys <= state.given
+        ):
             return False
         return not state.avoid or all(len(other[1]) != state.written for other in state.avoid)
+
+    def _is_decided(self, index: int, state: ObjectState) -> bool:
+        """Return whether a property was written, or was left out in the schema's order."""
+        return bool(state.progress >> index & 1) if self.any_order else index < state.progress
 
     def forget(self) -> None:
         """Drop what was found out about states. It is found again when needed."""
         self._alive.clear()
+        if self._clauses is not None:
+            self._clauses.forget()
 
     def is_alive(self, state: ObjectState, must_add: bool = False) -> bool:
         """Return whether an object can be completed from a state; with `must_add`, by at least one more pair."""
@@ -204,6 +259,8 @@ class ObjectStates:
             return self._fits(state, must_add)
         if not must_add and self.is_closable(state):
             return True
+        if not must_add and self._absent and not state.avoid:
+            return self._can_end(state)
         return any(self._can_end(pair.state) for pair in self._pairs(state))
 
     def _fits(self, state: ObjectState, must_add: bool) -> bool:
@@ -228,6 +285,11 @@ class ObjectStates:
 
         Searches the states that follow, and keeps the results.
         """
+        if self._clauses is not None and not self._asked_of_keys and not state.avoid:
+            if not self._clauses_can_hold(state):
+                return False
+            if not self.counts or state.written >= self.low or self._has_endless_keys:
+                return self.high is None or self.low <= self.high
         found = self._alive.get(state)
         if found is not None:
             return found
@@ -239,11 +301,11 @@ class ObjectStates:
             is_simple = not here.avoid and here.given == self.asked
             if self._alive.get(here) or self.is_closable(here) or (is_simple and self._fits(here, False)):
                 end = here
-            elif here not in self._alive and not is_simple:
-                for pair in self._pairs(here):
-                    if pair.state not in came_from:
-                        came_from[pair.state] = here
-                        waiting.append(pair.state)
+            elif here not in self._alive and not is_simple and self._clauses_can_hold(here):
+                for after in self._following(here):
+                    if after not in came_from:
+                        came_from[after] = here
+                        waiting.append(after)
             if len(came_from) > _MAX_STATES_SEARCHED:
                 raise LimitExceededError("schema_nodes", self._lazy.space.limits.schema_nodes)
         if end is None:
@@ -254,6 +316,43 @@ class ObjectStates:
             self._alive[step] = True
             step = came_from[step]
         return True
+
+    def _clauses_can_hold(self, state: ObjectState) -> bool:
+        """Return whether the properties to come can satisfy all clauses, with no more keys than `high` allows."""
+        if self._clauses is None:
+            return True
+        left = -1 if self.high is None else self.high - state.written
+        return self._clauses.can_hold(self._decided(state), state.given, left)
+
+    def _decided(self, state: ObjectState) -> int:
+        """Return a bit for each property that was written, or can no longer be."""
+        return state.progress if self.any_order else (1 << state.progress) - 1
+
+    def _following(self, state: ObjectState) -> Iterator[ObjectState]:
+        """Yield states whose completions are those of a state; the last one is to be tried first.
+
+        With clauses, one property after the other is decided: it is written, or never will be. The order of the
+        properties does not matter to that, so there are fewer states than ways to write the object.
+        """
+        if not self._absent or state.avoid:
+            for pair in self._pairs(state):
+                yield pair.state
+            return
+        if self.high is not None and state.written >= self.high:
+            return
+        for index in range(len(self.properties)):
+            if not self._is_decided(index, state):
+                for pair in self.pairs_of_property(index, state):
+                    yield pair.state
+                if not self.properties[index].is_required:
+                    given = state.given | self._absent[index]
+                    progress = state.progress | 1 << index if self.any_order else index + 1
+                    yield ObjectState(progress, state.written, given, state.seen)
+                return
+        for found in self.classes:
+            if found.left(state.seen) > 0:
+                for pair in self.pairs_of_class(found, state, None):
+                    yield pair.state
 
     def _pairs(self, state: ObjectState) -> Iterator[Pair]:
         """Yield all pairs that may come next, even where the object cannot be completed after them."""
@@ -279,7 +378,8 @@ class ObjectStates:
         """Return the state after the next property was left out."""
         key = self.properties[state.progress].key
         avoid = frozenset(other for other in state.avoid if key not in members(other)) if state.avoid else state.avoid
-        return ObjectState(state.progress + 1, state.written, state.given, state.seen, avoid)
+        given = state.given | self._absent[state.progress] if self._absent else state.given
+        return ObjectState(state.progress + 1, state.written, given, state.seen, avoid)
 
     def pairs_of_property(self, index: int, state: ObjectState) -> Iterator[Pair]:
         """Yield the pairs of a property that may come next."""
@@ -290,13 +390,16 @@ class ObjectStates:
 
     def pairs_of_class(self, found: OtherKeys, state: ObjectState, key: str | None) -> Iterator[Pair]:
         """Yield the pairs of one key of a class; None stands for any unseen key of it."""
-        node = found.cases[0][1] if len(found.cases) == 1 else None
+        cases = found.cases
+        if found.is_mixed and key is not None:
+            cases = self.cases_after(self.values_of(key))
+        node = cases[0][1] if len(cases) == 1 else None
         if key is None:
             seen = state.seen if found.is_endless else state.seen | {f"{found.mark}{len(state.seen)}"}
             after = ObjectState(state.progress, state.written, state.given, seen)
         else:
             after = ObjectState(state.progress, state.written, state.given, state.seen | {key}, state.avoid)
-        yield from self.pairs_of_key(key, node, found.cases, after)
+        yield from self.pairs_of_key(key, node, cases, after)
 
     def pairs_of_key(
         self, key: str | None, node: Node | None, cases: Sequence[Case], state: ObjectState

@@ -46,6 +46,7 @@ cdef class ObjectRules:
     cdef list _class_bodies(self, int index, short_state)
     @cython.locals(found=OtherKeys)
     cdef tuple _captured_key(self, int index, before, used)
+    @cython.locals(found=OtherKeys)
     cpdef after(self, then, text)
     @cython.locals(always=tuple, others=tuple, names=tuple)
     cpdef tuple refusals(self, then, bytes begun)

@@ -54,7 +54,8 @@ class ObjectRules:
     """The rules of a set of objects.
 
     Kinds of nonterminals: "first", the whole object; "pair", a pair and what follows it; "then", what follows a pair;
-    the index of a class, what follows one of its keys.
+    a number, what follows a key of the class with that number, or one with the values of that number
+    (`ObjectStates.values_of`).
 
     Attributes:
         part: the set.
@@ -228,7 +229,9 @@ class ObjectRules:
     def _captured_key(self, index: int, before: ShortState, used: tuple[str, ...]) -> Sequence[Symbol]:
         """Return the capture of an additional key: neither declared, nor already written, nor in `used`."""
         then = (self._number, (index, before, used))
-        return (Capture(self._first_keys[index], then, self.classes[index].is_endless, refuses=True),)
+        found = self.classes[index]
+        is_endless = found.is_endless and not found.is_mixed
+        return (Capture(self._first_keys[index], then, is_endless, refuses=True),)
 
     def _repeatable(self, index: int, state: ObjectState) -> list[Sequence[Symbol]]:
         """Return the pairs of a class where nothing can be captured, so that a key may come twice.
@@ -238,7 +241,7 @@ class ObjectRules:
         states = self.states
         if states.low - state.written > 1 and states.counts:
             raise Inexpressible("minProperties")
-        if states.asked:
+        if states.asks_other_keys:
             raise Inexpressible("not")
         colon = self._layout.colon
         pairs = states.pairs_of_class(self.classes[index], state, None)
@@ -258,6 +261,9 @@ class ObjectRules:
         state = whole(before)
         if key in state.seen or key in used or key in self.states.names:
             return None
+        found = self.classes[index]
+        if found.is_mixed:
+            index = self.states.values_of(key)
         return index, ObjectState(state.progress, state.written, state.given, state.seen | {key}, state.avoid)
 
     def refusals(self, then: _AfterKey, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
@@ -299,7 +305,7 @@ class ObjectRules:
         """Return the bodies after a key that the state has seen: the colon, the value, and what follows."""
         states = self.states
         colon = self._layout.colon
-        cases = self.classes[index].cases
+        cases = states.cases_after(index)
         if states.is_free(short_state):
             return [(colon, self._lazy.symbol(cases[0][1]), self._nonterminal("then", short_state))]
         pairs = states.pairs_of_key(None, None, cases, whole(short_state))

@@ -10,6 +10,7 @@ cdef class OtherKeys:
     cdef readonly int size
     cdef readonly str mark
     cdef readonly bint is_endless
+    cdef readonly bint is_mixed
 
     @cython.locals(left=int)
     cpdef int left(self, seen) except? -1

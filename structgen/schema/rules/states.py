@@ -50,9 +50,13 @@ class OtherKeys:
         cases: their values, split by the parts of `ObjectSet.somewhere` that they satisfy.
         mark: the prefix of placeholders for its keys. A search over states puts a placeholder into `seen` for any key.
         is_endless: whether there is always another key.
+        is_mixed: whether the values depend on the key: `cases` has the values of all keys together.
     """
 
-    def __init__(self, number: int, keys: StringSet, cases: tuple[Case, ...], size: int) -> None:
+    def __init__(
+        self, number: int, keys: StringSet, cases: tuple[Case, ...], size: int, is_mixed: bool = False
+    ) -> None:
+        self.is_mixed = is_mixed
         self.keys = keys
         self.cases = cases
         self.size = size

@@ -85,6 +85,9 @@ def json_schema_to_kbnf(
     return read_schema(json_schema, write, options, captures=False, limits=limits, deadline=deadline)
 
 
+_LEFT_OUT = {"regex": "syntax"}  # by format: the conditions that a wider regex leaves out, if not lengths
+
+
 class _Writer:
     """A writer of all rules that a root node reaches."""
 
@@ -193,7 +196,10 @@ class _Writer:
                 if wider is not None:
                     self._wider[id(terminal)] = wider[0]
                     self._wishes[id(terminal)] = identifier(wider[1].removeprefix("x-")), origin
-                    message = f"#{origin}: the format {wider[1]!r} is written wider than it is: without all its lengths"
+                    missing = _LEFT_OUT.get(wider[1], "lengths")
+                    message = (
+                        f"#{origin}: the format {wider[1]!r} is written wider than it is: without all its {missing}"
+                    )
                     warnings.warn(message, SchemaWarning, stacklevel=2)
 
     def _wider_string(self, part: StringSet) -> tuple[rx.Regex, str] | None:

@@ -188,7 +188,7 @@ def read_schema(
 
 
 class _Widened(Exception):
-    """Raised when a node's shape became wider. Everything made of the node before is invalid."""
+    """Raised when a node's shape became wider, or a set turned out empty. What was made of the node is invalid."""
 
 
 _JSON = {mode: JsonNotation(layout) for mode, layout in LAYOUTS.items()}
@@ -203,8 +203,11 @@ def _read(space: Space, make: Callable[[LazyRules, Node], _T], notation: Notatio
             raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(location), keyword=keyword)
         lazy = LazyRules(space, shapes, productive, _set_rules, notation, captures=captures)
         try:
-            for node in list(productive):
-                _check(lazy, node, shapes[node])
+            checked: set[Node] = set()
+            while len(checked) < len(productive):  # the rules of a set may need more nodes
+                for node in productive - checked:
+                    _check(lazy, node, shapes[node])
+                    checked.add(node)
             return make(lazy, root)
         except _Widened:
             continue
@@ -227,6 +230,8 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
         is_open = members.classes is OPEN or not members.classes
         if (
             not is_open
+            or members.overlapping
+            or members.clauses
             or members.somewhere
             or members.low > MAX_COUNTED_KEYS
             or not "".join((*members.properties, *members.required)).isascii()
@@ -237,6 +242,9 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
 def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
     if part.low > MAX_COUNTED_KEYS and not ObjectStates(lazy, part).is_alive(ObjectState(0)):
         raise Inexpressible("minProperties")  # the keys of an open object are counted up to that number
+    if (part.overlapping or part.clauses) and not lazy.rules_of(part)[0].is_alive(0):
+        lazy.space.dead.add(part)
+        raise _Widened
     for key in (*part.properties, *part.required):
         if not key.isascii():
             key.encode()  # raises for a lone surrogate, which no text contains

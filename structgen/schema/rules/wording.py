@@ -147,7 +147,7 @@ def _node_at(lazy: LazyRules, key: Any, body: Body, at: int) -> Node | None:
     elif name is not None:
         found = rules.part.at(name)
     elif isinstance(key[1], int):
-        found = rules.classes[key[1]].cases[0][1]
+        found = rules.states.cases_after(key[1])[0][1]
     else:
         return None
     return found

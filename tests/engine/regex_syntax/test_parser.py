@@ -501,3 +501,19 @@ def test_anything_parses_or_is_an_error(pattern: str, dialect: str) -> None:
         matches = matcher(pattern, "python", anchored=False)
         for text in ("", "a", "b", "ab", "1", "a\n", "-", "é"):
             assert matches(text) == bool(compiled.search(text))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "pattern", "hint"),
+    [
+        ("rust", r"a\Z", r"\z"),
+        ("python", r"a\z", r"\Z"),
+        ("ecma", r"a\Z", "$"),
+        ("ecma", r"\Aa", "^"),
+        ("ecma", r"\a", ""),
+    ],
+)
+def test_anchors_of_other_dialects_have_a_hint(dialect, pattern, hint):
+    with pytest.raises(GrammarError) as caught:
+        parse_regex(pattern, dialect)
+    assert caught.value.hint == (f"write {hint}" if hint else "")

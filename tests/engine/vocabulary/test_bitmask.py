@@ -92,6 +92,22 @@ def test_masks_of_more_tokens_than_there_are_logits(words, width, kind):
     assert not logits.any()
 
 
+@pytest.mark.parametrize("kind", ["numpy", "torch"])
+def test_logits_of_another_model(kind):
+    """Padding is masked; 128,256 logits do not belong to a vocabulary of 32,000 tokens."""
+    for width, is_padding in ((32_064, True), (64_000, True), (128_256, False)):
+        logits = np.zeros((1, width), dtype=np.float32)
+        given = logits if kind == "numpy" else pytest.importorskip("torch").from_numpy(logits)
+        mask = allocate_token_bitmask(1, 32_000)
+        if is_padding:
+            apply_token_bitmask(given, mask)
+            assert np.isinf(logits[0, 32_000:]).all()
+        else:
+            with pytest.raises(VocabularyError, match="128256 logits a row, more than twice the 32000 tokens"):
+                apply_token_bitmask(given, mask)
+        assert not logits[0, :32_000].any()
+
+
 def test_allocated_masks_allow_the_vocabulary_and_nothing_else():
     mask = allocate_token_bitmask(2, 70)
     assert mask.shape == (2, 3)

@@ -221,3 +221,12 @@ def test_the_number_of_symbols_is_bounded():
     with pytest.raises(LimitExceededError) as caught:
         parse("start ::= 'a' 'b' 'c';", limits=Limits(grammar_symbols=2))
     assert caught.value.limit == "grammar_symbols"
+
+
+@pytest.mark.parametrize(("escape", "written"), [(r"\a", r"\\a"), (r"\Z", r"\\z"), (r"\d", r"\\d")])
+def test_a_backslash_of_a_regex_is_written_twice(escape, written):
+    """As for the published package, which refuses the one and reads the other."""
+    with pytest.raises(GrammarError) as caught:
+        parse(f"start ::= #'a{escape}';")
+    assert caught.value.hint == f"a backslash of a regex is written twice: {written}"
+    assert parse(f"start ::= #'a{written}';")

@@ -160,6 +160,10 @@ SMALL = "start: (line | _NEWLINE)+\nline: NAME [block] | NAME _NEWLINE\n_NEWLINE
         (SMALL + '%declare _INDENT _DEDENT\nblock: ")" line\n', 0, 0, "'\\)' has no partner"),
         ("start: /a(?=b)/", 1, 10, "'\\(\\?=' looks outside of the terminal"),
         ("start: /(?<!a)b/", 1, 9, "looks outside of the terminal"),
+        (r"start: /\ba(?!b)/", 1, 9, r"'\\\\b' looks outside of the terminal"),
+        ("start: /b(?<!ab)c/", 1, 10, "looks outside of the terminal"),
+        (r"start: /a\B/", 1, 10, r"'\\\\B' looks outside of the terminal"),
+        ("start: /(?!.*ab)[abc]+;/", 1, 9, r"'\(\?!' looks outside of the terminal"),
         ("start: /a(?!bc)/", 1, 10, "looks outside of the terminal"),
         ('start: A\nA: ("a" /(?!b)/)+', 2, 17, "a look-ahead sees the character after"),
     ],
@@ -172,7 +176,21 @@ def test_what_is_refused_is_named(text, line, column, says):
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"a(?!b)", r"(?!ab)[abc]{1,3}", r'"(?!"").*?(?<!\\)(\\\\)*?"', r"a*?b", r"(?!a)(?!bb)[abc]+", r"[ab](?![^a])"],
+    [
+        r"a(?!b)",
+        r"(?!ab)[abc]{1,3}",
+        r'"(?!"").*?(?<!\\)(\\\\)*?"',
+        r"a*?b",
+        r"(?!a)(?!bb)[abc]+",
+        r"[ab](?![^a])",
+        r"(?=[ab]*c)[abc]+>",
+        r"a\b",
+        r"a\Bb|\w\b>",
+        r"(a\b>?)+",
+        r"(?!ab)[abc]\w*",
+        r"((?!bb)[abc])+",
+        r"(?m:[ab]+$)",
+    ],
 )
 def test_look_around_sees_the_next_character_as_in_re(pattern):
     """A terminal between `<` and any text is matched where `re` matches it so, from the same position."""

@@ -48,7 +48,39 @@ def dependencies_that_narrow_one_key(count):
     }
 
 
+def chain_of_conditions(count):
+    definitions = {"0": {"type": ["string", "object"], "properties": {"p0": {"type": "string"}}}}
+    for i in range(count):
+        inner = {"$ref": f"#/$defs/{i}"}
+        other = {"type": "object", "required": [f"p{i % 4}"], "properties": {f"p{i % 4}": inner}}
+        definitions[str(i + 1)] = {"if": inner, "then": inner, "else": other}
+    return {"$defs": definitions, "$ref": f"#/$defs/{count}"}
+
+
+def unions_inside_one_of(count):
+    """A message without a required tag, a union of tagged objects and another message, a tag that may be null."""
+    text, tag = {"type": "string"}, {"enum": ["x"]}
+    message = {"type": "object", "properties": {"type": tag, "k0": {"enum": ["t0", "x"]}}, "required": ["k0", "k1"]}
+    tagged = [
+        {
+            "type": "object",
+            "properties": {"type": {"enum": [f"t{i}"]}, f"p{i}": text, "k0": text, f"k{i}": {"enum": ["t0", "t1"]}},
+            "required": ["type", f"p{i}", "k0", f"p{i + 1}", f"k{i}"],
+        }
+        for i in range(count)
+    ]
+    inner = {"type": "object", "properties": {"type": tag, "k0": {"enum": ["x", "t1"]}, "k1": text}, "required": ["k0"]}
+    reference = {
+        "type": "object",
+        "properties": {"type": {"anyOf": [{"enum": ["t1"]}, {"type": "null"}]}},
+        "required": ["k3"],
+    }
+    return {"oneOf": [message, {"oneOf": [inner, *tagged]}, reference]}
+
+
 KINDS = [
+    (chain_of_conditions, 30),
+    (unions_inside_one_of, 20),
     (dependencies_that_narrow_one_key, 40),
     (tagged_one_of, 40),
     (conditions_on_one_key, 160),
@@ -69,7 +101,9 @@ def random_objects(count, seed):
 @pytest.mark.parametrize("make", [make for make, _ in KINDS])
 @pytest.mark.parametrize("negated", [False, True])
 def test_members_are_the_valid_values(make, negated):
-    schema = {"not": make(4)} if negated else make(4)
+    schema = make(4)
+    if negated:
+        schema = {"$defs": schema.pop("$defs", {}), "not": schema}
     space, root = space_of(schema)
     validator = jsonschema.Draft202012Validator(schema)
     found = set()

@@ -80,7 +80,7 @@ def test_any_tokenization_takes_the_prompt_as_it_is():
     assert matcher.forced_bytes() == b"yes"
 
 
-def test_an_eager_grammar_ends_behind_its_own_text():
+def test_an_eager_grammar_ends_right_after_its_own_text():
     make = bpe_tokenizers.CUTTING[0]
     grammar = structgen.Grammar.kbnf("start ::= 'x'? ;")
     _, prefix, matcher = structgen.compile(grammar, vocabulary_of(make), tokenization="proper").healed(

@@ -355,6 +355,21 @@ def test_items_that_cannot_be_spelled_do_not_count(make, pattern, most):
         structgen.compile({**items, "minItems": most + 1}, vocabulary, whitespace="compact", tokenization="proper")
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (structgen.Grammar.kbnf("start ::= S; S ::= S;"), "the rule 'S' has no alternative that ends"),
+        (structgen.Grammar.kbnf("start ::= #'a\\\\bb';"), "matches nothing"),
+        (structgen.Grammar.lark('start: a\na: "x" a'), "the rule 'a' has no alternative that ends"),
+        (structgen.Grammar.regex("(?!a)a"), "matches no text"),
+    ],
+)
+def test_a_grammar_without_texts_is_called_so(given, message):
+    """The grammar is to blame, not the tokenizer."""
+    with pytest.raises(structgen.GrammarError, match=message):
+        structgen.compile(given, vocabulary_of(bpe_tokenizers.gpt2), tokenization="proper")
+
+
 def test_a_schema_without_values_is_called_so():
     with pytest.raises(structgen.UnsatisfiableSchemaError):
         structgen.compile(

@@ -1,0 +1,59 @@
+"""Annotations of `str` fields of Pydantic models: their validators, and their keywords in the JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from structgen.errors import SchemaError
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
+
+__all__ = ["core_schema_of", "json_schema_of"]
+
+
+def core_schema_of(
+    source: Any, handler: GetCoreSchemaHandler, check: Callable[[Any], Any], *, name: str, keyword: str
+) -> CoreSchema:
+    """Return the Pydantic core schema of an annotated string.
+
+    Args:
+        source: the annotated type.
+        handler: makes its schema.
+        check: the validator of a value; returns the value or raises ValueError.
+        name: the annotation, for messages.
+        keyword: the keyword that stands for it.
+
+    Raises:
+        SchemaError: the type is not `str`.
+    """
+    from pydantic_core import core_schema
+
+    inner = handler(source)
+    kind: Any = inner
+    while kind["type"] == "definition-ref" or (kind["type"].startswith("function-") and "schema" in kind):
+        kind = kind["schema"] if "schema" in kind else handler.resolve_ref_schema(kind)
+    if kind["type"] == "chain":  # Pydantic would leave the pattern between two annotations out of the JSON Schema
+        hint = "write the pattern after both"
+        raise SchemaError(f"a pattern between {name} and another annotation", pointer="", keyword=keyword, hint=hint)
+    if kind["type"] != "str":
+        raise SchemaError(
+            f"{name} annotates str only",
+            pointer="",
+            keyword=keyword,
+            hint=f"if the text may be missing, write Annotated[str, {name}(…)] | None",
+        )
+    # First of all validators: others may change the string, and the annotation is about the text as it was written.
+    return core_schema.no_info_before_validator_function(check, inner)
+
+
+def json_schema_of(core: CoreSchema, handler: GetJsonSchemaHandler, own: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of an annotated string: that of the string, and the annotation's own keywords."""
+    # Pydantic makes a chain of a pattern that follows an annotation. Each step of the chain reads the string.
+    steps: list[Any] = core["steps"] if core["type"] == "chain" else []
+    found = [handler(step) for step in (core, *steps)]
+    if len(found) == 1 and own.keys().isdisjoint(found[0]):
+        return {**found[0], **own}
+    return {"allOf": [*found, own]}

@@ -1,0 +1,157 @@
+"""Conditions on different keys stay clauses: the language is that of `jsonschema`, and their number costs little."""
+
+import json
+import random
+
+import jsonschema
+import pytest
+
+import structgen
+from structgen.schema.reading import intersections
+from tests.support.vocabularies import BYTES
+from tests.support.walks import Sampler
+
+KEYS = ["a", "b", "c", "d"]
+VALUES = [
+    {"type": "string"}, {"const": 1}, {"enum": [1, "x"]}, {"minimum": 3}, {"not": {"type": "string"}},
+    {"type": "object"}, True, {"type": "integer"},
+]  # fmt: skip
+SAMPLER = Sampler(BYTES, longest=300, repeats=0.2)
+
+
+def condition(rng, depth=0):
+    kind = rng.choice(["required", "properties", "both", "required", "properties", "not", "anyOf", "dependentSchemas"])
+    if kind == "required" or depth > 1:
+        return {"required": rng.sample(KEYS, rng.randint(1, 2))}
+    if kind in ("properties", "both"):
+        keys = rng.sample(KEYS, rng.randint(1, 2))
+        values = {"properties": {key: rng.choice(VALUES) for key in keys}}
+        return values if kind == "properties" else {**values, "required": keys[:1]}
+    inner = condition(rng, depth + 1)
+    if kind == "not":
+        return {"not": inner}
+    if kind == "anyOf":
+        return {rng.choice(["anyOf", "oneOf"]): [inner, condition(rng, depth + 1)]}
+    return {"dependentSchemas": {rng.choice(KEYS): inner}}
+
+
+def random_schema(rng):
+    def many(most):
+        return [condition(rng) for _ in range(rng.randint(2, most))]
+
+    kinds = [
+        lambda: {"if": condition(rng), "then": condition(rng)},
+        lambda: {"if": condition(rng), "else": condition(rng)},
+        lambda: {"anyOf": many(3)},
+        lambda: {"oneOf": many(3)},
+        lambda: {"not": {"oneOf": many(2)}},
+        lambda: {"dependentSchemas": dict(zip(rng.sample(KEYS, 2), many(2), strict=False))},
+    ]
+    others = {
+        "properties": lambda: {key: rng.choice(VALUES) for key in rng.sample(KEYS, 2)},
+        "minProperties": lambda: rng.randint(1, 3),
+        "maxProperties": lambda: rng.randint(1, 3),
+        "patternProperties": lambda: {"^a": {"type": "string"}, "z": {"type": "integer"}},
+        "additionalProperties": lambda: {"type": ["string", "integer"]},
+        "not": lambda: {"propertyNames": {"maxLength": 1}},
+    }
+    schema = {"type": "object", "allOf": [rng.choice(kinds)() for _ in range(rng.randint(2, 4))]}
+    return schema | {keyword: others[keyword]() for keyword in rng.sample(list(others), rng.randint(0, 2))}
+
+
+def accepts(constraint, value):
+    matcher = constraint.matcher()
+    try:
+        matcher.accept_bytes(json.dumps(value).encode())
+    except structgen.TokenRejectedError:
+        return False
+    return matcher.is_accepting
+
+
+@pytest.mark.one_in(4, uncompiled=10)
+@pytest.mark.parametrize("seed", range(200))
+def test_clauses_have_the_language_of_jsonschema(seed, monkeypatch):
+    monkeypatch.setattr(intersections, "_MAX_SETS", 0)
+    rng = random.Random(seed)
+    schema = random_schema(rng)
+    order = rng.choice(["schema", "any"])
+    validator = jsonschema.Draft202012Validator(schema)
+    try:
+        constraint = structgen.compile(schema, BYTES, property_order=order, cache=False)
+    except structgen.UnsatisfiableSchemaError:
+        constraint = None
+    for _ in range(2 if constraint is not None else 0):
+        walk = SAMPLER.walk(constraint.grammar, rng)  # raises DeadEnd
+        if walk.finished:
+            assert validator.is_valid(json.loads(walk.text)), walk.text
+    for _ in range(40):
+        keys = rng.sample([*KEYS, "z"], rng.randint(0, 4))
+        value = {key: rng.choice([1, 5, "x", "q", {}, None]) for key in keys}
+        accepted = constraint is not None and accepts(constraint, value)
+        assert accepted <= validator.is_valid(value), value
+        if order == "any":
+            assert accepted == validator.is_valid(value), value
+
+
+def not_one_of(count):
+    return {"not": one_of(count)}
+
+
+def one_of(count):
+    return {"oneOf": [{"required": [f"p{i}{j}" for j in range(3)]} for i in range(count)]}
+
+
+def dependencies(count):
+    return {
+        "dependentSchemas": {
+            f"p{i}0": {"required": [f"p{i}1"], "properties": {f"p{i}2": {"type": "string"}}} for i in range(count)
+        }
+    }
+
+
+def conditions(count):
+    return {
+        "allOf": [
+            {
+                "if": {"properties": {f"p{i}0": {"const": 1}}, "required": [f"p{i}0"]},
+                "then": {"required": [f"p{i}1"]},
+                "else": {"properties": {f"p{i}2": {"type": "string"}}},
+            }
+            for i in range(count)
+        ]
+    }
+
+
+def one_of_two_keys(count):
+    return {"allOf": [{"anyOf": [{"required": [f"p{i}0"]}, {"required": [f"p{i}1"]}]} for i in range(count)]}
+
+
+@pytest.mark.parametrize(
+    ("make", "count"), [(not_one_of, 10), (one_of, 10), (dependencies, 16), (conditions, 10), (one_of_two_keys, 30)]
+)
+@pytest.mark.parametrize("bounds", [{}, {"minProperties": 4, "maxProperties": 50}])
+def test_many_conditions_on_different_keys(make, count, bounds):
+    schema = {"type": "object", **make(count), **bounds}
+    validator = jsonschema.Draft202012Validator(schema)
+    constraint = structgen.compile(schema, BYTES, property_order="any")
+    rng = random.Random(count)
+    keys = [f"p{i}{j}" for i in range(count) for j in range(3)]
+    found = set()
+    for size in (0, 1, 2, 3, 5, 6, len(keys)):
+        for _ in range(1 if size > 6 else 4):
+            rng.shuffle(keys)
+            groups = sorted(keys) if size % 3 == 0 else keys
+            start = 3 * rng.randrange(count) if size % 3 == 0 else 0
+            value = {key: rng.choice([1, "x"]) for key in (groups + groups)[start : start + size]}
+            found.add(validator.is_valid(value))
+            assert accepts(constraint, value) == validator.is_valid(value), value
+    assert found == {False, True} or bounds
+
+
+def test_clauses_that_exclude_each_other_are_unsatisfiable():
+    halves = [{"required": [f"a{i}"]} for i in range(8)], [{"not": {"required": [f"a{i}"]}} for i in range(8)]
+    pairs = [{"anyOf": [{"required": [f"b{i}"]}, half]} for half in halves[0] for i in range(2)]
+    never = [{"not": {"required": [f"b{i}"]}} for i in range(2)]
+    schema = {"type": "object", "allOf": [*pairs, {"anyOf": halves[1]}, *never]}
+    with pytest.raises(structgen.UnsatisfiableSchemaError):
+        structgen.compile(schema, BYTES)

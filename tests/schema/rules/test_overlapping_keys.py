@@ -1,0 +1,123 @@
+"""Overlapping `patternProperties` stay conditions: the language is the same, and their number costs little."""
+
+import json
+import random
+from itertools import product
+
+import jsonschema
+import pytest
+
+import structgen
+from structgen.schema.algebra import objects
+from structgen.schema.reading import keywords
+from tests.support.vocabularies import BYTES
+from tests.support.walks import Sampler
+
+_TEXT = "name date time type code size user mail link path text note area zone rank unit cost kind mode flag"
+WORDS = _TEXT.split()
+TYPES = ["string", "integer", "number", "boolean", "null", "array"]
+PATTERNS = ["^a", "b$", "c", "^.b", "ab", "^[a-c]*$", "^[a-z]{2}$", "d", "^(a|b)$"]
+VALUES = [
+    True, False, {"type": "string"}, {"type": "integer"}, {"enum": [1, "x", None]}, {"minimum": 3},
+    {"type": ["string", "null"]}, {"not": {"type": "string"}}, {"$ref": "#"},
+]  # fmt: skip
+SAMPLER = Sampler(BYTES, longest=400, repeats=0.2)
+KEYS = ["", *(f"{first}{second}" for first, second in product("abcd", ["", *"abcd"])), "abc", "cab", "dd"]
+
+
+def of_words(count, values, **others):
+    return {"type": "object", "patternProperties": dict(zip(WORDS[:count], values, strict=False)), **others}
+
+
+def random_schema(rng):
+    schema = {"type": "object", "patternProperties": {p: rng.choice(VALUES) for p in rng.sample(PATTERNS, 4)}}
+    choices = {
+        "additionalProperties": lambda: rng.choice(VALUES),
+        "required": lambda: rng.sample(["a", "ab", "cb"], rng.randint(1, 2)),
+        "minProperties": lambda: rng.randint(1, 3),
+        "maxProperties": lambda: rng.randint(1, 4),
+        "properties": lambda: {key: rng.choice(VALUES) for key in rng.sample(["a", "abc", "cb"], 2)},
+        "propertyNames": lambda: {"maxLength": rng.randint(1, 3)},
+    }
+    for keyword in rng.sample(list(choices), rng.randint(0, 3)):
+        schema[keyword] = choices[keyword]()
+    return schema
+
+
+def random_document(rng):
+    schema = random_schema(rng)
+    return rng.choice(
+        [schema, schema, {"allOf": [schema, random_schema(rng)]}, {"not": schema}, {"oneOf": [schema, {"minimum": 0}]}]
+    )
+
+
+def accepts(constraint, value):
+    matcher = constraint.matcher()
+    try:
+        matcher.accept_bytes(json.dumps(value).encode())
+    except structgen.TokenRejectedError:
+        return False
+    return matcher.is_accepting
+
+
+@pytest.mark.one_in(4, uncompiled=8)
+@pytest.mark.parametrize("seed", range(160))
+def test_overlapping_patterns_have_the_language_of_jsonschema(seed, monkeypatch):
+    monkeypatch.setattr(keywords, "_is_many", lambda classes, patterns: True)
+    rng = random.Random(seed)
+    schema = random_document(rng)
+    validator = jsonschema.Draft202012Validator(schema)
+    try:
+        constraint = structgen.compile(
+            schema, BYTES, property_order=rng.choice(["schema", "any"]), cache=False, whitespace="any"
+        )
+    except structgen.UnsatisfiableSchemaError:
+        constraint = None
+    for _ in range(2 if constraint is not None else 0):
+        walk = SAMPLER.walk(constraint.grammar, rng)  # raises DeadEnd
+        if walk.finished:
+            assert validator.is_valid(json.loads(walk.text)), walk.text
+    for _ in range(30):
+        keys = sorted(rng.sample(KEYS, rng.randint(0, 3)))
+        value = {key: rng.choice([1, 5, "x", None, {}, True]) for key in keys}
+        if validator.is_valid(value):
+            assert constraint is not None
+            named = schema.get("properties", {}).keys() | set(schema.get("required", ()))
+            assert accepts(constraint, value) or (len(keys) > 1 and named)  # else the order of keys may be wrong
+        elif constraint is not None:
+            assert not accepts(constraint, value)
+
+
+@pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("values", [[{"minLength": i} for i in range(20)], [{"type": TYPES[i % 6]} for i in range(20)]])
+def test_twenty_overlapping_patterns(values, closed):
+    schema = of_words(20, values, **({"additionalProperties": False} if closed else {}))
+    constraint = structgen.compile(schema, BYTES)
+    long = "x" * 20
+    kind = values[0].get("type")
+    assert accepts(constraint, {"username": long, "rename": long, "update": long if kind is None else 1})
+    assert accepts(constraint, {"other": [1]}) == (not closed)
+    assert not accepts(constraint, {"name and date": "" if kind is None else 1})  # too short; no string
+    assert accepts(constraint, {"names and codes": long}) == (kind is None)  # no value is a string and null
+
+
+def test_values_of_a_key_with_conditions_that_exclude_each_other_are_never_begun():
+    schema = of_words(6, [{"type": name} for name in TYPES], additionalProperties={"type": "object"})
+    matcher = structgen.compile(schema, BYTES).matcher()
+    matcher.accept_bytes(b'{"name_dat')
+    assert ord("e") not in matcher.allowed_token_ids()
+    assert ord("a") in matcher.allowed_token_ids()
+
+
+def test_conditions_that_refuse_all_keys_leave_the_empty_object():
+    schema = of_words(6, [{"type": name} for name in TYPES], additionalProperties=False, propertyNames={"maxLength": 3})
+    assert structgen.compile(schema, BYTES, whitespace="compact").matcher().forced_bytes() == b"{}"
+    with pytest.raises(structgen.UnsatisfiableSchemaError):
+        structgen.compile({**schema, "minProperties": 1}, BYTES)
+
+
+def test_many_ways_to_overlap_are_refused_where_they_must_be_told_apart(monkeypatch):
+    monkeypatch.setattr(objects, "_MAX_CLASSES", 50)
+    schema = of_words(20, [{"minLength": i} for i in range(20)])
+    with pytest.raises(structgen.LimitExceededError, match="overlap"):
+        structgen.compile({"allOf": [schema, {"not": of_words(1, [{"type": "string"}])}]}, BYTES)
