@@ -125,7 +125,7 @@ def compile(
         eager_automata: build the automata of the grammar's terminals now, and not when a text first needs them. A
             schema's rules are made from the text so far, so only those terminals are built that all texts share.
         options: see `structgen.schema.options.SchemaArguments`: `format`, `whitespace`, `property_order`,
-            `formats`, `draft`, `lenient`, `registry`. Grammars ignore all but `format`.
+            `formats`, `draft`, `lenient`, `registry`, `base_uri`. Grammars ignore all but `format`.
 
     Raises:
         SchemaError: the schema cannot be used; with the JSON pointer of the location.

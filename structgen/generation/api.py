@@ -63,7 +63,7 @@ def generate(
         options: see `structgen.settings.GenerationOptions`: `max_new_tokens`, `temperature`, `top_p`, `top_k`, `seed`,
             `stop`, `raw`, `system`, `examples`, `describe_schema`, `reasoning`, `max_retries`, `validate`, `context`;
             and `ConstraintOptions`: `tokenization`, `whitespace`, `property_order`, `formats`, `draft`, `lenient`,
-            `registry`.
+            `registry`, `base_uri`.
 
     Returns:
         An instance for a model or type, JSON data for a JSON Schema, the text for a grammar.

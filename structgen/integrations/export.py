@@ -66,7 +66,7 @@ def export(
         end: a text that must follow the value and cannot be part of it, such as `"\n"`. Remove it from the output.
         limits: bounds on the size of the schema and of the exported text.
         options: options for a schema; see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`,
-            `formats`, `draft`, `lenient`, `registry`. `format="yaml"` cannot be exported.
+            `formats`, `draft`, `lenient`, `registry`, `base_uri`. `format="yaml"` cannot be exported.
 
     Raises:
         SchemaError: the schema cannot be used; with its JSON pointer.

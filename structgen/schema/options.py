@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from referencing import Registry
@@ -38,6 +39,8 @@ class SchemaArguments(TypedDict, total=False):
             validator still checks the answer.
         registry: a `referencing.Registry` of the schemas outside of this one that references may name, by URI. The
             metaschemas of the drafts are always known. Nothing is fetched.
+        base_uri: the URI that the schema comes from. Relative references, and a relative `$id` of the whole schema, are
+            resolved against it. None, the default, for a schema without one.
     """
 
     format: Format
@@ -47,6 +50,7 @@ class SchemaArguments(TypedDict, total=False):
     draft: Draft | None
     lenient: bool
     registry: Registry[Any] | None
+    base_uri: str | None
 
 
 _WORDS = (("format", Format), ("whitespace", Whitespace), ("property_order", PropertyOrder), ("formats", Formats))
@@ -58,7 +62,7 @@ class SchemaOptions:
 
     Raises:
         ValueError: an option has an unknown value.
-        TypeError: an option is unknown, or `lenient` or `registry` has the wrong type.
+        TypeError: an option is unknown, or `lenient`, `registry` or `base_uri` has the wrong type.
     """
 
     format: Format = "json"
@@ -68,6 +72,7 @@ class SchemaOptions:
     draft: Draft | None = None
     lenient: bool = False
     registry: Registry[Any] | None = None
+    base_uri: str | None = None
 
     def __post_init__(self) -> None:
         for name, words in _WORDS:
@@ -82,12 +87,20 @@ class SchemaOptions:
             raise TypeError(f"lenient must be True or False, not {self.lenient!r}")
         if self.registry is not None:
             self._check_registry()
+        if self.base_uri is not None:
+            self._check_base_uri()
 
     def _check_registry(self) -> None:
         from referencing import Registry
 
         if not isinstance(self.registry, Registry):
             raise TypeError(f"registry must be a referencing.Registry, not {type(self.registry).__name__}")
+
+    def _check_base_uri(self) -> None:
+        if not isinstance(self.base_uri, str):
+            raise TypeError(f"base_uri must be a text, not {type(self.base_uri).__name__}")
+        if not urlsplit(self.base_uri).scheme or "#" in self.base_uri:
+            raise ValueError(f"base_uri must be an absolute URI without a fragment, not {self.base_uri!r}")
 
     def without_registry(self) -> SchemaOptions:
         """Return the options without the registry, as a part of a cache key; registries are compared by content."""

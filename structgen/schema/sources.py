@@ -70,7 +70,7 @@ def resolve(schema_or_type: Any, *, limits: Limits | None = None, options: Schem
         schema_or_type = _read(schema_or_type, limits or Limits())
     if isinstance(schema_or_type, (bool, dict)):
         if options.registry is not None:
-            options = replace(options, registry=closed(schema_or_type, options.registry))
+            options = replace(options, registry=closed(schema_or_type, options.registry, options.base_uri or ""))
         return Source(schema_or_type, options, _json_parser(schema_or_type, options))
     return _from_type(schema_or_type, options)
 

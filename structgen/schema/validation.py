@@ -25,8 +25,10 @@ from typing import Any
 import jsonschema
 from attrs import fields
 from jsonschema.protocols import Validator
+from jsonschema_specifications import REGISTRY as SPECIFICATIONS  # type: ignore[import-untyped]
 from referencing import Registry
 from referencing.exceptions import Unresolvable
+from referencing.jsonschema import specification_with
 
 from structgen.errors import SchemaError
 from structgen.limits import Limits
@@ -37,7 +39,7 @@ from structgen.schema.own_keywords import SUBSTRING_OF
 from structgen.schema.reading.dialects import UNDECLARED, Dialect, dialect_of, dialect_within, is_of_draft4
 from structgen.schema.reading.keywords import language_of
 from structgen.schema.reading.refs import REFERENCES
-from structgen.schema.reading.resources import Library
+from structgen.schema.reading.resources import Library, without_fragment
 from structgen.schema.reading.scopes import ROOT
 from structgen.schema.reading.substrings import is_substring, read_keyword
 
@@ -76,13 +78,23 @@ def validator_for(schema: dict[str, Any] | bool, options: SchemaOptions = _BY_DE
     dialect = dialect_of(schema, Library(options.registry).contents, draft=options.draft)
     made = _validator_class(dialect, options.formats != "annotate")
     if isinstance(schema, dict) and dialect.id_keyword not in schema and not dialect.ref_overrides:
-        schema = {
-            dialect.id_keyword: _ROOT_URI,
-            **schema,
-        }  # jsonschema leaves a root without a URI out of dynamic scopes
+        # jsonschema leaves a root without a URI out of dynamic scopes
+        schema = {dialect.id_keyword: options.base_uri or _ROOT_URI, **schema}
     registry: Registry[Any] = Registry() if options.registry is None else options.registry
-    validator: Validator = made(schema, format_checker=_CLASSES[""].FORMAT_CHECKER, registry=registry)
+    arguments: dict[str, Any] = {"format_checker": _CLASSES[""].FORMAT_CHECKER, "registry": registry}
+    if options.base_uri is not None:
+        arguments["_resolver"] = _resolver(schema, dialect, registry, options.base_uri)
+    validator: Validator = made(schema, **arguments)
     return validator
+
+
+def _resolver(schema: Any, dialect: Dialect, registry: Registry[Any], base_uri: str) -> Any:
+    """Return the resolver of references in a schema that comes from a URI. By itself, `jsonschema` knows only `$id`."""
+    specification = specification_with(_CLASSES[dialect.name].META_SCHEMA["$schema"])
+    resource = specification.create_resource(schema)
+    uri = without_fragment(base_uri, resource.id() or "#")
+    known: Registry[Any] = SPECIFICATIONS.combine(registry)
+    return known.with_resource(uri, resource).resolver(base_uri=uri)
 
 
 @cache

@@ -14,6 +14,7 @@ These texts lie between the two regexes:
 - `hostname`, `idn-hostname`: A-labels (`xn--…`), which must be decoded first; long U-labels, which must be encoded;
 - `email`, `idn-email`: every text with an `@`, as `jsonschema` accepts all of them;
 - `regex`: syntax of only one of ECMA-262 and Python; groups nested deeper than `regexes.MAX_GROUP_DEPTH`;
+- `uri`, `iri` and their references: hosts such as `[V1.x]` with a capital V;
 - `uri-template`: reserved operators; `relative-json-pointer`: index manipulation of a later draft.
 
 by_name         the table of known formats

@@ -18,6 +18,17 @@ from structgen.schema.json_text.numbers import MAX_FRACTION_DIGITS, integer_rang
 
 __all__ = ["outer_regex", "regex", "wider_regex"]
 
+_URIS = ("uri", "uri-reference", "iri", "iri-reference")
+
+
+def _uris(name: str, capital: bool) -> Regex:
+    """Return the texts of one of `_URIS`; see `uris.uri` for `capital`."""
+    relative = name.endswith("-reference")
+    if name.startswith("uri"):
+        return uris.uri(relative=relative, capital=capital)
+    return uris.uri(relative=relative, beyond=uris.UCSCHAR, private=uris.IPRIVATE, capital=capital)
+
+
 _FORMATS: dict[str, Callable[[], Regex]] = {
     "date": lambda: dates.DATE,
     "time": lambda: dates.TIME,
@@ -30,10 +41,7 @@ _FORMATS: dict[str, Callable[[], Regex]] = {
     "idn-hostname": idn.idn_hostname,
     "email": lambda: mail.EMAIL,
     "idn-email": mail.idn_email,
-    "uri": lambda: uris.uri(relative=False),
-    "uri-reference": lambda: uris.uri(relative=True),
-    "iri": lambda: uris.uri(relative=False, beyond=uris.UCSCHAR, private=uris.IPRIVATE),
-    "iri-reference": lambda: uris.uri(relative=True, beyond=uris.UCSCHAR, private=uris.IPRIVATE),
+    **{name: lambda name=name: _uris(name, False) for name in _URIS},  # type: ignore[misc]
     "uri-template": lambda: uris.uri_template(reserved=False),
     "json-pointer": lambda: pointers.JSON_POINTER,
     "relative-json-pointer": lambda: pointers.RELATIVE_JSON_POINTER,
@@ -83,6 +91,7 @@ _OUTER: dict[str, Callable[[], Regex]] = {
     "name-email": lambda: mail.WITH_AT,
     "uri-template": lambda: uris.uri_template(reserved=True),
     "multi-host-uri": lambda: uris.WITH_SCHEME,
+    **{name: lambda name=name: _uris(name, True) for name in _URIS},  # type: ignore[misc]
     "relative-json-pointer": lambda: choice(pointers.RELATIVE_JSON_POINTER, pointers.MOVED_JSON_POINTER),
     "regex": lambda: regexes.LOOSE_REGEX,
     "json-string": lambda: encodings.LOOSE_JSON,

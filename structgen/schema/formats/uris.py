@@ -47,25 +47,29 @@ def _signs(extra: str, beyond: Regex = NOTHING) -> Regex:
     return choice(byte_set(_UNRESERVED + _SUB_DELIMS + extra), _PERCENT, beyond)
 
 
-def _authority(beyond: Regex) -> Regex:
+def _authority(beyond: Regex, capital: bool) -> Regex:
     """Return authorities: `[user@]host[:port]` (RFC 3986, section 3.2)."""
     user = sequence(star(_signs(":", beyond)), Literal(b"@"))
-    future = sequence(byte_set("vV"), plus(HEX), Literal(b"."), plus(byte_set(_UNRESERVED + _SUB_DELIMS + ":")))
+    future = sequence(
+        byte_set("vV" if capital else "v"), plus(HEX), Literal(b"."), plus(byte_set(_UNRESERVED + _SUB_DELIMS + ":"))
+    )
     host = choice(star(_signs("", beyond)), sequence(Literal(b"["), choice(IPV6, future), Literal(b"]")))
     return sequence(optional(user), host, optional(sequence(COLON, star(DIGIT))))
 
 
-def uri(*, relative: bool, beyond: Regex = NOTHING, private: Regex = NOTHING) -> Regex:
+def uri(*, relative: bool, beyond: Regex = NOTHING, private: Regex = NOTHING, capital: bool = False) -> Regex:
     """Return URIs or URI references of RFC 3986, or IRIs of RFC 3987.
 
     Args:
         relative: accept relative references too (RFC 3986, section 4.1).
         beyond: characters accepted beyond ASCII; none for URIs.
         private: private characters accepted in the query.
+        capital: accept `[V1.x]` as a host, not only `[v1.x]`. It is legal (letters of a rule stand for both cases,
+            RFC 5234, section 2.3), but the checkers of `jsonschema` refuse it.
     """
     segments = star(sequence(Literal(b"/"), star(_signs(":@", beyond))))
     rooted = sequence(Literal(b"/"), optional(sequence(plus(_signs(":@", beyond)), segments)))
-    with_authority = sequence(Literal(b"//"), _authority(beyond), segments)
+    with_authority = sequence(Literal(b"//"), _authority(beyond, capital), segments)
     ending = sequence(
         optional(sequence(Literal(b"?"), star(_signs(":@/?", choice(beyond, private))))),
         optional(sequence(Literal(b"#"), star(_signs(":@/?", beyond)))),

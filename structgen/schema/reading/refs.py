@@ -74,6 +74,7 @@ class Document:
         registry: schemas outside of it.
         dialect: its dialect; by default, the one that its `$schema` names.
         draft: the name of its draft, used if it has no known `$schema`.
+        base_uri: the URI that it comes from.
 
     Attributes:
         is_dynamic: dynamic scopes are followed.
@@ -86,6 +87,7 @@ class Document:
         *,
         dialect: Dialect | None = None,
         draft: str | None = None,
+        base_uri: str = "",
     ) -> None:
         self.library = _STANDARD if registry is None else Library(registry)
         self.root = root
@@ -98,8 +100,8 @@ class Document:
         self._dynamic: dict[str, list[str]] = {}  # names of dynamic anchors, by URI
         self._ambiguous: dict[tuple[str, str], None] = {}  # anchors and URIs of several schemas
         self._memo: dict[tuple[str, str, Scope], Subschema] = {}
-        uri = _own_uri(root, "", self.dialect)
-        self._root = Resource(uri or "", root, ROOT, self.dialect)
+        uri = _own_uri(root, base_uri, self.dialect)
+        self._root = Resource(base_uri if uri is None else uri, root, ROOT, self.dialect)
         self._is_scanned = False
 
     @property

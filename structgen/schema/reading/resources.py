@@ -89,18 +89,23 @@ def without_fragment(base: str, reference: str) -> str:
     return base if reference.startswith("#") else urldefrag(urljoin(base, reference))[0]
 
 
-def closed(schema: Any, registry: Registry[Any]) -> Registry[Any]:
+def closed(schema: Any, registry: Registry[Any], base_uri: str = "") -> Registry[Any]:
     """Return a registry of only those schemas of another registry that a schema may reach.
 
     Every string under a reference keyword counts as a reference, wherever it is. The schema means the same with the
     result; it is smaller, and later changes of the other registry do not affect it.
+
+    Args:
+        schema: the schema.
+        registry: the other registry.
+        base_uri: the URI that the schema comes from.
 
     Raises:
         SchemaError: the registry holds something that is not a schema.
     """
     found: dict[str, Any] = {}
     tried: set[str] = set()
-    work = [(schema, "")]
+    work = [(schema, base_uri)]
     while work:
         contents, base = work.pop()
         for uri in _mentioned(contents, base):

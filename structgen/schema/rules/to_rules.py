@@ -173,7 +173,7 @@ def read_schema(
     options, limits = options or SchemaOptions(), limits or Limits()
     notation = notation or _JSON[options.whitespace]
     document, deadline = (
-        Document(json_schema, options.registry, draft=options.draft),
+        Document(json_schema, options.registry, draft=options.draft, base_uri=options.base_uri or ""),
         deadline or Deadline(limits.compile_seconds),
     )
     try:
