@@ -115,7 +115,9 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-retries", type=int, default=0, metavar="N", help="send refused answers back N times (0)")
 
 
-def add_reading(parser: argparse.ArgumentParser, whitespace: str, property_order: str = "schema") -> None:
+def add_reading(
+    parser: argparse.ArgumentParser, whitespace: str, property_order: str = "schema", numbers: str = "plain"
+) -> None:
     """Add the options of reading a schema; see `structgen.schema.options.SchemaArguments`."""
     parser.add_argument(
         "--format", choices=("json", "yaml"), default="json", help="the texts' format: json (default), or yaml"
@@ -125,6 +127,12 @@ def add_reading(parser: argparse.ArgumentParser, whitespace: str, property_order
         choices=("any", "line", "compact", "single"),
         default=whitespace,
         help=f"white space in the text ({whitespace})",
+    )
+    parser.add_argument(
+        "--numbers",
+        choices=("any", "plain"),
+        default=numbers,
+        help=f"numbers in the text: in plain digits, or in any form of JSON ({numbers})",
     )
     parser.add_argument(
         "--property-order",
@@ -163,6 +171,7 @@ def reading(options: argparse.Namespace) -> SchemaArguments:
     return {
         "format": options.format,
         "whitespace": options.whitespace,
+        "numbers": options.numbers,
         "property_order": options.property_order,
         "formats": options.formats,
         "draft": options.draft,

@@ -70,7 +70,7 @@ def add_check(commands: Commands) -> None:
         "files", nargs="+", metavar="FILE", help='files of JSON (or YAML, with --format yaml), or "-" for stdin'
     )
     check.add_argument("--lines", action="store_true", help="read each line as one text (JSON Lines)")
-    add_reading(check, "any", property_order="any")
+    add_reading(check, "any", property_order="any", numbers="any")
     check.set_defaults(command=_check)
 
 

@@ -258,7 +258,7 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
 
 def json_grammar(source: Source, limits: Limits | None = None) -> CompiledGrammar:
     """Return the grammar of a schema's values as JSON, over bytes. Examples in YAML are first written in it."""
-    options = replace(source.options, format="json", whitespace="single")
+    options = replace(source.options, format="json", whitespace="single", numbers="any")
     limits = limits or _DEFAULT_LIMITS
     return _compiled(from_source(replace(source, options=options), limits), byte_vocabulary(), limits)
 

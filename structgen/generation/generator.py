@@ -219,7 +219,7 @@ class Generator(Generic[T]):
 def _constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options: ConstraintOptions) -> Constraint[Any]:
     """Return the schema compiled for a model.
 
-    By default a local model writes JSON with single spaces, and a server as it chooses.
+    By default a local model writes JSON with single spaces and plain numbers, and a server as it chooses.
 
     Raises:
         TypeError: the object is not a model.
@@ -227,7 +227,8 @@ def _constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options
     """
     check_model(model)
     if not isinstance(schema, Constraint):
-        reading: SchemaArguments = model.reading if isinstance(model, Server) else {"whitespace": "single"}
+        local: SchemaArguments = {"whitespace": "single", "numbers": "plain"}
+        reading = model.reading if isinstance(model, Server) else local
         merged = cast(ConstraintOptions, {**reading, **options})
         return compile(schema, model.vocabulary, limits=limits, **merged)
     if schema.vocabulary.fingerprint != model.vocabulary.fingerprint:

@@ -65,8 +65,8 @@ def export(
             dict, the arguments of vLLM's `StructuredOutputsParams`.
         end: a text that must follow the value and cannot be part of it, such as `"\n"`. Remove it from the output.
         limits: bounds on the size of the schema and of the exported text.
-        options: options for a schema; see `structgen.schema.options.SchemaArguments`: `whitespace`, `property_order`,
-            `formats`, `draft`, `lenient`, `registry`, `base_uri`. `format="yaml"` cannot be exported.
+        options: options for a schema; see `structgen.schema.options.SchemaArguments`: `whitespace`, `numbers`,
+            `property_order`, `formats`, `draft`, `lenient`, `registry`, `base_uri`. `format="yaml"` cannot be exported.
 
     Raises:
         SchemaError: the schema cannot be used; with its JSON pointer.
@@ -83,6 +83,8 @@ def export(
     if to not in get_args(Dialect):
         raise ValueError(f"to must be one of {', '.join(get_args(Dialect))}, not {to!r}")
     limits = limits or Limits()
+    if not isinstance(schema, Grammar):
+        options = {"numbers": "plain", **options}
     text = _written(_tree(schema, to, end, limits, options), to, limits)
     return {"grammar": text} if to == "vllm" else text
 

@@ -36,7 +36,7 @@ _GRAMMARS: dict[str, Callable[[str], Grammar]] = {
     "gbnf": Grammar.gbnf,
     "lark": Grammar.lark,
 }
-_OPTIONS = ("format", "whitespace", "property_order", "formats", "draft", "lenient")
+_OPTIONS = ("format", "whitespace", "numbers", "property_order", "formats", "draft", "lenient")
 
 
 def read_request(extra_args: dict[str, Any] | None) -> tuple[Any, dict[str, Any]] | None:

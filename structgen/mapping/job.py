@@ -89,7 +89,8 @@ def job_of(model: AnyModel | None, schema: Any, field: str, limits: Limits | Non
     if isinstance(schema, Constraint):
         key = schema.prepared.key
     else:
-        key = compile_input(schema, SchemaOptions(**{"whitespace": "single", **reading}), limits or Limits()).key
+        given = SchemaOptions(**{"whitespace": "single", "numbers": "plain", **reading})
+        key = compile_input(schema, given, limits or Limits()).key
     settings = Settings(**running)
     noted = {one.name: _noted(getattr(settings, one.name)) for one in fields(settings)}
     noted |= {"tokenization": tokenization, "field": field}

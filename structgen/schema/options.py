@@ -9,10 +9,11 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from referencing import Registry
 
-__all__ = ["Draft", "Format", "Formats", "PropertyOrder", "SchemaArguments", "SchemaOptions", "Whitespace"]
+__all__ = ["Draft", "Format", "Formats", "Numbers", "PropertyOrder", "SchemaArguments", "SchemaOptions", "Whitespace"]
 
 Whitespace = Literal["any", "compact", "single", "line"]
 PropertyOrder = Literal["schema", "any"]
+Numbers = Literal["any", "plain"]
 Format = Literal["json", "yaml"]
 Formats = Literal["assert", "strict", "annotate"]
 Draft = Literal["draft4", "draft6", "draft7", "2019-09", "2020-12"]
@@ -28,6 +29,10 @@ class SchemaArguments(TypedDict, total=False):
             breaks. "compact": none. "single": as `json.dumps` writes it; keys and punctuation are then forced text,
             which costs no step of a model. The default is "any" for `compile` and `export`, and "single" for functions
             that run a model.
+        numbers: "plain": integers are written in digits, as 12, and other numbers without an exponent, as 0.25, with at
+            most 17 digits before and after the point; a schema whose numbers are longer has all forms. "any": every
+            form of JSON that a validator takes: 12, 12.0, 1.2e1. The default is "any" for `compile`, and "plain" for
+            `export` and for functions that run a model.
         property_order: "schema", the default: keys come in the schema's order. "any": they come in any order.
         formats: "assert", the default: known `format`s are enforced; each unknown one is ignored with a warning.
             "strict": a format that cannot be enforced raises `UnsupportedSchemaError`. "annotate": no format is
@@ -45,6 +50,7 @@ class SchemaArguments(TypedDict, total=False):
 
     format: Format
     whitespace: Whitespace
+    numbers: Numbers
     property_order: PropertyOrder
     formats: Formats
     draft: Draft | None
@@ -53,7 +59,13 @@ class SchemaArguments(TypedDict, total=False):
     base_uri: str | None
 
 
-_WORDS = (("format", Format), ("whitespace", Whitespace), ("property_order", PropertyOrder), ("formats", Formats))
+_WORDS = (
+    ("format", Format),
+    ("whitespace", Whitespace),
+    ("numbers", Numbers),
+    ("property_order", PropertyOrder),
+    ("formats", Formats),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +79,7 @@ class SchemaOptions:
 
     format: Format = "json"
     whitespace: Whitespace = "any"
+    numbers: Numbers = "any"
     property_order: PropertyOrder = "schema"
     formats: Formats = "assert"
     draft: Draft | None = None

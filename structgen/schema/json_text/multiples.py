@@ -123,6 +123,8 @@ def other_forms(
     high_open: bool,
     step: Number | None,
     outside: tuple[Number, ...],
+    *,
+    plain: bool = False,
 ) -> Regex:
     """Return the numbers with a point or an exponent between two bounds that are multiples of a step.
 
@@ -133,9 +135,10 @@ def other_forms(
         high_open: whether the upper bound itself is left out.
         step: the step; None for all numbers.
         outside: steps whose multiples are left out.
+        plain: no exponents.
     """
     reads_all = step is not None and Fraction(step).numerator == 1 and not outside
-    has_exponents = step is None or _factors(Fraction(step))[0] <= MAX_ODD_FACTOR
+    has_exponents = not plain and (step is None or _factors(Fraction(step))[0] <= MAX_ODD_FACTOR)
     found: list[Regex] = []
     # Part by part, with few sizes and exponents: it would take long to see that the others have no number in the range.
     for sign, least, most in ((EMPTY, low or 0, high), (_MINUS, -(high or 0), None if low is None else -low)):

@@ -34,6 +34,7 @@ from structgen.schema.algebra.shape import Shape
 from structgen.schema.algebra.strings import StringSet
 from structgen.schema.json_text.number_terminals import INTEGER, NUMBER, number_regex, numbers_regex
 from structgen.schema.json_text.numbers import MAX_EXACT_INTEGER
+from structgen.schema.json_text.plain_numbers import PLAIN_INTEGER, PLAIN_NUMBER, plain_numbers_regex
 from structgen.schema.json_text.strings import (
     JSON_STRING,
     any_string,
@@ -49,6 +50,8 @@ from structgen.schema.own_keywords import SUBSTRING_OF
 __all__ = [
     "INTEGER",
     "NUMBER",
+    "PLAIN_INTEGER",
+    "PLAIN_NUMBER",
     "are_surely_expressible",
     "is_surely_expressible",
     "key_regex",
@@ -172,8 +175,12 @@ def _is_wide(numbers: NumberSet) -> bool:
     return low is None or high is None or high - low >= 2
 
 
-def scalar_terminals(shape: Shape) -> list[Regex]:
+def scalar_terminals(shape: Shape, plain: bool = False) -> list[Regex]:
     """Return the terminals of a shape's scalars; all known texts share one terminal.
+
+    Args:
+        shape: the shape.
+        plain: numbers are written in plain form; see `plain_numbers.py`.
 
     Raises:
         Inexpressible: no automaton can express a part.
@@ -205,5 +212,5 @@ def scalar_terminals(shape: Shape) -> list[Regex]:
         parts.append(Literal(known[0]) if len(known) == 1 else literal_set(known))
     parts.extend(map(string_regex, strings))
     if numbers:
-        parts.append(numbers_regex(tuple(numbers)))
+        parts.append(plain_numbers_regex(tuple(numbers)) if plain else numbers_regex(tuple(numbers)))
     return parts

@@ -65,18 +65,20 @@ class JsonNotation:
 
     Args:
         layout: the white space mode.
+        plain: numbers are written in digits, without an exponent.
     """
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, plain: bool) -> None:
         self.layout = layout
+        self._plain = plain
 
     def scalars(self, shape: Shape) -> list[Regex]:
         """Return the terminals of a shape's scalars. See `Notation`."""
-        return scalar_terminals(shape)
+        return scalar_terminals(shape, self._plain)
 
     def check(self, shape: Shape) -> None:
         """Make the terminals of a shape's scalars. See `Notation`."""
-        scalar_terminals(shape)
+        scalar_terminals(shape, self._plain)
 
     def keys(self, keys: StringSet, names: Collection[str]) -> Regex:
         """Return the terminal of keys in quotes. See `Notation`."""

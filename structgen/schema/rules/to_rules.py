@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import END, Describer, GrammarTables, RuleSource
@@ -19,7 +19,7 @@ from structgen.limits import Limits
 from structgen.schema.algebra import OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape, StringSet
 from structgen.schema.json_text.layout import LAYOUTS
 from structgen.schema.json_text.terminals import are_surely_expressible, is_surely_expressible
-from structgen.schema.options import SchemaOptions
+from structgen.schema.options import Numbers, SchemaOptions
 from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.keywords import unsupported
 from structgen.schema.reading.refs import Document, DynamicScopeNeeded
@@ -171,7 +171,7 @@ def read_schema(
         SchemaError, LimitExceededError: as `json_schema_to_rules`.
     """
     options, limits = options or SchemaOptions(), limits or Limits()
-    notation = notation or _JSON[options.whitespace]
+    notation = notation or _JSON[options.whitespace, options.numbers]
     document, deadline = (
         Document(json_schema, options.registry, draft=options.draft, base_uri=options.base_uri or ""),
         deadline or Deadline(limits.compile_seconds),
@@ -191,7 +191,11 @@ class _Widened(Exception):
     """Raised when a node's shape became wider, or a set turned out empty. What was made of the node is invalid."""
 
 
-_JSON = {mode: JsonNotation(layout) for mode, layout in LAYOUTS.items()}
+_JSON = {
+    (mode, numbers): JsonNotation(layout, plain=numbers == "plain")
+    for mode, layout in LAYOUTS.items()
+    for numbers in get_args(Numbers)
+}
 
 
 def _read_once(space: Space, make: Callable[[LazyRules, Node], _T], notation: Notation, captures: bool) -> _T:

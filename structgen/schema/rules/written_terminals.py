@@ -18,7 +18,7 @@ from structgen.engine.regex.tree import Literal, LiteralSet, Regex, Sequence
 from structgen.kbnf import ast
 from structgen.schema.json_text.layout import Layout
 from structgen.schema.json_text.strings import JSON_KEY, JSON_STRING
-from structgen.schema.json_text.terminals import INTEGER, NUMBER
+from structgen.schema.json_text.terminals import INTEGER, NUMBER, PLAIN_INTEGER, PLAIN_NUMBER
 
 __all__ = ["NAMES", "WrittenTerminals"]
 
@@ -46,7 +46,9 @@ class WrittenTerminals:
         self._layout = layout
         self._named: dict[int, ast.Reference] = {}  # by `id` of a regex, which is kept in `_kept`
         self._kept: list[Regex] = []
-        self._shared = {id(JSON_STRING): "string", id(JSON_KEY): "key", id(INTEGER): "integer", id(NUMBER): "number"}
+        self._shared = {id(JSON_STRING): "string", id(JSON_KEY): "key"}
+        self._shared |= {id(INTEGER): "integer", id(PLAIN_INTEGER): "integer"}
+        self._shared |= {id(NUMBER): "number", id(PLAIN_NUMBER): "number"}
         self._signs = {} if layout.gap is None else self._with_gaps(layout)
 
     def _with_gaps(self, layout: Layout) -> dict[int, tuple[ast.Expression, ...]]:

@@ -1,0 +1,163 @@
+"""Regexes of numbers as people write them: integers in digits, other numbers without an exponent.
+
+    set of numbers                      plain form          all forms, `number_terminals.py`
+    {"type": "integer"}                 12, -3              12, 12.0, 1.2e1, 1.20E+01
+    {"minimum": 0, "maximum": 1}        0, 0.25             0, 0.25, 2.5e-1, 0e7
+    {"enum": [1, 0.25]}                 1, 0.25             1, 1.0, 1e0, 0.25, 0.250
+    {"minimum": 1e300}                  all forms: its numbers are too long to be written without an exponent
+
+A number has at most MAX_DIGITS digits before and after the point, more where a bound has more. Doubles have no more. So
+a model does not write digits without end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, floor
+
+from structgen.engine.regex.tree import NOTHING, Literal, Regex, Repeat, choice, literal_set, optional, sequence
+from structgen.schema.algebra import ALL_NUMBERS, INTEGERS, Number, NumberSet
+from structgen.schema.algebra.numbers import ANY_FORM, DIGITS, OTHER_FORMS
+from structgen.schema.json_text.multiples import MAX_SAFE_DIGITS, digits_of_multiples, other_forms
+from structgen.schema.json_text.number_terminals import number_regex
+from structgen.schema.json_text.numbers import (
+    MAX_EXACT_INTEGER,
+    decimal_text,
+    integer_range,
+    number_range,
+    read_as_doubles,
+)
+from structgen.schema.json_text.strings import byte_set
+
+__all__ = ["PLAIN_INTEGER", "PLAIN_NUMBER", "plain_number_regex", "plain_numbers_regex"]
+
+MAX_DIGITS = 17  # significant digits of a double
+_MOST = 10**MAX_DIGITS - 1
+_ALL_INTEGERS = (INTEGERS[0], replace(INTEGERS[0], written=DIGITS))
+_MAX_CHARACTERS = 64  # of a listed value
+
+_DIGIT, _NONZERO = byte_set("0123456789"), byte_set("123456789")
+_MINUS, _ZERO, _POINT = Literal(b"-"), Literal(b"0"), Literal(b".")
+_POSITIVE = sequence(_NONZERO, Repeat(_DIGIT, 0, MAX_DIGITS - 1))
+
+PLAIN_INTEGER = choice(_ZERO, sequence(optional(_MINUS), _POSITIVE))
+PLAIN_NUMBER = sequence(
+    optional(_MINUS), choice(_ZERO, _POSITIVE), optional(sequence(_POINT, Repeat(_DIGIT, 1, MAX_DIGITS)))
+)
+
+
+@lru_cache(maxsize=1024)
+def plain_numbers_regex(parts: tuple[NumberSet, ...]) -> Regex:
+    """Return the plain JSON text of a union of sets of numbers.
+
+    Raises:
+        Inexpressible: as `number_terminals.numbers_regex`.
+    """
+    return choice(*map(plain_number_regex, parts))
+
+
+@lru_cache(maxsize=1024)
+def plain_number_regex(numbers: NumberSet) -> Regex:
+    """Return the plain JSON text of a set of numbers; all its texts where none is plain.
+
+    Raises:
+        Inexpressible: as `number_terminals.number_regex`.
+    """
+    if numbers == ALL_NUMBERS[0]:
+        return PLAIN_NUMBER
+    if numbers in _ALL_INTEGERS:
+        return PLAIN_INTEGER
+    if numbers.values is not None:
+        found = _values(numbers)
+    elif numbers.is_integer and numbers.written & DIGITS:
+        found = _integers(numbers)
+    elif numbers.written == ANY_FORM and _is_small(numbers.low) and _is_small(numbers.high):
+        found = _interval(numbers) if numbers.multiple is None and not numbers.outside else _multiples(numbers)
+    else:
+        found = NOTHING
+    return number_regex(numbers) if found == NOTHING else found
+
+
+def _is_small(bound: Number | None) -> bool:
+    return bound is None or -MAX_EXACT_INTEGER <= bound <= MAX_EXACT_INTEGER
+
+
+def _decimals(numbers: NumberSet, digits: int, places: int) -> Regex:
+    """Return numbers with at most so many digits before the point, where a bound is missing, and places after it."""
+    low, low_open, high, high_open = numbers.low, numbers.low_open, numbers.high, numbers.high_open
+    limit = 10**digits
+    if low is None and (high is None or high > -limit):
+        low, low_open = -limit, True
+    if high is None and (low is None or low < limit):
+        high, high_open = limit, True
+    return number_range(low, low_open, high, high_open, places)
+
+
+def _values(numbers: NumberSet) -> Regex:
+    """Return listed values: those that can be written plainly in one text each, the others in all forms."""
+    texts: list[bytes] = []
+    others: list[Number] = []
+    for value in numbers.values or ():
+        text = decimal_text(value)
+        form = DIGITS if isinstance(value, int) else OTHER_FORMS
+        if len(text) <= _MAX_CHARACTERS and numbers.written & form:
+            texts.append(text.encode())
+        else:
+            others.append(value)
+    rest = number_regex(replace(numbers, values=tuple(others))) if others else NOTHING
+    return choice(literal_set(texts), rest) if texts else rest
+
+
+def _integers(numbers: NumberSet) -> Regex:
+    """Return integers in digits."""
+    if numbers.multiple != 1 or numbers.outside:
+        return number_regex(replace(numbers, written=DIGITS))
+    low, high = numbers.low, numbers.high
+    if low is None and (high is None or high > -_MOST):
+        low = -_MOST
+    if high is None and (low is None or low < _MOST):
+        high = _MOST
+    return integer_range(None if low is None else ceil(low), None if high is None else floor(high))
+
+
+def _interval(numbers: NumberSet) -> Regex:
+    """Return all numbers between two bounds, without an exponent."""
+    bounds = read_as_doubles(numbers.low, numbers.low_open, numbers.high, numbers.high_open)
+    if bounds is None:
+        return NOTHING
+    low, low_open, high, high_open = bounds
+    places = MAX_DIGITS
+    for bound in (low, high):
+        if bound is not None:
+            fraction = decimal_text(max(bound, -bound)).partition(".")[2]
+            if len(fraction) > _MAX_CHARACTERS:
+                return NOTHING
+            places = max(places, len(fraction) + 1)
+    return _decimals(NumberSet(low, low_open, high, high_open), MAX_DIGITS, places)
+
+
+def _places(numbers: NumberSet) -> int | None:
+    """Return n if the numbers are the multiples of 10**-n between two bounds, so that doubles tell them apart."""
+    if numbers.multiple is None or numbers.outside or numbers.is_integer:
+        return None
+    parts = Fraction(numbers.multiple)
+    places = len(str(parts.denominator)) - 1
+    return places if parts.numerator == 1 and parts.denominator == 10**places <= 10**MAX_SAFE_DIGITS else None
+
+
+def _multiples(numbers: NumberSet) -> Regex:
+    """Return multiples, and other numbers between two bounds, without an exponent."""
+    places = _places(numbers)
+    if places is not None:  # cents, for instance
+        return _decimals(numbers, MAX_SAFE_DIGITS - places, places)
+    low, high = numbers.low, numbers.high
+    parts: list[Regex] = []
+    integers = NumberSet(low, numbers.low_open, high, numbers.high_open, 1).reduced()
+    if integers is not None:
+        parts.append(digits_of_multiples(integers.low, integers.high, numbers.multiple or 1, numbers.outside))
+    parts.append(
+        other_forms(low, numbers.low_open, high, numbers.high_open, numbers.multiple, numbers.outside, plain=True)
+    )
+    return choice(*parts)

@@ -1,0 +1,125 @@
+"""Plain numbers: a part of the texts that validators take, and of every set some text."""
+
+import json
+import random
+import warnings
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated
+
+import jsonschema
+import pytest
+from pydantic import Field
+
+import structgen
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.regex.tree import difference
+from structgen.limits import Limits
+from structgen.schema.algebra.numbers import ANY_FORM, DIGITS, OTHER_FORMS, NumberSet
+from structgen.schema.json_text.number_terminals import number_regex
+from structgen.schema.json_text.plain_numbers import plain_number_regex
+
+BYTES = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)} | {256: b""}, eos_token_ids=[256])
+BOUNDS = (
+    None,
+    0,
+    1,
+    -3,
+    120,
+    Fraction(1, 10),
+    Fraction(-5, 2),
+    2**53,
+    2**53 + 1,
+    10**20,
+    -(10**30),
+    Fraction(1, 10**40),
+)
+STEPS = (None, 1, 2, 64, Fraction(1, 100), Fraction(1, 2), Fraction(3, 4))
+
+
+def is_empty(regex) -> bool:
+    return AutomatonStore(Limits()).is_empty(regex)
+
+
+@pytest.mark.one_in(8, uncompiled=40)
+@pytest.mark.parametrize("seed", range(80))
+def test_plain_texts_are_texts_of_the_set_and_no_set_loses_all(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(4):
+        numbers = NumberSet(
+            rng.choice(BOUNDS),
+            rng.random() < 0.3,
+            rng.choice(BOUNDS),
+            rng.random() < 0.3,
+            rng.choice(STEPS),
+            rng.choice(((), (), (1,), (2,))),
+            rng.choice((None, None, None, (1, Fraction(5, 2), -7), (0, 10**30))),
+            rng.choice((ANY_FORM, ANY_FORM, DIGITS, OTHER_FORMS)),
+        ).reduced()
+        if numbers is not None:
+            everything, plain = number_regex(numbers), plain_number_regex(numbers)
+            assert is_empty(difference(plain, everything)), numbers
+            assert is_empty(plain) == is_empty(everything), numbers
+
+
+@pytest.mark.parametrize(
+    ("schema", "written", "not_written"),
+    [
+        ({"type": "integer"}, "0 7 -12 99999999999999999", "12.0 1e3 1E+00 -0 100000000000000000"),
+        ({"type": "integer", "minimum": 10**20}, "100000000000000000000 123456789012345678901", "1e20 5"),
+        ({"type": "integer", "multipleOf": 5}, "0 -15 20", "10.0 2e1 7"),
+        ({"type": "number"}, "0 -0 0.25 -12.5 3 0.00000000000000001", "1e5 2.5E-1 00.1 0.000000000000000001"),
+        ({"type": "number", "minimum": 0, "maximum": 1}, "0 1 1.0 0.5", "1e0 5e-1 1.1"),
+        ({"type": "number", "exclusiveMinimum": 0}, "0.01 12", "0 0.0 1e-3"),
+        ({"type": "number", "multipleOf": 0.01}, "0.25 -3.1 7", "0.255 25e-2"),
+        ({"type": "number", "minimum": 1e300}, "1e300 2.5E+300", "7"),
+        ({"enum": [1, 2.5, 1e300]}, "1 2.5", "1.0 2.50 25e-1"),
+        ({"type": "number", "not": {"type": "integer"}}, "0.5 -2.25", "1 5e-1"),
+    ],
+)
+def test_what_is_written(schema: dict, written: str, not_written: str) -> None:
+    constraint = structgen.compile(schema, BYTES, numbers="plain")
+    for text in written.split() + not_written.split():
+        matcher = constraint.matcher()
+        try:
+            matcher.accept_bytes(text.encode())
+            is_written = matcher.is_accepting
+        except structgen.TokenRejectedError:
+            is_written = False
+        assert is_written == (text in written.split()), text
+
+
+def test_walks_are_valid_and_integers_come_back_as_int() -> None:
+    rng = random.Random(5)
+    schemas = [
+        {"type": "integer", "minimum": -5, "maximum": 5000},
+        {"type": "number", "exclusiveMinimum": 0.1, "maximum": 0.3},
+        {"type": "number", "minimum": -1.5, "exclusiveMaximum": 1e10},
+        {"type": "number", "multipleOf": 0.25},
+    ]
+    for schema in schemas:
+        constraint = structgen.compile(schema, BYTES, numbers="plain")
+        for _ in range(20):
+            matcher, text = constraint.matcher(), b""
+            while (allowed := matcher.allowed_token_ids()) != [256] and not (256 in allowed and rng.random() < 0.2):
+                token = rng.choice([token for token in allowed if token != 256])
+                matcher.accept_token(token)
+                text += bytes([token])
+            value = json.loads(text)
+            jsonschema.validate(value, schema)
+            assert isinstance(value, int) or schema["type"] == "number"
+
+
+def test_functions_that_run_a_model_and_exports_write_plain_numbers_and_check_reads_all() -> None:
+    assert "e" not in structgen.export({"type": "integer"}, "kbnf").split("::=", 2)[2].lower()
+    assert structgen.export({"type": "integer"}, "kbnf", numbers="any") != structgen.export({"type": "integer"}, "kbnf")
+    for text in ("12", "12.0", "1.2e1"):
+        assert structgen.check({"type": "integer"}, text)
+
+
+def test_exports_of_numbers_are_short() -> None:
+    contains = {"type": "array", "items": {"type": "integer"}, "contains": {"const": 7}, "maxItems": 4}
+    assert len(structgen.export(contains, "kbnf")) < 1_500
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(structgen.export(Annotated[Decimal, Field(decimal_places=2)], "kbnf")) < 400
