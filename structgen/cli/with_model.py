@@ -153,10 +153,14 @@ def _generate(options: argparse.Namespace) -> None:
     if options.stream:
         with usage_errors():
             stream = generator.stream(prompt)
+        printed = ""
         with stream as s:
             for part in s:
                 # Missing attributes of a snapshot are None, also where the schema does not allow None.
-                print(_as_json(part, exclude_none=True), flush=True)
+                line = _as_json(part, exclude_none=True)
+                if line != printed:  # the last snapshot may be whole already
+                    print(line, flush=True)
+                printed = line
             result = s.result()
     else:
         result = generator.run(prompt)

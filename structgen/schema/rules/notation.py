@@ -68,7 +68,7 @@ class JsonNotation:
         plain: numbers are written in digits, without an exponent.
     """
 
-    def __init__(self, layout: Layout, plain: bool) -> None:
+    def __init__(self, layout: Layout, plain: bool = False) -> None:
         self.layout = layout
         self._plain = plain
 
