@@ -335,7 +335,7 @@ for seed in range({first}, {first} + 12):
 """
 
 
-@pytest.mark.one_in(1, uncompiled=3)
+@pytest.mark.one_in(2, uncompiled=6)
 @pytest.mark.parametrize("which", CONSTANTS)
 def test_masks_are_right_whichever_way_they_are_kept(which: str) -> None:
     """Set the constants in a process of its own, uncompiled: in compiled modules they are C integers."""

@@ -168,7 +168,7 @@ def are_proper(make, prompt, ids):
     return any(tokens_after(make, prompt, each) == ids for each in texts)
 
 
-@pytest.mark.one_in(4, uncompiled=12)
+@pytest.mark.one_in(8, uncompiled=24)
 @pytest.mark.parametrize(("make", "prompt"), CASES)
 def test_a_sequence_is_proper_if_the_tokenizer_makes_it_after_the_prompt(make, prompt):
     rng = random.Random(6)
@@ -201,7 +201,7 @@ LANGUAGES = [
 ]
 
 
-@pytest.mark.one_in(6, uncompiled=18)
+@pytest.mark.one_in(12, uncompiled=36)
 @pytest.mark.parametrize(("make", "prompt"), CASES)
 @pytest.mark.parametrize("pattern", LANGUAGES)
 @pytest.mark.parametrize("few", [0, ProperTokenization.max_single_checks], ids=["by_masks", "one_by_one"])
@@ -224,7 +224,7 @@ def test_the_masks_allow_exactly_the_proper_tokenizations(make, prompt, pattern,
     assert set(found) == expected
 
 
-@pytest.mark.one_in(4, uncompiled=12)
+@pytest.mark.one_in(8, uncompiled=24)
 @pytest.mark.parametrize(("make", "prompt"), CASES)
 def test_the_space_that_is_inserted_after_a_prompt_is_written_as_if_it_were_the_prompts(make, prompt):
     vocabulary = vocabulary_of(make)

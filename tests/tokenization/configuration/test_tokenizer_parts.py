@@ -233,7 +233,7 @@ def is_made(make, ids):
         return False
 
 
-@pytest.mark.one_in(4, uncompiled=12)
+@pytest.mark.one_in(8, uncompiled=24)
 @pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
 def test_a_sequence_is_proper_if_the_tokenizer_makes_it(make):
     rng = random.Random(5)
@@ -257,7 +257,7 @@ def test_a_sequence_is_proper_if_the_tokenizer_makes_it(make):
     assert outcomes == {True, False}
 
 
-@pytest.mark.one_in(6, uncompiled=24)
+@pytest.mark.one_in(12, uncompiled=48)
 @pytest.mark.parametrize(("make", "pattern"), LANGUAGES)
 @pytest.mark.parametrize("few", [0, ProperTokenization.max_single_checks], ids=["by_masks", "one_by_one"])
 def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, few, monkeypatch):
@@ -292,7 +292,7 @@ def test_named_texts_that_are_changed_are_refused(make, good, bad):
             structgen.compile(structgen.Grammar.choice([bad, "x"]), vocabulary, tokenization="proper")
 
 
-@pytest.mark.one_in(6, uncompiled=16)
+@pytest.mark.one_in(12, uncompiled=32)
 @pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
 def test_random_walks_spell_texts_of_which_the_tokenizer_makes_them_again(make):
     rng = random.Random(8)

@@ -65,7 +65,7 @@ def is_proper(make, ids):
     return tokenization.may_end(place)
 
 
-@pytest.mark.one_in(4, uncompiled=12)
+@pytest.mark.one_in(8, uncompiled=24)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 def test_a_sequence_is_proper_if_the_tokenizer_makes_it_of_its_text(make):
     rng = random.Random(5)
@@ -112,7 +112,7 @@ LANGUAGES = [
 ]
 
 
-@pytest.mark.one_in(8, uncompiled=24)
+@pytest.mark.one_in(12, uncompiled=36)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize(("pattern", "texts"), LANGUAGES, ids=[pattern for pattern, _ in LANGUAGES])
 @pytest.mark.parametrize("few", [0, ProperTokenization.max_single_checks], ids=["by_masks", "one_by_one"])

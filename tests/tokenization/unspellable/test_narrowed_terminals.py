@@ -30,7 +30,7 @@ def random_pattern(rng):
     return "|".join(choices)
 
 
-@pytest.mark.one_in(6, uncompiled=18)
+@pytest.mark.one_in(12, uncompiled=36)
 @pytest.mark.parametrize("make", [bpe_tokenizers.gpt2, bpe_tokenizers.llama3, bpe_tokenizers.gemma_like])
 @pytest.mark.parametrize("seed", range(25))
 def test_what_is_left_is_what_can_be_spelled(make, seed):
@@ -87,7 +87,7 @@ def leads_to_an_end(matcher, ends, rng):
     return False
 
 
-@pytest.mark.one_in(2, uncompiled=6)
+@pytest.mark.one_in(4, uncompiled=12)
 @pytest.mark.parametrize("seed", range(50))
 def test_pieces_that_make_a_special_token_together(seed):
     """Check that the other texts are left without dead ends, or the grammar is refused."""
@@ -266,7 +266,7 @@ ACCENTS = ["e", "\u0301", "\u0323", "x", "é", "\u1eb9", "a", "\u0345", "\u0327"
 SPACES = [" ", "\n", "a", "b", "x", "/", "z", "Z", "ab"]
 
 
-@pytest.mark.one_in(6, uncompiled=20)
+@pytest.mark.one_in(12, uncompiled=40)
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize(
     ("makes", "pieces", "literals"),
