@@ -4,6 +4,7 @@ import re
 from itertools import product
 
 import pytest
+from support.vocabularies import BYTES
 
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
@@ -13,7 +14,6 @@ from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.normal_form.repeated_terminals import repeated_terminal
 from structgen.kbnf.reading.gbnf import parse_gbnf
 from structgen.kbnf.rewriting import group_rules
-from tests.support.vocabularies import BYTES
 
 TEXTS = ["".join(text) for size in range(7) for text in product("abc", repeat=size)]
 

@@ -6,6 +6,8 @@ from itertools import combinations, product
 import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
+from support.membership import in_arrays, in_objects, in_shape, space_of
+from support.schemas import DRAFT, SCHEMAS, VALUES, document
 
 from structgen.engine.regex.tree import literal_set
 from structgen.errors import LimitExceededError, UnsupportedSchemaError
@@ -27,8 +29,6 @@ from structgen.schema.algebra.counting import can_be_met
 from structgen.schema.reading.emptiness import can_repeat, object_holds
 from structgen.schema.reading.exploration import explore
 from structgen.schema.validation import validator_for
-from tests.support.membership import in_arrays, in_objects, in_shape, space_of
-from tests.support.schemas import DRAFT, SCHEMAS, VALUES, document
 
 pytestmark = pytest.mark.filterwarnings("ignore::structgen.schema.reading.keywords.SchemaWarning")
 

@@ -6,13 +6,13 @@ import time
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from support.membership import is_member, space_of
+from support.schemas import KEYS, some
 
 from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
 from structgen.schema import schema_to_rules
 from structgen.schema.algebra import complement
 from structgen.schema.validation import validator_for
-from tests.support.membership import is_member, space_of
-from tests.support.schemas import KEYS, some
 
 _OLD = "https://json-schema.org/draft/2019-09/schema"
 _NEW = "https://json-schema.org/draft/2020-12/schema"

@@ -7,9 +7,9 @@ import random
 
 import jsonschema
 import pytest
+from support.membership import is_member, space_of
 
 from structgen.schema import schema_to_rules
-from tests.support.membership import is_member, space_of
 
 KEYS = ["type", *(f"p{i}" for i in range(4)), *(f"k{i}" for i in range(4))]
 

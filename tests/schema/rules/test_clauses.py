@@ -1,15 +1,15 @@
 """Conditions on different keys stay clauses: the language is that of `jsonschema`, and their number costs little."""
 
-import json
 import random
 
 import jsonschema
 import pytest
+from support.judging_schemas import accepts, assert_walks_are_valid
+from support.vocabularies import BYTES
+from support.walks import Sampler
 
 import structgen
 from structgen.schema.reading import intersections
-from tests.support.vocabularies import BYTES
-from tests.support.walks import Sampler
 
 KEYS = ["a", "b", "c", "d"]
 VALUES = [
@@ -59,15 +59,6 @@ def random_schema(rng):
     return schema | {keyword: others[keyword]() for keyword in rng.sample(list(others), rng.randint(0, 2))}
 
 
-def accepts(constraint, value):
-    matcher = constraint.matcher()
-    try:
-        matcher.accept_bytes(json.dumps(value).encode())
-    except structgen.TokenRejectedError:
-        return False
-    return matcher.is_accepting
-
-
 @pytest.mark.one_in(4, uncompiled=10)
 @pytest.mark.parametrize("seed", range(200))
 def test_clauses_have_the_language_of_jsonschema(seed, monkeypatch):
@@ -80,10 +71,7 @@ def test_clauses_have_the_language_of_jsonschema(seed, monkeypatch):
         constraint = structgen.compile(schema, BYTES, property_order=order, cache=False)
     except structgen.UnsatisfiableSchemaError:
         constraint = None
-    for _ in range(2 if constraint is not None else 0):
-        walk = SAMPLER.walk(constraint.grammar, rng)  # raises DeadEnd
-        if walk.finished:
-            assert validator.is_valid(json.loads(walk.text)), walk.text
+    assert_walks_are_valid(constraint, SAMPLER, validator, rng, 2)
     for _ in range(40):
         keys = rng.sample([*KEYS, "z"], rng.randint(0, 4))
         value = {key: rng.choice([1, 5, "x", "q", {}, None]) for key in keys}

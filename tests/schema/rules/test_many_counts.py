@@ -1,15 +1,15 @@
 """Many `contains` are one count each: the language is that of `jsonschema`, and their number costs little."""
 
-import json
 import random
 
 import jsonschema
 import pytest
+from support.judging_schemas import accepts, assert_walks_are_valid
+from support.vocabularies import BYTES
+from support.walks import Sampler
 
 import structgen
 from structgen.schema.reading import exploration
-from tests.support.vocabularies import BYTES
-from tests.support.walks import Sampler
 
 KINDS = [
     {"const": 1}, {"enum": [1, "x"]}, {"minimum": 2}, {"type": "integer"}, {"type": "string"}, {"multipleOf": 2},
@@ -36,15 +36,6 @@ def random_schema(rng):
     return {"type": "array", "allOf": counts} | {keyword: others[keyword]() for keyword in chosen}
 
 
-def accepts(constraint, value):
-    matcher = constraint.matcher()
-    try:
-        matcher.accept_bytes(json.dumps(value).encode())
-    except structgen.TokenRejectedError:
-        return False
-    return matcher.is_accepting
-
-
 @pytest.mark.one_in(4, uncompiled=10)
 @pytest.mark.parametrize("seed", range(160))
 def test_counts_have_the_language_of_jsonschema(seed, monkeypatch):
@@ -56,10 +47,7 @@ def test_counts_have_the_language_of_jsonschema(seed, monkeypatch):
         constraint = structgen.compile(schema, BYTES, cache=False)
     except structgen.UnsatisfiableSchemaError:
         constraint = None
-    for _ in range(2 if constraint is not None else 0):
-        walk = SAMPLER.walk(constraint.grammar, rng)  # raises DeadEnd
-        if walk.finished:
-            assert validator.is_valid(json.loads(walk.text)), walk.text
+    assert_walks_are_valid(constraint, SAMPLER, validator, rng, 2)
     for _ in range(60):
         value = [rng.choice(VALUES) for _ in range(rng.randint(0, 5))]
         accepted = constraint is not None and accepts(constraint, value)

@@ -1,0 +1,28 @@
+"""What a compiled schema accepts, and whether random walks through it are valid."""
+
+import json
+import random
+from typing import Any
+
+from jsonschema.protocols import Validator
+from support.texts import is_read
+from support.walks import Sampler
+
+from structgen import Constraint
+
+__all__ = ["accepts", "assert_walks_are_valid"]
+
+
+def accepts(constraint: Constraint[Any], value: Any) -> bool:
+    """Whether masks let the JSON text of a value through."""
+    return is_read(constraint, json.dumps(value))
+
+
+def assert_walks_are_valid(
+    constraint: Constraint[Any] | None, sampler: Sampler, validator: Validator, rng: random.Random, count: int
+) -> None:
+    """Random walks lead into no dead end, and finished ones are valid. Without a constraint there are none."""
+    for _ in range(count if constraint is not None else 0):
+        walk = sampler.walk(constraint.grammar, rng)  # raises DeadEnd
+        if walk.finished:
+            assert validator.is_valid(json.loads(walk.text)), walk.text
