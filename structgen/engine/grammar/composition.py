@@ -186,6 +186,11 @@ class ComposedRules(ABC):
         """Return the rests of refused texts; see `RuleSource`."""
         return self._source(then[0]).refusals(then[1], begun)
 
+    def least_bytes(self, key: Any) -> int:
+        """Return a lower bound of the bytes of a nonterminal's texts. See `RuleSource`."""
+        part, inner = key
+        return 1 if part == OWN or isinstance(inner, int) else self._source(part).least_bytes(inner)
+
     def remaining(self, then: Any) -> Regex:
         """Return the terminal of a capture without refused texts; see `RuleSource`."""
         return self._source(then[0]).remaining(then[1])

@@ -128,6 +128,12 @@ class RuleSource(Protocol):
     def remaining(self, then: Hashable) -> Regex:
         """Return the terminal of a `Capture` that refuses texts, without those texts."""
 
+    def least_bytes(self, key: Hashable) -> int:
+        """Return a lower bound of the bytes of a lazy nonterminal's texts, found quickly; 1 where nothing is known.
+
+        A search for short texts looks at the nonterminals of small bounds first.
+        """
+
     def forget(self) -> None:
         """Drop what was computed for written texts. It is computed again when needed, with the same results."""
 

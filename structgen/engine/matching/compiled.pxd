@@ -34,6 +34,7 @@ cdef class CompiledGrammar:
     cdef readonly SetMasks masks
     cdef readonly ItemSetStore previous
     cdef public object proper
+    cdef public object completions
     cdef public object origin
     cdef object __weakref__
 

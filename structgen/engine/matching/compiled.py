@@ -16,7 +16,7 @@ import contextlib
 import threading
 from collections.abc import Callable
 from types import TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.deadlines import Deadline
@@ -31,6 +31,9 @@ from structgen.engine.regex.tree import Regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, StructgenError
 from structgen.limits import Limits
+
+if TYPE_CHECKING:
+    from structgen.engine.matching.shortest_completions import ShortestCompletions
 
 __all__ = ["CompiledGrammar", "EpochCache", "SharedTables", "Turn"]
 
@@ -189,6 +192,7 @@ class CompiledGrammar:
         previous: the sets of the epoch before, from which matchers can copy theirs; None where the automata were
             dropped, too.
         proper: the cache of `structgen.tokenization` for the sets of this epoch.
+        completions: the shortest completions of the sets of one epoch; None until one is asked for.
         origin: returns the rules that terminals come from, where the tables' names say less. For messages.
     """
 
@@ -211,6 +215,7 @@ class CompiledGrammar:
         self._acquire, self._release = self.lock.acquire, self.lock.release
         self.previous: ItemSetStore | None = None
         self.proper: EpochCache | None = None
+        self.completions: ShortestCompletions | None = None
         self.origin: Origins | None = None
         self._begin()
 
@@ -257,6 +262,7 @@ class CompiledGrammar:
         self.sets = sets
         self.masks = masks
         self.previous = previous
+        self.completions = None
 
     def _new_sets(self, rules: Rules) -> ItemSetStore:
         return ItemSetStore(rules, self.limits, accepts_empty=self.tables.accepts_empty)
@@ -293,6 +299,7 @@ class CompiledGrammar:
         """
         self.shared.is_dropped = True
         self.previous = None
+        self.completions = None
         self.epoch += 1
 
     def renew_sets(self) -> None:

@@ -278,6 +278,40 @@ class Matcher:
             return ()
         return self._ask(lambda: self._finder().open_rules(self._set))
 
+    def shortest_completion(self) -> bytes | None:
+        """Return bytes that make the text so far a whole text of the language: as few as possible.
+
+        They are the fewest for grammars and schemas whose rules are searched in short time. For others they complete the
+        text, but there may be fewer.
+
+        Returns:
+            The bytes; b"" where the text may end here. None where no completion was found: the grammar has rules that
+            never end, or refuses the texts that were tried.
+
+        Raises:
+            LimitExceededError: a bound of `Limits` was passed.
+
+        Example:
+            >>> vocabulary = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
+            >>> matcher = structgen.compile({"type": "array", "items": {"type": "boolean"}}, vocabulary).matcher()
+            >>> matcher.accept_bytes(b"[true, f")
+            >>> matcher.shortest_completion()
+            b'alse]'
+        """
+        if self._has_ended():
+            return b""
+        return self._ask(self._complete)
+
+    def _complete(self) -> bytes | None:
+        from structgen.engine.matching.shortest_completions import ShortestCompletions  # few runs need it
+
+        compiled = self._compiled
+        completions = compiled.completions
+        if completions is None or completions.sets is not compiled.sets:
+            completions = ShortestCompletions(compiled.sets, compiled.tables)
+            compiled.completions = completions
+        return completions.completion(self._set)
+
     def _finder(self) -> ExpectationFinder:
         """Return a finder of expectations in the sets of this epoch."""
         from structgen.engine.matching.expectations import ExpectationFinder  # for messages only

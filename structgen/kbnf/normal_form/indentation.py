@@ -114,6 +114,10 @@ class IndentedRules:
     def forget(self) -> None:
         """Drop nothing: nothing is computed for written texts."""
 
+    def least_bytes(self, key: Hashable) -> int:
+        """Return 1: nothing more is known. See `RuleSource`."""
+        return 1
+
     def remaining(self, then: Hashable) -> rx.Regex:
         """Not called: KBNF has no captured texts."""
         raise NotImplementedError

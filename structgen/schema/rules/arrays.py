@@ -327,6 +327,10 @@ class ArrayRules:
             self._refused_of, self._refused = then.values, tuple(sorted(strings_of(then.values)))
         return (), self._lazy.notation.completions(self._refused, begun)
 
+    def least_bytes(self, kind: str | int, state: _ShortState) -> int:
+        """Return a lower bound of the bytes of a kind of nonterminal in a state. See `SetRules.least_bytes`."""
+        return max(1, 2 * (self.part.low - (state if isinstance(state, int) else state.written)))
+
     def remaining(self, then: _Refusing) -> Regex:
         """Return the terminal of an item without those that are refused. See `RuleSource.remaining`."""
         (regex,) = self._lazy.alternatives(then.node, then.values)

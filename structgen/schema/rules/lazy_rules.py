@@ -66,6 +66,9 @@ class SetRules(Protocol):
     def remaining(self, then: Any) -> Regex:
         """Return the terminal of a capture without the refused texts. See `RuleSource.remaining`."""
 
+    def least_bytes(self, kind: Any, state: Any) -> int:
+        """Return a lower bound of the bytes of a kind of nonterminal in a state. See `RuleSource.least_bytes`."""
+
     def forget(self) -> None:
         """Drop what was computed for written texts. See `RuleSource.forget`."""
 
@@ -140,6 +143,14 @@ class LazyRules:
         """Return the terminal of a capture without the refused texts. See `RuleSource.remaining`."""
         rules: SetRules = self._set_rules[then[0]]
         return rules.remaining(then[1])
+
+    def least_bytes(self, key: Any) -> int:
+        """Return a lower bound of the bytes of a nonterminal's texts. See `RuleSource.least_bytes`."""
+        first = key[0]
+        if first == "value" or first == "without":
+            return 1
+        rules: SetRules = self._set_rules[first]
+        return rules.least_bytes(key[1], key[2])
 
     def forget(self) -> None:
         """Drop what was computed for written texts. See `RuleSource.forget`."""

@@ -25,6 +25,7 @@ from structgen.schema.rules.states import MAX_COUNTED_KEYS, ObjectState, OtherKe
 __all__ = ["ObjectStates", "Pair", "ShortState", "index_of", "seen_of", "shortened", "whole"]
 
 _MAX_STATES_SEARCHED = 50_000  # in one search for a state that can be closed
+_PAIR_BYTES = 4  # of a pair, besides the characters of its key
 _NONE: frozenset[Any] = frozenset()  # one object shared by all states, as there are many
 _NO_CASES: tuple[Case, ...] = ()
 
@@ -230,6 +231,15 @@ class ObjectStates:
         if self.any_order:
             return (self._required & ~state.progress).bit_count()
         return self.required_from[state.progress]
+
+    def least_bytes(self, state: ObjectState) -> int:
+        """Return a lower bound of the bytes that complete an object from a state: its required keys, and the end."""
+        found = 1
+        for index in range(len(self.properties)):
+            entry = self.properties[index]
+            if entry.is_required and not self._is_decided(index, state):
+                found += _PAIR_BYTES + len(entry.key)
+        return max(found, _PAIR_BYTES * (self.low - state.written)) if self.counts else found
 
     def is_closable(self, state: ObjectState) -> bool:
         """Return whether the object may be closed in a state."""

@@ -292,6 +292,10 @@ class ObjectRules:
             self._sorted_names = tuple([tuple(filter(found.keys.contains, names)) for found in self.classes])
         return self._sorted_names[index]
 
+    def least_bytes(self, kind: str | int, short_state: ShortState) -> int:
+        """Return a lower bound of the bytes of a kind of nonterminal in a state. See `SetRules.least_bytes`."""
+        return self.states.least_bytes(whole(short_state))
+
     def remaining(self, then: _AfterKey) -> Regex:
         """Return the keys of a class that may be written. See `RuleSource.remaining`."""
         index = then[0]

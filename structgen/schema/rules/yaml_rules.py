@@ -242,6 +242,10 @@ class YamlRules:
         """Return the completions of keys that must not be written. See `RuleSource.refusals`."""
         return self.lazy.refusals(then[0], begun)
 
+    def least_bytes(self, kind: Any, state: Any) -> int:
+        """Return a lower bound of the bytes of a kind of nonterminal in a state. See `SetRules.least_bytes`."""
+        return 1
+
     def remaining(self, then: Any) -> Regex:
         """Return the keys that may be written. See `RuleSource.remaining`."""
         return self.lazy.remaining(then[0])

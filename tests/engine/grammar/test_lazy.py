@@ -235,6 +235,9 @@ class Without:
     def forget(self) -> None:
         """Drop nothing: nothing is computed for written texts."""
 
+    def least_bytes(self, key: Hashable) -> int:
+        return 1
+
     def remaining(self, then: Hashable) -> Regex:
         raise TypeError("every beginning goes on to infinitely many words")
 

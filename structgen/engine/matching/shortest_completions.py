@@ -1,0 +1,208 @@
+"""A shortest text that completes a text, from the item set that it has reached.
+
+An item set says what is open. Take `{"a": [1` under a schema of lists of integers:
+
+    items       "a number goes on", which returns to "the list goes on", which returns to "the object goes on", …
+    shortest    ""                  +                "]"                +                "}"
+
+So the completion of a set is that of one of its items: the rest of its terminal, the rest of its rule, and the rests
+of the rules that wait for it. The lengths of rules come from `ShortestBodies`.
+
+The captures of a grammar can refuse texts (an item that the list has already), and look-aheads can forbid them. There
+the completion is tried out. If it is refused, a search over item sets, byte by byte, finds another one: A*, with the
+length that was computed as its lower bound.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+from structgen.engine.constants import EMPTY_TEXT, ROOT
+from structgen.engine.deadlines import spend
+from structgen.engine.earley.item_sets import ItemSetStore
+from structgen.engine.grammar.shortest_bodies import FAR, TERMINAL, ShortestBodies
+from structgen.engine.grammar.tables import CAPTURES, END, GrammarTables
+
+__all__ = ["ShortestCompletions"]
+
+MAX_KEPT = 20_000  # completions that are remembered
+MAX_SETS = 3_000  # sets that a search reaches
+
+
+class ShortestCompletions:
+    """Finds the completions of one grammar's item sets.
+
+    Args:
+        sets: the item sets.
+        tables: the grammar.
+    """
+
+    def __init__(self, sets: ItemSetStore, tables: GrammarTables) -> None:
+        self.sets = sets
+        self._rules = sets.rules
+        self._bodies = ShortestBodies(sets.rules, tables.source)
+        self._has_lookaheads = len(tables.lookaheads) > 0
+        self._found: dict[int, bytes | None] = {}
+        self._above: dict[int, int] = {ROOT: 0}  # by group: the length of what follows it, up to the end of the text
+
+    def completion(self, set_id: int) -> bytes | None:
+        """Return the bytes that complete a text which has reached a set; None if none were found.
+
+        Raises:
+            LimitExceededError: a bound of `Limits` was passed.
+        """
+        if set_id in self._found:
+            return self._found[set_id]
+        found = self._derived(set_id)
+        if (self._has_lookaheads or self._rules.has_captures) and not self._is_read(set_id, found):
+            found = self._searched(set_id)
+        if len(self._found) >= MAX_KEPT:
+            self._found.clear()
+        self._found[set_id] = found
+        return found
+
+    def _is_read(self, set_id: int, text: bytes | None) -> bool:
+        """Return whether a text leads from a set to an end."""
+        if text is None:
+            return False
+        for at in range(len(text)):
+            set_id = self.sets.goto(set_id, text[at])
+            if not set_id:
+                return False
+        return bool(self.sets.table.accepting[set_id])
+
+    # -- by rules ---------------------------------------------------------------------------------------------------
+
+    def _best_scan(self, set_id: int) -> tuple[int, int]:
+        """Return the length of a shortest completion, and the item that it completes; -1 where the text may end."""
+        sets = self.sets
+        if sets.table.accepting[set_id]:
+            return 0, -1
+        sets.close(set_id)
+        best = (FAR, -1)
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            spend(1)
+            text = self._bodies.terminal_text(sets.scans.state[scan])
+            if text is None or len(text) >= best[0]:
+                continue
+            length = len(text) + self._bodies.length_of_rest(sets.scans.position[scan] + 1)
+            if length < best[0]:
+                best = min(best, (length + self._length_above(sets.scans.group[scan]), scan))
+        return best
+
+    def _length_above(self, group: int) -> int:
+        """Return the length of what follows the end of the nonterminal that a group waits for."""
+        if group in self._above:
+            return self._above[group]
+        # Groups of left-recursive rules wait in themselves: so the lengths sink until none changes.
+        found = {group: FAR}
+        order = [group]
+        for each in order:
+            for _, above in self.sets.waiting(each):
+                if above not in self._above and above not in found:
+                    found[above] = FAR
+                    order.append(above)
+        changed = True
+        while changed:
+            changed = False
+            for each in reversed(order):
+                spend(1)
+                length = min([self._through(row, found) for row in self.sets.waiting(each)], default=FAR)
+                if length < found[each]:
+                    found[each] = length
+                    changed = True
+        self._above.update(found)
+        return found[group]
+
+    def _through(self, row: tuple[int, int], found: dict[int, int]) -> int:
+        """Return the length of the rest of an item that waits, and of what follows that."""
+        position, above = row
+        length = self._above[above] if above in self._above else found[above]
+        return length if length >= FAR else length + self._bodies.length_of_rest(position + 1)
+
+    def _derived(self, set_id: int) -> bytes | None:
+        """Return the completion that the rules derive; None if there is none."""
+        length, scan = self._best_scan(set_id)
+        if length >= FAR:
+            return None
+        if scan < 0:
+            return b""
+        sets = self.sets
+        out = bytearray(self._bodies.terminal_text(sets.scans.state[scan]) or b"")
+        position, group = sets.scans.position[scan], sets.scans.group[scan]
+        is_written = self._write_rest(out, position + 1, b"")
+        while is_written and group != ROOT:
+            read = self._read_of(set_id, group) + bytes(out)
+            position, group = min(sets.waiting(group), key=lambda row: self._through(row, self._above))
+            is_written = self._write_rest(out, position + 1, read)
+        return bytes(out) if is_written else None
+
+    def _read_of(self, set_id: int, group: int) -> bytes:
+        """Return what was read of the nonterminal that a group waits for; b"" where it is not captured."""
+        sets = self.sets
+        text = sets.table.text[set_id]
+        if text < EMPTY_TEXT:
+            return b""
+        return sets.texts.between(max(sets.groups.text[group], EMPTY_TEXT), text)
+
+    def _write_rest(self, out: bytearray, position: int, before: bytes) -> bool:
+        """Write a shortest text of a body from a position on; return whether there is one.
+
+        Args:
+            out: where it is written.
+            position: the position.
+            before: the text of the symbol before it.
+        """
+        rules = self._rules
+        stack = [(position, -1)]  # open bodies: where each goes on, and where the text of the symbol before that begins
+        while stack:
+            spend(1)
+            position, start = stack.pop()
+            symbol = rules.symbols[position]
+            if symbol == END:
+                continue
+            if symbol <= CAPTURES:
+                position = rules.continuation(CAPTURES - symbol, before if start < 0 else bytes(out[start:]))
+                if position < 0:
+                    return False
+                stack.append((position, len(out)))
+            elif symbol == TERMINAL:
+                stack.append((position + 1, len(out)))
+                out += self._bodies.terminal_text(rules.start_state[position]) or b""
+            else:
+                body = self._bodies.best_body(symbol)
+                if body < 0:
+                    return False
+                stack.append((position + 1, len(out)))
+                stack.append((body, len(out)))
+        return True
+
+    # -- over item sets ---------------------------------------------------------------------------------------------
+
+    def _searched(self, set_id: int) -> bytes | None:
+        """Return the completion that a search over item sets finds; None if it reaches too many of them."""
+        least, _ = self._best_scan(set_id)
+        waiting = [(least, 0, set_id, b"")]
+        best = {set_id: 0}
+        while waiting and len(best) < MAX_SETS:
+            _, _, reached, text = heapq.heappop(waiting)
+            if self.sets.table.accepting[reached]:
+                return text
+            for byte in self._first_bytes(reached):
+                target = self.sets.goto(reached, byte)
+                if not target or best.get(target, FAR) <= len(text) + 1:
+                    continue
+                least, _ = self._best_scan(target)
+                if least < FAR:
+                    best[target] = len(text) + 1
+                    heapq.heappush(waiting, (len(text) + 1 + least, -len(text), target, text + bytes((byte,))))
+        return None
+
+    def _first_bytes(self, set_id: int) -> list[int]:
+        """Return bytes that lead on from a set: one of each kind that its terminals tell apart."""
+        sets = self.sets
+        found: set[int] = set()
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            for kind in sets.automata.successors(sets.scans.state[scan]).values():
+                found.add((kind & -kind).bit_length() - 1)
+        return sorted(found)
