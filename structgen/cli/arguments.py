@@ -97,6 +97,12 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     """Add the options of a run; see `RunOptions`."""
     add_model(parser)
     parser.add_argument("--max-new-tokens", type=int, default=512, metavar="N", help="budget of the answer (512)")
+    parser.add_argument(
+        "--on-budget",
+        choices=("finish", "error"),
+        default="finish",
+        help="finish: the answer is complete within the budget (the default); error: it breaks off there",
+    )
     parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="0: the most probable (default)")
     parser.add_argument("--top-p", type=float, metavar="P", help="sample among the tokens that make up P of 1")
     parser.add_argument("--top-k", type=int, metavar="K", help="sample among the K most probable tokens")
@@ -183,6 +189,7 @@ def running(options: argparse.Namespace) -> RunOptions:
     """Return the values of the options that `add_running` added."""
     found: RunOptions = {
         "max_new_tokens": options.max_new_tokens,
+        "on_budget": options.on_budget,
         "temperature": options.temperature,
         "top_p": options.top_p,
         "top_k": options.top_k,

@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 from structgen.compilation.constraint import Constraint
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.errors import GenerationError
+from structgen.errors import GenerationError, IncompleteOutputError
+from structgen.generation.budget import Budget
 from structgen.generation.sampling import Sampler, checked_logits
 from structgen.models.base import Request
 
@@ -41,6 +42,7 @@ __all__ = ["Answer", "Decoder", "FinishReason", "Observer"]
 
 FinishReason = Literal["stop", "length"]
 
+MAX_REFUSED = 64  # tokens that are sampled for one position, where the rest of the answer does not fit after them
 MAX_HELD = 32  # tokens of forced text that are held; in a longer text only the last ones, the others are accepted
 
 
@@ -114,6 +116,8 @@ class Decoder:
         sampler: picks among the allowed tokens.
         max_new_tokens: the budget in tokens, forced ones included.
         stop: texts that end the answer, where the grammar allows an end there.
+        finish: keep the end of the answer within the budget; see `structgen.generation.budget`. Otherwise the answer
+            breaks off where the budget ends.
         observer: receives every token that is accepted.
 
     Attributes:
@@ -121,7 +125,8 @@ class Decoder:
         forced_tokens: how many of them were forced, and cost no pass of their own.
         matcher: the state of the text. Between `request` and `take` it has accepted the held tokens, too.
         model_calls: the number of passes of the model so far.
-        finish_reason: "stop" where the text ended, "length" where the budget did; None while the text continues.
+        finish_reason: "stop" where the text ended, "length" where the budget did, or decided how the text ends; None
+            while the text continues.
     """
 
     def __init__(
@@ -135,6 +140,7 @@ class Decoder:
         sampler: Sampler,
         max_new_tokens: int,
         stop: Sequence[str] = (),
+        finish: bool = False,
         observer: Observer | None = None,
     ) -> None:
         self.token_ids: list[int] = []
@@ -163,6 +169,32 @@ class Decoder:
         # Row i: the tokens allowed in the position of held token i; the next row: those allowed after all held tokens.
         self._mask = allocate_token_bitmask(MAX_HELD + 1, self._vocabulary.size)
         self._text = bytearray()
+        self._budget = self._new_budget(len(prompt_ids) - len(kept_ids)) if finish else None
+        self._is_cut = False  # whether the model chose a token after which the rest of the answer did not fit
+
+    def _new_budget(self, rewritten: int) -> Budget | None:
+        """Return the budget to keep; None where no end of the answer is known.
+
+        Args:
+            rewritten: the number of prompt tokens that are written again.
+
+        Raises:
+            IncompleteOutputError: the budget is smaller than the shortest answer.
+        """
+        tokens = self._max_new_tokens
+        budget = Budget(self._vocabulary, tokens, is_proper=self._is_proper)
+        rest = budget.rest(self.matcher)
+        if rest is None:
+            return None
+        if len(rest) > tokens:
+            needed = len(rest) - rewritten
+            raise IncompleteOutputError(
+                f"{tokens - rewritten} tokens are too few: the shortest answer needs {needed}",
+                text="",
+                partial=None,
+                hint=f"max_new_tokens={needed} or more; the model's context must have room for them",
+            )
+        return budget
 
     @property
     def text_bytes(self) -> bytes:
@@ -221,18 +253,42 @@ class Decoder:
             token_id = self._sampler.sample(logits[index], self._mask[index])
             if token_id != expected:
                 self._roll_back(held[index:])
-                self._notify(token_id, logits[index], self._mask[index], forced=False)
-                self._accept(token_id)
+                self._choose(token_id, logits[index], self._mask[index])
                 return
             self.forced_tokens += 1
             self._notify(token_id, logits[index], self._mask[index], forced=True)
-        token_id = self._sampler.sample(logits[len(held)], self._mask[len(held)])
-        self._notify(token_id, logits[len(held)], self._mask[len(held)], forced=False)
+        row = len(held)
+        self._choose(self._sampler.sample(logits[row], self._mask[row]), logits[row], self._mask[row])
+
+    def _choose(self, token_id: int, logits: NDArray[np.float32], mask: NDArray[np.uint32]) -> None:
+        """Accept a sampled token, or another one if the rest of the answer does not fit into the budget after it."""
+        if self._budget is not None and token_id not in self._ends:
+            token_id = self._within_budget(self._budget, token_id, logits, mask)
+        self._notify(token_id, logits, mask, forced=False)
         self._accept(token_id)
+
+    def _within_budget(
+        self, budget: Budget, token_id: int, logits: NDArray[np.float32], mask: NDArray[np.uint32]
+    ) -> int:
+        """Return a sampled token if the rest of the answer fits into the budget after it; else sample another one.
+
+        The tokens that do not fit are removed from the mask. After many of them, it returns the first token of a rest
+        that fits.
+        """
+        spent = len(self.token_ids)
+        for _ in range(MAX_REFUSED):
+            if token_id in self._ends or budget.fits(self.matcher, token_id, spent):
+                return token_id
+            self._is_cut = True
+            mask[token_id >> 5] &= ~np.uint32(1 << (token_id & 31))
+            if not mask.any():
+                break
+            token_id = self._sampler.sample(logits, mask)
+        return (budget.rest(self.matcher) or [token_id])[0]
 
     def _end(self, reason: FinishReason) -> None:
         self._notify_held(self._held)
-        self.finish_reason = reason
+        self.finish_reason = "length" if self._is_cut else reason
 
     def _notify_held(self, held: list[int]) -> None:
         """Notify the observer of held tokens that stay, because the model is not asked any more."""
@@ -256,7 +312,7 @@ class Decoder:
             if not matcher.is_terminated:
                 matcher.fill_next_token_bitmask(mask, 0)
             return []
-        tokens = self._tokenize(matcher.forced_bytes())[: self._max_new_tokens - len(self.token_ids)]
+        tokens = self._forced_tokens()
         held: list[int] = []
         for index, token_id in enumerate(tokens):
             if index >= len(tokens) - MAX_HELD:
@@ -277,9 +333,28 @@ class Decoder:
         matcher.fill_next_token_bitmask(mask, len(held))
         return held
 
+    def _forced_tokens(self) -> list[int]:
+        """Return the tokens of the text that must come next, as far as the budget goes."""
+        left = self._max_new_tokens - len(self.token_ids)
+        tokens = self._tokenize(self.matcher.forced_bytes())
+        if self._budget is None or not tokens:
+            return tokens[:left]
+        text = b"".join(self._vocabulary.token_bytes(token) or b"" for token in tokens)
+        if self._budget.fits_after(self.matcher, text, len(self.token_ids) + len(tokens)):
+            return tokens
+        # The tokenizer's split takes more tokens than there are left: then the split of the shortest rest is written.
+        found: list[int] = []
+        size = 0
+        for token in self._budget.rest(self.matcher) or []:
+            size += len(self._vocabulary.token_bytes(token) or b"")
+            if size > len(text):
+                break
+            found.append(token)
+        return found
+
     def _accept(self, token_id: int) -> None:
         if token_id in self._ends:
-            self.finish_reason = "stop"
+            self.finish_reason = "length" if self._is_cut else "stop"
             return
         before = len(self._text)
         self.matcher.accept_token(token_id)

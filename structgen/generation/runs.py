@@ -75,8 +75,8 @@ class Result(Generic[T]):
         value: the validated value.
         text: the text of the value.
         usage: the cost of the run.
-        finish_reason: "stop" where the text ended; "length" where the budget ended at a position where the text was
-            complete (at any other, `IncompleteOutputError` is raised).
+        finish_reason: "stop" where the model ended the text; "length" where it would have written more, and the budget
+            decided how the text ends. The text is complete in both cases.
         token_ids: the answer's tokens, without the end token.
         reasoning: the text that the model wrote before the answer, without its marks; "" without `reasoning`.
         attempts: the earlier texts that a validator refused, each with its error.
@@ -331,6 +331,7 @@ class LocalRun(Run[T]):
             sampler=self._sampler,
             max_new_tokens=min(self.settings.max_new_tokens, _check_room(self._model, prompt_ids)),
             stop=self.settings.stop_texts(),
+            finish=self.settings.on_budget == "finish",
             observer=self._observe(prompt_ids) if self._observe else None,
         )
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from structgen.compilation.constraint import Tokenization
 from structgen.generation.sampling import Sampler
@@ -17,11 +17,15 @@ __all__ = [
     "ConstraintOptions",
     "GenerationOptions",
     "GeneratorOptions",
+    "OnBudget",
     "Reasoning",
     "Settings",
     "check_names",
     "split_options",
 ]
+
+OnBudget: TypeAlias = Literal["finish", "error"]
+"""See `GenerationOptions.on_budget`."""
 
 
 class GenerationOptions(TypedDict, total=False):
@@ -31,6 +35,9 @@ class GenerationOptions(TypedDict, total=False):
 
     Attributes:
         max_new_tokens: the budget of the answer in tokens, forced ones included; 512 by default.
+        on_budget: "finish", the default: the answer is complete within the budget. A token after which the rest would
+            not fit is not allowed, and in the last fifth of the budget nothing optional is begun. "error": it breaks
+            off where the budget ends, and `IncompleteOutputError` is raised.
         temperature: 0, the default, picks the most probable token; 1 samples the model's own distribution.
         top_p, top_k: filters over the allowed tokens; see `structgen.generation.sampling.Sampler`.
         seed: makes sampling repeatable.
@@ -50,6 +57,7 @@ class GenerationOptions(TypedDict, total=False):
     """
 
     max_new_tokens: int
+    on_budget: OnBudget
     temperature: float
     top_p: float | None
     top_k: int | None
@@ -124,6 +132,7 @@ class Settings:
     """
 
     max_new_tokens: int = 512
+    on_budget: OnBudget = "finish"
     temperature: float = 0.0
     top_p: float | None = None
     top_k: int | None = None
@@ -141,6 +150,8 @@ class Settings:
     def __post_init__(self) -> None:
         if not isinstance(self.max_new_tokens, int) or self.max_new_tokens < 1:
             raise ValueError(f"max_new_tokens must be a whole number >= 1, not {self.max_new_tokens!r}")
+        if self.on_budget not in ("finish", "error"):
+            raise ValueError(f"on_budget must be 'finish' or 'error', not {self.on_budget!r}")
         if not isinstance(self.max_retries, int) or self.max_retries < 0:
             raise ValueError(f"max_retries must be a whole number >= 0, not {self.max_retries!r}")
         if not all(isinstance(text, str) and text for text in self.stop_texts()):

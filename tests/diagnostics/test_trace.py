@@ -88,7 +88,7 @@ def test_it_is_json(traced):
 
 
 def test_an_unfinished_run_is_traced_too(tiny_model):
-    found = structgen.trace(tiny_model, "x", Answer, max_new_tokens=3)
+    found = structgen.trace(tiny_model, "x", Answer, max_new_tokens=3, on_budget="error")
     assert found.error.startswith("IncompleteOutputError")
     assert (len(found.steps), found.value, found.model_calls) == (3, None, -1)
     assert found.text == "".join(step.text for step in found.steps)

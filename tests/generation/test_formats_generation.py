@@ -94,7 +94,7 @@ def test_typed_functions(tiny_model):
 def test_a_budget_that_ends_too_early(tiny_model):
     kind, _ = FORMATS["lines"]
     with pytest.raises(structgen.IncompleteOutputError) as raised:
-        structgen.generate(tiny_model, "Tell.", kind, max_new_tokens=8)
+        structgen.generate(tiny_model, "Tell.", kind, max_new_tokens=8, on_budget="error")
     assert raised.value.text.startswith('{"quote"')
 
 

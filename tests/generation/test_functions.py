@@ -86,7 +86,7 @@ def test_options_go_to_the_generator(tiny_model):
         """Describe {thing}."""
 
     with pytest.raises(structgen.IncompleteOutputError):
-        describe.with_options(max_new_tokens=2)("a kettle")
+        describe.with_options(on_budget="error")("a kettle")
     with pytest.raises(TypeError, match="nonsense"):
         describe.with_options(nonsense=1)("a kettle")
 

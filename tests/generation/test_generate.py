@@ -155,7 +155,7 @@ def test_an_answer_that_is_cut_off(tiny_model):
         text: str = Field(min_length=400)
 
     with pytest.raises(structgen.IncompleteOutputError) as caught:
-        structgen.generate(tiny_model, "hi", Wordy, max_new_tokens=30)
+        structgen.generate(tiny_model, "hi", Wordy, max_new_tokens=30, on_budget="error")
     assert caught.value.text.startswith('{"kind": "wordy", "text": "')
     assert caught.value.partial == {"kind": "wordy"}
     assert "max_new_tokens" in caught.value.hint

@@ -165,7 +165,7 @@ def test_an_answer_that_fills_the_context_says_so(tiny_model, tiny_tokenizer):
         lambda ids: np.zeros(size, np.float32), tiny_tokenizer, vocab_size=size, context_tokens=40
     )
     with pytest.raises(structgen.IncompleteOutputError, match="the model's context of 40 tokens is full"):
-        structgen.generate(model, "x", list[int], max_new_tokens=100, raw=True)
+        structgen.generate(model, "x", list[int], max_new_tokens=100, raw=True, on_budget="error")
 
 
 def test_logits_of_a_wrong_shape_are_an_error():

@@ -121,7 +121,9 @@ def test_the_last_line_may_end_or_not(tiny_model, text, values):
 def test_what_is_complete_of_lines_is_told_when_the_budget_ends(tiny_model):
     model = writes('["a","b"]\n["c","', tiny_model)
     with pytest.raises(structgen.IncompleteOutputError) as caught:
-        structgen.generate(model, "hi", structgen.json_lines(list[str]), max_new_tokens=14, whitespace="compact")
+        structgen.generate(
+            model, "hi", structgen.json_lines(list[str]), max_new_tokens=14, whitespace="compact", on_budget="error"
+        )
     assert caught.value.partial == [["a", "b"], ["c"]]
 
 
@@ -272,7 +274,7 @@ def test_items_are_validated(tiny_model):
 
 
 def test_a_budget_that_ends_too_early_is_an_error(tiny_model):
-    with structgen.stream(tiny_model, "hi", Person, max_new_tokens=20) as s:
+    with structgen.stream(tiny_model, "hi", Person, max_new_tokens=20, on_budget="error") as s:
         with pytest.raises(structgen.IncompleteOutputError) as caught:
             list(s)
         assert s.text == caught.value.text

@@ -94,7 +94,7 @@ class ShortestBodies:
         return self._texts[state]
 
     def _in_letters(self, state: int, text: bytes) -> bytes:
-        """Return a text that takes the same way through an automaton, with letters and digits where it can have them."""
+        """Return a text of the same states, with letters and digits where it can have them."""
         automata = self._rules.automata
         out = bytearray()
         for at in range(len(text)):

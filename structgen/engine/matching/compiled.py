@@ -16,7 +16,7 @@ import contextlib
 import threading
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.deadlines import Deadline
@@ -31,9 +31,6 @@ from structgen.engine.regex.tree import Regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, StructgenError
 from structgen.limits import Limits
-
-if TYPE_CHECKING:
-    from structgen.engine.matching.shortest_completions import ShortestCompletions
 
 __all__ = ["CompiledGrammar", "EpochCache", "SharedTables", "Turn"]
 
@@ -163,7 +160,7 @@ class SharedState:
 
 
 class EpochCache(Protocol):
-    """A cache of another package for the sets of one epoch of a grammar: dropped when the epoch ends."""
+    """A cache of another part for the sets of one epoch of a grammar: dropped when the epoch ends."""
 
     epoch: int
 
@@ -215,7 +212,7 @@ class CompiledGrammar:
         self._acquire, self._release = self.lock.acquire, self.lock.release
         self.previous: ItemSetStore | None = None
         self.proper: EpochCache | None = None
-        self.completions: ShortestCompletions | None = None
+        self.completions: EpochCache | None = None
         self.origin: Origins | None = None
         self._begin()
 

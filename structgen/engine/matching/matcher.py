@@ -170,7 +170,7 @@ class Matcher:
         """
         if self._has_ended():
             return not data
-        return self._ask(lambda: self._follow(data) == len(data))
+        return self.ask(lambda compiled, set_id: self._follow(data) == len(data))
 
     def forced_bytes(self) -> bytes:
         """Return the bytes that must come next: up to the first choice, or to where the text may end."""
@@ -253,7 +253,9 @@ class Matcher:
 
         text, has_ended = b"".join(self._texts), self._has_ended()
         vocabulary = self._compiled.vocabulary
-        return self._ask(lambda: explain(self._finder(), vocabulary, self._set, text, token_id, has_ended=has_ended))
+        return self.ask(
+            lambda compiled, at: explain(self._finder(), vocabulary, at, text, token_id, has_ended=has_ended)
+        )
 
     def expected(self) -> tuple[Expected, ...]:
         """Describe in words what may come next; see `structgen.engine.matching.expectations.Expected`.
@@ -270,47 +272,13 @@ class Matcher:
 
         if self._has_ended():
             return (THE_END,)
-        return self._ask(lambda: self._finder().expected(self._set))
+        return self.ask(lambda compiled, set_id: self._finder().expected(set_id))
 
     def open_rules(self) -> tuple[str, ...]:
         """Return the rules of the grammar, or the locations in the schema, that are open, the outermost first."""
         if self._has_ended():
             return ()
-        return self._ask(lambda: self._finder().open_rules(self._set))
-
-    def shortest_completion(self) -> bytes | None:
-        """Return bytes that make the text so far a whole text of the language: as few as possible.
-
-        They are the fewest for grammars and schemas whose rules are searched in short time. For others they complete the
-        text, but there may be fewer.
-
-        Returns:
-            The bytes; b"" where the text may end here. None where no completion was found: the grammar has rules that
-            never end, or refuses the texts that were tried.
-
-        Raises:
-            LimitExceededError: a bound of `Limits` was passed.
-
-        Example:
-            >>> vocabulary = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
-            >>> matcher = structgen.compile({"type": "array", "items": {"type": "boolean"}}, vocabulary).matcher()
-            >>> matcher.accept_bytes(b"[true, f")
-            >>> matcher.shortest_completion()
-            b'alse]'
-        """
-        if self._has_ended():
-            return b""
-        return self._ask(self._complete)
-
-    def _complete(self) -> bytes | None:
-        from structgen.engine.matching.shortest_completions import ShortestCompletions  # few runs need it
-
-        compiled = self._compiled
-        completions = compiled.completions
-        if completions is None or completions.sets is not compiled.sets:
-            completions = ShortestCompletions(compiled.sets, compiled.tables)
-            compiled.completions = completions
-        return completions.completion(self._set)
+        return self.ask(lambda compiled, set_id: self._finder().open_rules(set_id))
 
     def _finder(self) -> ExpectationFinder:
         """Return a finder of expectations in the sets of this epoch."""
@@ -501,8 +469,8 @@ class Matcher:
 
     # -- finding the set again --------------------------------------------------------------------------------------
 
-    def _ask(self, question: Callable[[], T]) -> T:
-        """Return the answer to a question about the current set, under the lock.
+    def ask(self, question: Callable[[CompiledGrammar, int], T]) -> T:
+        """Return the answer to a question about the current set, under the lock. For parts of the engine.
 
         Where a limit of the tables was passed, they are begun anew, and the question is asked once more. The methods
         that are called for each token do the same without this function, as a call takes as long as their work.
@@ -510,10 +478,10 @@ class Matcher:
         with Turn(self._compiled):
             self._refresh()
             try:
-                return question()
+                return question(self._compiled, self._set)
             except LimitExceededError as error:
                 self._renew_after(error)
-                return question()
+                return question(self._compiled, self._set)
 
     def _renew_after(self, error: LimitExceededError) -> None:
         """Begin the grammar's tables anew if the limit that was passed bounds them; else raise the error again."""

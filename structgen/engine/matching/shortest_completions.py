@@ -21,27 +21,65 @@ from structgen.engine.constants import EMPTY_TEXT, ROOT
 from structgen.engine.deadlines import spend
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.shortest_bodies import FAR, TERMINAL, ShortestBodies
-from structgen.engine.grammar.tables import CAPTURES, END, GrammarTables
+from structgen.engine.grammar.tables import CAPTURES, END
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
 
-__all__ = ["ShortestCompletions"]
+__all__ = ["ShortestCompletions", "shortest_completion"]
 
 MAX_KEPT = 20_000  # completions that are remembered
 MAX_SETS = 3_000  # sets that a search reaches
+
+
+def shortest_completion(matcher: Matcher) -> bytes | None:
+    """Return bytes that make the text of a matcher a whole text of its language: as few as possible.
+
+    They are the fewest for grammars and schemas whose rules are searched in short time. For others they complete the
+    text, but there may be fewer.
+
+    Args:
+        matcher: the text; it stays as it is.
+
+    Returns:
+        The bytes; b"" where the text may end. None where no completion was found: the grammar has rules that never end,
+        or refuses the texts that were tried.
+
+    Raises:
+        LimitExceededError: a bound of `Limits` was passed.
+
+    Example:
+        >>> vocabulary = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
+        >>> matcher = structgen.compile({"type": "array", "items": {"type": "boolean"}}, vocabulary).matcher()
+        >>> matcher.accept_bytes(b"[true, f")
+        >>> shortest_completion(matcher)
+        b'alse]'
+    """
+    return b"" if matcher.is_terminated else matcher.ask(_completion)
+
+
+def _completion(compiled: CompiledGrammar, set_id: int) -> bytes | None:
+    known = compiled.completions
+    if not isinstance(known, ShortestCompletions) or known.epoch != compiled.epoch:
+        known = compiled.completions = ShortestCompletions(compiled)
+    return known.completion(set_id)
 
 
 class ShortestCompletions:
     """Finds the completions of one grammar's item sets.
 
     Args:
-        sets: the item sets.
-        tables: the grammar.
+        compiled: the grammar.
+
+    Attributes:
+        epoch: that of the item sets.
     """
 
-    def __init__(self, sets: ItemSetStore, tables: GrammarTables) -> None:
-        self.sets = sets
-        self._rules = sets.rules
-        self._bodies = ShortestBodies(sets.rules, tables.source)
-        self._has_lookaheads = len(tables.lookaheads) > 0
+    def __init__(self, compiled: CompiledGrammar) -> None:
+        self.epoch = compiled.epoch
+        self.sets: ItemSetStore = compiled.sets
+        self._rules = self.sets.rules
+        self._bodies = ShortestBodies(self._rules, compiled.tables.source)
+        self._has_lookaheads = len(compiled.tables.lookaheads) > 0
         self._found: dict[int, bytes | None] = {}
         self._above: dict[int, int] = {ROOT: 0}  # by group: the length of what follows it, up to the end of the text
 

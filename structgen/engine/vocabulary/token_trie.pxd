@@ -24,4 +24,11 @@ cdef class TokenTrie:
     )
     cdef _fill(self, list spellings, list token_ids)
 
+    @cython.locals(
+        node_byte=cython.int[::1], node_end=cython.int[::1], token_start=cython.int[::1],
+        counts=cython.int[::1], lengths=cython.int[::1], nodes=cython.int[::1],
+        size=int, begin=int, at=int, node=int, child=int, end=int, found=list,
+    )
+    cpdef fewest_tokens(self, bytes data)
+
     cdef _trim(self, int node_count)

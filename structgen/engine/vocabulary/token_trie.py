@@ -107,6 +107,42 @@ class TokenTrie:
         token_start[node] = position
         self._trim(node)
 
+    def fewest_tokens(self, data: bytes) -> list[int] | None:
+        """Return the fewest tokens that spell some bytes; None if none do.
+
+        From right to left, it finds the fewest tokens for each end of the bytes. Of several tokens of the same bytes,
+        it takes the first.
+        """
+        node_byte, node_end, token_start = self.node_byte, self.node_end, self.token_start
+        size = len(data)
+        counts = zeros(size + 1, size + 1)  # by position: how many tokens spell the bytes from there on
+        lengths = zeros(size + 1)  # the number of bytes of the first of them
+        nodes = zeros(size + 1)  # and its node
+        counts[size] = 0
+        for begin in range(size - 1, -1, -1):
+            at = begin
+            node = self.first_node[data[at]]
+            while node >= 0:
+                at += 1
+                if token_start[node] < token_start[node + 1] and counts[at] + 1 <= counts[begin]:
+                    counts[begin] = counts[at] + 1
+                    lengths[begin] = at - begin
+                    nodes[begin] = node
+                if at == size:
+                    break
+                child, end = node + 1, node_end[node]
+                while child < end and node_byte[child] != data[at]:
+                    child = node_end[child]
+                node = child if child < end else -1
+        if counts[0] > size:
+            return None
+        found = []
+        begin = 0
+        while begin < size:
+            found.append(self.tokens[token_start[nodes[begin]]])
+            begin += lengths[begin]
+        return found
+
     def _trim(self, node_count: int) -> None:
         self.node_count = node_count
         self.node_byte = head(self.node_byte, node_count)

@@ -242,8 +242,8 @@ class YamlRules:
         """Return the completions of keys that must not be written. See `RuleSource.refusals`."""
         return self.lazy.refusals(then[0], begun)
 
-    def least_bytes(self, kind: Any, state: Any) -> int:
-        """Return a lower bound of the bytes of a kind of nonterminal in a state. See `SetRules.least_bytes`."""
+    def least_bytes(self, key: Any) -> int:
+        """Return a lower bound of the bytes of a nonterminal's texts. See `RuleSource.least_bytes`."""
         return 1
 
     def remaining(self, then: Any) -> Regex:

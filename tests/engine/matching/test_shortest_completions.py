@@ -13,6 +13,7 @@ import structgen
 from structgen.engine.grammar import shortest_bodies
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
+from structgen.engine.matching.shortest_completions import shortest_completion
 from structgen.errors import LimitExceededError, StructgenError
 from structgen.kbnf.normal_form.passes import normalize
 
@@ -44,7 +45,7 @@ def check(compiled: CompiledGrammar, text: bytes, *, may_be_longer: bool = False
     """Check the completion of a text; return whether the search told how long it has to be."""
     matcher = Matcher(compiled)
     matcher.accept_bytes(text)
-    found = matcher.shortest_completion()
+    found = shortest_completion(matcher)
     least = by_search(compiled, text)
     assert found is not None or least is None, text
     if found is not None:
@@ -113,7 +114,7 @@ def test_completions_of_random_schemas_complete_them(seed: int) -> None:
 def test_completions_of_schemas(schema: object, text: bytes, completion: bytes) -> None:
     matcher = structgen.compile(schema, byte_vocabulary()).matcher()
     matcher.accept_bytes(text)
-    assert matcher.shortest_completion() == completion
+    assert shortest_completion(matcher) == completion
 
 
 @pytest.mark.parametrize("order", ["schema", "any"])
@@ -121,7 +122,7 @@ def test_optional_properties_are_left_out(order: str) -> None:
     names = [f"k{number}" for number in range(40)]
     schema = {"type": "object", "properties": {name: {"type": "boolean"} for name in names}, "required": names[30:]}
     matcher = structgen.compile(schema, byte_vocabulary(), property_order=order).matcher()  # type: ignore[call-overload]
-    found = matcher.shortest_completion()
+    found = shortest_completion(matcher)
     assert found is not None
     assert len(found) == len('{"k30":true' + ',"k30":true' * 9 + "}")
 
@@ -129,7 +130,7 @@ def test_optional_properties_are_left_out(order: str) -> None:
 def test_a_long_array_is_completed() -> None:
     schema = {"type": "array", "items": {"type": "integer"}, "minItems": 500}
     matcher = structgen.compile(schema, byte_vocabulary()).matcher()
-    assert matcher.shortest_completion() == b"[" + b"0," * 499 + b"0]"
+    assert shortest_completion(matcher) == b"[" + b"0," * 499 + b"0]"
 
 
 def test_a_completion_is_found_where_too_many_bodies_would_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,21 +149,21 @@ def test_a_completion_is_found_where_too_many_bodies_would_be_opened(monkeypatch
 def test_rules_that_never_end_have_no_completion() -> None:
     grammar = structgen.Grammar.kbnf("start ::= 'a' | 'b' endless; endless ::= 'c' endless;")
     matcher = structgen.compile(grammar, byte_vocabulary()).matcher()
-    assert matcher.shortest_completion() == b"a"
+    assert shortest_completion(matcher) == b"a"
     matcher.accept_bytes(b"b")
-    assert matcher.shortest_completion() is None
+    assert shortest_completion(matcher) is None
 
 
 def test_a_look_ahead_is_kept() -> None:
     grammar = structgen.Grammar.kbnf("start ::= 'a' !'b' rest; rest ::= 'b' | 'cc';")
     matcher = structgen.compile(grammar, byte_vocabulary()).matcher()
-    assert matcher.shortest_completion() == b"acc"
+    assert shortest_completion(matcher) == b"acc"
 
 
 def test_a_text_that_has_ended_needs_nothing() -> None:
     matcher = structgen.compile(structgen.Grammar.kbnf("start ::= 'a';"), byte_vocabulary()).matcher()
     matcher.accept_bytes(b"a")
-    assert matcher.shortest_completion() == b""
+    assert shortest_completion(matcher) == b""
 
 
 def test_tables_that_are_begun_anew_give_the_same_completions() -> None:
@@ -171,5 +172,5 @@ def test_tables_that_are_begun_anew_give_the_same_completions() -> None:
     matcher = structgen.compile(schema, byte_vocabulary(), limits=limits).matcher()
     matcher.accept_bytes(b'["so')
     for _ in range(3):
-        assert matcher.shortest_completion() == b'uth","north"]'
+        assert shortest_completion(matcher) == b'uth","north"]'
         matcher.fork().accept_bytes(b'uth", "north"')

@@ -62,3 +62,17 @@ def test_equal_bytes_share_a_node_in_the_order_given():
 def test_what_is_not_sorted_or_empty_is_refused(entries):
     with pytest.raises(VocabularyError, match=f"token {entries[-1][1]}"):
         trie_of(entries)
+
+
+@given(NARROW.map(sorted), st.text("ab", max_size=12).map(str.encode))
+def test_fewest_tokens_of_some_bytes(entries, data):
+    found = trie_of(entries).fewest_tokens(data)
+    fewest = [0] + [len(data) + 1] * len(data)
+    for end in range(1, len(data) + 1):
+        fewest[end] = min([fewest[end - len(text)] + 1 for text, _ in entries if data[:end].endswith(text)], default=99)
+    if fewest[len(data)] > len(data):
+        assert found is None
+    else:
+        spelled = {token: text for text, token in entries}
+        assert len(found) == fewest[len(data)]
+        assert len(spelled) < len(entries) or b"".join(map(spelled.__getitem__, found)) == data

@@ -1,0 +1,154 @@
+"""The end of an answer, kept within the budget of its tokens.
+
+After each token the rest of the answer must fit into what is left of the budget: the fewest tokens that complete it.
+
+    budget 12     {"name": "Ada Lov            9 tokens so far; the rest `"}` takes 1
+                  {"name": "Ada Lovelace       10 tokens; the rest still fits
+                  {"name": "Ada Lovelace, the  11 tokens, and 1 for the rest: nothing else fits after it
+
+A token after which the rest does not fit is refused, and the model chooses another one. So the answer is complete
+whenever the budget is large enough for the shortest one.
+
+In the last part of the budget, the model may not begin what needs more tokens to be closed: another item, another
+optional property. So its text is closed in the model's own words, and rarely cut.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.matching.shortest_completions import shortest_completion
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.errors import LimitExceededError, TokenRejectedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Budget"]
+
+LAST_PART = 5  # the last fifth of the budget is for closing what is open
+MAX_KEPT = 1_000  # completions whose tokens are remembered
+MAX_STEPS = 500  # tokens that are tried for a rest whose split the tokenizer decides
+
+
+class Budget:
+    """The budget of one answer.
+
+    Args:
+        vocabulary: the tokens.
+        tokens: the budget.
+        is_proper: whether the tokenizer decides how a text is split.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, tokens: int, *, is_proper: bool) -> None:
+        self._vocabulary = vocabulary
+        self._tokens = tokens
+        self._is_proper = is_proper
+        self._split: dict[bytes, list[int] | None] = {}
+        self._is_unknown = False  # whether a search for a rest has passed a limit: then all tokens are taken to fit
+
+    def rest(self, matcher: Matcher) -> list[int] | None:
+        """Return few tokens that complete the text; None if none are known.
+
+        Without `is_proper` they are the fewest for the completion's bytes.
+        """
+        text = self._completion(matcher)
+        if text is None:
+            return None
+        return self._proper_tokens(matcher, text) if self._is_proper else self._tokens_of(text)
+
+    def _completion(self, matcher: Matcher) -> bytes | None:
+        if self._is_unknown:
+            return None
+        try:
+            return shortest_completion(matcher)
+        except LimitExceededError:
+            self._is_unknown = True
+            return None
+
+    def fits(self, matcher: Matcher, token_id: int, spent: int) -> bool:
+        """Return whether the rest of the answer fits into the budget after one more token.
+
+        Args:
+            matcher: the state of the text; it stays as it is.
+            token_id: the token; the matcher allows it.
+            spent: the number of tokens before it.
+        """
+        left = self._tokens - spent
+        before = self._length(matcher, left) if left * LAST_PART <= self._tokens else left
+        matcher.accept_token(token_id)
+        try:
+            after = self._length(matcher, left - 1)
+        finally:
+            matcher.rollback(1)
+        if self._is_unknown:
+            return True
+        return after is not None and after < left and (before is None or after <= before)
+
+    def fits_after(self, matcher: Matcher, text: bytes, spent: int) -> bool:
+        """Return whether the rest of the answer fits into the budget after a text.
+
+        Args:
+            matcher: the state of the text so far; it stays as it is.
+            text: bytes that the matcher allows.
+            spent: the number of tokens up to the end of that text.
+        """
+        matcher = matcher.fork()
+        matcher.accept_bytes(text)
+        after = self._length(matcher, self._tokens - spent)
+        return self._is_unknown or (after is not None and after <= self._tokens - spent)
+
+    def _length(self, matcher: Matcher, left: int) -> int | None:
+        """Return the number of tokens of the rest; None if none is known.
+
+        Far from the end of the budget, it returns the number of bytes, which is not smaller.
+        """
+        text = self._completion(matcher)
+        if text is None:
+            return None
+        if len(text) <= left and left * LAST_PART > self._tokens:
+            return len(text)
+        tokens = self.rest(matcher)
+        return None if tokens is None else len(tokens)
+
+    def _tokens_of(self, text: bytes) -> list[int] | None:
+        if text not in self._split:
+            if len(self._split) >= MAX_KEPT:
+                self._split.clear()
+            self._split[text] = self._vocabulary.trie.fewest_tokens(text)
+        return self._split[text]
+
+    def _proper_tokens(self, matcher: Matcher, text: bytes) -> list[int] | None:
+        """Return the tokens that the tokenizer has for the rest of a text; None if they were not found."""
+        matcher = matcher.fork()
+        found: list[int] = []
+        choices = [self._tokens_at(text, 0)]  # of each token, those not tried yet
+        begins = [0]
+        for _ in range(MAX_STEPS):
+            if begins[-1] == len(text) and matcher.is_accepting:
+                return found
+            token_id = next(choices[-1], None)
+            if token_id is None:
+                choices.pop()
+                begins.pop()
+                if not found:
+                    return None
+                found.pop()
+                matcher.rollback(1)
+                continue
+            try:
+                matcher.accept_token(token_id)
+            except TokenRejectedError:
+                continue
+            found.append(token_id)
+            begins.append(begins[-1] + len(self._vocabulary.token_bytes(token_id) or b""))
+            choices.append(self._tokens_at(text, begins[-1]))
+        return None
+
+    def _tokens_at(self, text: bytes, at: int) -> Iterator[int]:
+        """Yield the tokens that spell some bytes of a text from a position on, the longest first."""
+        for size in range(min(len(text) - at, self._vocabulary.max_token_bytes), 0, -1):
+            found = self._vocabulary.trie.fewest_tokens(text[at : at + size])
+            if found is not None and len(found) == 1:
+                yield found[0]

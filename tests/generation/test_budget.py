@@ -1,0 +1,144 @@
+"""Answers within a budget of tokens: complete, valid, and as the model chooses while there is room."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+from support.random_schemas import RandomSchemas
+
+import structgen
+from structgen.errors import StructgenError
+from structgen.generation.budget import Budget
+from structgen.models.base import Model
+
+TREE = {
+    "$defs": {"tree": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
+    "type": "object",
+    "properties": {"tree": {"$ref": "#/$defs/tree"}, "note": {"type": "string"}},
+    "required": ["tree"],
+    "additionalProperties": False,
+}
+SCHEMAS: tuple[Any, ...] = (
+    {"type": "string"},
+    {"type": "array", "items": {"type": "integer"}, "minItems": 2},
+    {"type": "array", "items": {"enum": ["a", "b", 1]}, "uniqueItems": True, "minItems": 2},
+    {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "number"}}, "required": ["b"]},
+    {"type": "object", "additionalProperties": {"type": "boolean"}, "minProperties": 2},
+    TREE,
+)
+
+
+def by_chance(tokenizer: Any, seed: int, preferred: bytes = b"") -> Model:
+    """Return a model whose logits are random, and high for tokens with only some bytes."""
+    rng = np.random.default_rng(seed)
+    vocabulary = structgen.Vocabulary.from_huggingface(tokenizer)
+    bonus = np.zeros(vocabulary.size, np.float32)
+    for token in range(vocabulary.size):
+        text = vocabulary.token_bytes(token)
+        if text and set(text) <= set(preferred):
+            bonus[token] = 8.0
+    return structgen.from_logits(lambda ids: rng.normal(size=vocabulary.size).astype(np.float32) + bonus, tokenizer)
+
+
+def shortest(constraint: structgen.Constraint[Any]) -> int:
+    """Return the number of tokens of the shortest answer."""
+    budget = Budget(constraint.vocabulary, 1_000, is_proper=constraint.tokenization == "proper")
+    rest = budget.rest(constraint.matcher([0]))
+    assert rest is not None
+    return len(rest)
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=str)
+def test_every_budget_from_the_shortest_answer_up_gives_a_whole_one(tiny_tokenizer: Any, schema: Any) -> None:
+    model = by_chance(tiny_tokenizer, 1, b"[{a1 ")
+    least = shortest(structgen.Generator(model, schema).constraint)
+    for tokens in range(least, least + 15):
+        result = structgen.Generator(model, schema, max_new_tokens=tokens, temperature=1.0, seed=tokens).run("x")
+        assert len(result.token_ids) <= tokens
+        Draft202012Validator(schema).validate(result.value)
+    with pytest.raises(structgen.IncompleteOutputError, match=f"the shortest answer needs {least}"):
+        structgen.generate(model, "x", schema, max_new_tokens=least - 1)
+
+
+@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.one_in(4)
+def test_random_schemas_are_answered_within_random_budgets(tiny_tokenizer: Any, seed: int) -> None:
+    rng = random.Random(seed)
+    schema = RandomSchemas(rng, "2020-12").document()
+    model = by_chance(tiny_tokenizer, seed, b'[{"a1 ')
+    try:
+        constraint = structgen.compile(schema, model.vocabulary, numbers="plain", formats="annotate")
+    except StructgenError:
+        return
+    for _ in range(3):
+        tokens = shortest(constraint) + rng.randint(0, 12)
+        run = structgen.Generator(model, constraint, max_new_tokens=tokens, temperature=1.0, seed=seed).run("x")
+        assert len(run.token_ids) <= tokens
+        Draft202012Validator(schema).validate(run.value)
+
+
+def test_grammars_are_answered_within_their_budget(tiny_tokenizer: Any) -> None:
+    grammar = structgen.Grammar.kbnf('start ::= "(" start ")" | "x";')
+    model = by_chance(tiny_tokenizer, 3, b"(")
+    for tokens in (1, 2, 3, 8, 21):
+        text = structgen.generate(model, "x", grammar, max_new_tokens=tokens)
+        assert text.count("(") == text.count(")")
+        assert "x" in text
+
+
+def test_proper_tokenizations_are_kept_within_the_budget(tiny_tokenizer: Any) -> None:
+    model = by_chance(tiny_tokenizer, 4, b"[1")
+    schema = {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}
+    least = shortest(structgen.Generator(model, schema, tokenization="proper").constraint)
+    for tokens in range(least, least + 8):
+        result = structgen.Generator(
+            model, schema, max_new_tokens=tokens, tokenization="proper", temperature=1.0, seed=tokens
+        ).run("x")
+        assert len(result.token_ids) <= tokens
+        assert list(result.token_ids) == tiny_tokenizer.encode(result.text, add_special_tokens=False)
+
+
+def test_batches_and_streams_keep_their_budget(tiny_tokenizer: Any) -> None:
+    model = by_chance(tiny_tokenizer, 5, b"[1, ")
+    kind = list[list[int]]
+    assert len(structgen.batch(model, ["x", "y"], kind, max_new_tokens=7)) == 2
+    with structgen.stream(model, "x", kind, max_new_tokens=7) as stream:
+        assert stream.final() == list(stream)[-1]
+
+
+def test_an_answer_with_room_is_the_one_without_a_budget(tiny_tokenizer: Any) -> None:
+    schema = {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3}
+    for seed in range(5):
+        found = [
+            structgen.Generator(by_chance(tiny_tokenizer, seed), schema, max_new_tokens=200, on_budget=kept).run("x")
+            for kept in ("finish", "error")
+        ]
+        assert found[0].token_ids == found[1].token_ids
+        assert found[0].finish_reason == found[1].finish_reason == "stop"
+
+
+def test_the_budget_tells_where_it_decided(tiny_tokenizer: Any) -> None:
+    model = by_chance(tiny_tokenizer, 6, b"abc")
+    result = structgen.Generator(model, str, max_new_tokens=12).run("x")
+    assert result.finish_reason == "length"
+    assert result.text.endswith('"')
+
+
+def test_nothing_optional_is_begun_in_the_last_part_of_the_budget(tiny_tokenizer: Any) -> None:
+    model = by_chance(tiny_tokenizer, 7, b"[")
+    result = structgen.Generator(model, TREE["$defs"]["tree"] | {"$defs": TREE["$defs"]}, max_new_tokens=40).run("x")
+    written = b""
+    for count, token in enumerate(result.token_ids):
+        text = model.vocabulary.token_bytes(token) or b""
+        assert count < 32 or text.count(b"[") <= text.count(b"]"), result.text
+        written += text
+    assert written.count(b"[") > 5
+
+
+def test_an_unknown_way_to_end_is_an_error() -> None:
+    with pytest.raises(ValueError, match="on_budget must be 'finish' or 'error', not 'stop'"):
+        structgen.generate(None, "x", str, on_budget="stop")  # type: ignore[call-overload]
