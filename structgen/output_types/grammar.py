@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from structgen.kbnf import ast
     from structgen.kbnf.reading.lark import ImportPaths
     from structgen.kbnf.reading.lark_lexer import LarkDialect
+    from structgen.output_types.bound_schemas import BoundSchema
     from structgen.output_types.yaml import Yaml
     from structgen.schema.reading.substrings import Unit
 
@@ -51,6 +52,7 @@ class Grammar:
         tree: the KBNF syntax tree.
         parse: maps a whole text to its value.
         start: for KBNF and Lark, the rule that a text begins at.
+        bound: the schemas in the grammar.
     """
 
     kind: str
@@ -59,9 +61,18 @@ class Grammar:
     tree: ast.Grammar = field(compare=False, repr=False)
     parse: Callable[[str], Any] = field(default=_as_written, hash=False, repr=False)
     start: str = "start"
+    bound: tuple[BoundSchema, ...] = field(default=(), repr=False)
 
     @classmethod
-    def kbnf(cls, text: str, *, start: str | None = None, eager: bool = True, limits: Limits | None = None) -> Grammar:
+    def kbnf(
+        cls,
+        text: str,
+        *,
+        start: str | None = None,
+        eager: bool = True,
+        bind: Mapping[str, Any] | None = None,
+        limits: Limits | None = None,
+    ) -> Grammar:
         """Make a grammar from KBNF text. docs/kbnf.md shows the notation.
 
         Args:
@@ -70,25 +81,35 @@ class Grammar:
                 rule that no other rule uses.
             eager: end the text at the first token after which it may end, as KBNF defines it. With False, the
                 model chooses between ending and going on.
+            bind: schemas in the grammar: what each nonterminal that no rule defines stands for. It is anything that
+                `structgen.compile` accepts: a type, a JSON Schema, another grammar. The options of `compile` hold for
+                these schemas.
             limits: bounds on its size.
 
         Raises:
             GrammarError: the text does not parse; with line and column. Or a rule is not defined, or several rules
-                could be the start.
+                could be the start; or a rule defines a bound nonterminal, or none uses it.
             LimitExceededError: the grammar is larger than `limits` allow.
 
         Example:
             >>> Grammar.kbnf('answer ::= "yes" | "no";').start
             'answer'
+            >>> Grammar.kbnf('start ::= "<age>" age "</age>";', bind={"age": {"type": "integer"}}).bound[0].name
+            'age'
         """
         # The parser is imported where it is needed, so that `import structgen` stays quick.
+        from structgen.kbnf.holes import with_holes
         from structgen.kbnf.reading.kbnf import parse
         from structgen.kbnf.validation import find_start, validate
+        from structgen.output_types.bound_schemas import bound_schemas
 
         tree = parse(text, limits=limits)
         tree = replace(tree, start=find_start(tree) if start is None else start)
+        bound = bound_schemas(bind or {})
+        if bound:
+            tree = with_holes(tree, bound)
         validate(tree)
-        return cls("kbnf", text, eager, tree, start=tree.start)
+        return cls("kbnf", text, eager, tree, start=tree.start, bound=tuple(bound.values()))
 
     @classmethod
     def gbnf(cls, text: str, *, limits: Limits | None = None) -> Grammar:
@@ -330,7 +351,8 @@ class Grammar:
         if not parts:
             raise TypeError(f"{kind} needs at least one grammar")
         trees = [of_text(part) if isinstance(part, str) else _grammar(part).tree for part in parts]
-        return cls(kind, json.dumps([_identity(part) for part in parts]), False, combine(trees))
+        bound = tuple([schema for part in parts if isinstance(part, Grammar) for schema in part.bound])
+        return cls(kind, json.dumps([_identity(part) for part in parts]), False, combine(trees), bound=bound)
 
     def optional(self) -> Grammar:
         """Make a grammar of the same texts and the empty one.
@@ -359,7 +381,7 @@ class Grammar:
         from structgen.kbnf.composition import repetition
 
         source = json.dumps([_identity(self), least, most, separator])
-        return Grammar("repeat", source, False, repetition(self.tree, least, most, separator))
+        return Grammar("repeat", source, False, repetition(self.tree, least, most, separator), bound=self.bound)
 
     def named(self, name: str) -> Grammar:
         """Make a grammar of the same texts whose first rule has a name, for messages, traces and exports.
@@ -377,7 +399,7 @@ class Grammar:
         from structgen.kbnf.composition import renamed_start
 
         tree = renamed_start(self.tree, name)
-        return Grammar("named", json.dumps([_identity(self), name]), False, tree, start=name)
+        return Grammar("named", json.dumps([_identity(self), name]), False, tree, start=name, bound=self.bound)
 
     def __add__(self, other: Grammar | str) -> Grammar:
         return Grammar.concat(self, other) if isinstance(other, (Grammar, str)) else NotImplemented
