@@ -122,8 +122,8 @@ def from_grammar(grammar: Grammar, make_input: Callable[[BoundSchema], CompileIn
         from structgen.kbnf.normal_form.passes import normalize  # only grammars need it
 
         def tables_of(content: object) -> GrammarTables:
-            name, part = parts[id(content)]
-            with _errors_in(name):
+            bound, part = parts[id(content)]
+            with _errors_in(bound):
                 return part.tables(limits, deadline, is_empty, narrowed)
 
         found = normalize(
@@ -154,19 +154,19 @@ def from_grammar(grammar: Grammar, make_input: Callable[[BoundSchema], CompileIn
     return CompileInput(key, tables, parse, lambda value: [grammar.spell(value)], eager=grammar.eager, origin=origin)
 
 
-def _of_hole(hole: ast.Hole, make_input: Callable[[BoundSchema], CompileInput]) -> tuple[str, CompileInput]:
+def _of_hole(hole: ast.Hole, make_input: Callable[[BoundSchema], CompileInput]) -> tuple[BoundSchema, CompileInput]:
     assert isinstance(hole.content, BoundSchema)
-    with _errors_in(hole.name):
-        return hole.name, make_input(hole.content)
+    with _errors_in(hole.content):
+        return hole.content, make_input(hole.content)
 
 
 @contextmanager
-def _errors_in(name: str) -> Iterator[None]:
-    """Name the nonterminal in the errors of the schema that it is bound to."""
+def _errors_in(bound: BoundSchema) -> Iterator[None]:
+    """Name the place of a schema in its errors."""
     try:
         yield
     except StructgenError as error:
-        error.add_location(f"the bound nonterminal {name!r}")
+        error.add_location(bound.place)
         raise
 
 

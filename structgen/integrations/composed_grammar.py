@@ -103,7 +103,7 @@ def grammar_with_schemas(grammar: ast.Grammar, tree_of: Callable[[BoundSchema], 
         try:
             placed[id(hole.content)] = rules.add(hole.name, tree_of(hole.content))
         except StructgenError as error:
-            error.add_location(f"the bound nonterminal {hole.name!r}")
+            error.add_location(hole.content.place)
             raise
     whole = filled(grammar, lambda hole: placed[id(hole.content)])
     return ast.Grammar((*whole.rules, *rules.all()), whole.start)

@@ -21,15 +21,22 @@ class BoundSchema:
         name: of the nonterminal that it is bound to.
         schema: anything that `structgen.compile` accepts. A JSON Schema is copied.
         options: options for reading this schema only (`SchemaArguments`); those of `compile` hold for all others.
+        location: for messages: what it is, and where; by default the bound nonterminal.
     """
 
     name: str
     schema: Any
     options: Mapping[str, Any] = field(default_factory=dict)
+    location: str = ""
 
     def __post_init__(self) -> None:
         if isinstance(self.schema, (dict, list)):
             object.__setattr__(self, "schema", deepcopy(self.schema))
+
+    @property
+    def place(self) -> str:
+        """The words for the schema in messages."""
+        return self.location or f"the bound nonterminal {self.name!r}"
 
     def _content(self) -> Any:
         """Return what tells this schema from all others."""
