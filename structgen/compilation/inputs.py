@@ -25,6 +25,7 @@ from structgen.limits import Limits
 from structgen.output_types.bound_schemas import BoundSchema
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
+from structgen.output_types.parameters import Parameters
 from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.shared_parts import check_size
@@ -33,7 +34,16 @@ from structgen.schema.reading.writable import Narrowed
 if TYPE_CHECKING:
     from structgen.kbnf import ast
 
-__all__ = ["CompileInput", "IsEmpty", "JsonValue", "as_grammar", "from_grammar", "from_json_lines", "from_source"]
+__all__ = [
+    "CompileInput",
+    "IsEmpty",
+    "JsonValue",
+    "as_grammar",
+    "from_grammar",
+    "from_json_lines",
+    "from_parameters",
+    "from_source",
+]
 
 IsEmpty = Callable[[Regex], bool]
 """Returns whether a regex matches nothing."""
@@ -227,6 +237,27 @@ def _from_yaml(source: Source, limits: Limits) -> CompileInput:
 
     key = ("schema", _content(source, limits), source.options.without_registry())
     return CompileInput(key, tables, parse, pieces, is_yaml=True, source=source)
+
+
+def from_parameters(parameters: Parameters, options: SchemaOptions, limits: Limits) -> CompileInput:
+    """Return the compile input of the arguments of a call, in a notation of their own. Its texts are read as texts.
+
+    Args:
+        parameters: the schema and the notation.
+        options: how the schema is read.
+        limits: bounds; named in errors.
+    """
+    source = resolve(parameters.schema, limits=limits, options=options)
+
+    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
+        from structgen.schema.rules.parameters import parameter_rules  # only calls need it
+
+        return parameter_rules(
+            source, parameters.style, parameters.excludes, limits=limits, deadline=deadline, narrowed=narrowed
+        )
+
+    key = ("parameters", parameters.style, parameters.excludes, from_source(source, limits).key)
+    return CompileInput(key, tables, lambda text, context=None: text, lambda value: [value])
 
 
 def from_json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> CompileInput:
