@@ -18,6 +18,7 @@ from structgen.engine.deadlines import Deadline, spend
 from structgen.engine.grammar.composition import has_text, repetition
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.regex.tree import Regex
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GrammarError, LimitExceededError, SchemaError
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
@@ -35,7 +36,7 @@ __all__ = ["CompileInput", "IsEmpty", "JsonValue", "as_grammar", "from_grammar",
 IsEmpty = Callable[[Regex], bool]
 """Returns whether a regex matches nothing."""
 
-MakeTables = Callable[[Limits, Deadline, IsEmpty, Narrowed | None], GrammarTables]
+MakeTables = Callable[[Limits, Deadline, IsEmpty, Narrowed | None, Vocabulary], GrammarTables]
 """The type of `CompileInput.tables`."""
 
 
@@ -59,7 +60,8 @@ class CompileInput:
     Attributes:
         key: equal for inputs that have the same rules, apart from limits, and only for these.
         tables: makes the rules. Its arguments are limits, a deadline, a function that finds whether a regex matches
-            nothing, and one that narrows a regex to the texts that can be spelled (None for all of them).
+            nothing, one that narrows a regex to the texts that can be spelled (None for all of them), and the
+            vocabulary, whose tokens a grammar may name.
         parse: returns the value of a whole text; its second argument is the context of validators (`info.context`).
         pieces: the reverse: returns the pieces of a value's text, texts and values, in order. Formats other than JSON
             accept their text, too. Raises ValueError for a value that does not fit.
@@ -106,7 +108,9 @@ def as_grammar(given: Any) -> Any:
 def from_grammar(grammar: Grammar) -> CompileInput:
     """Return the compile input of a grammar."""
 
-    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
+    def tables(
+        limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
+    ) -> GrammarTables:
         from structgen.kbnf.normal_form.passes import normalize  # only grammars need it
 
         found = normalize(
@@ -119,6 +123,7 @@ def from_grammar(grammar: Grammar) -> CompileInput:
             limits=limits,
             deadline=deadline,
             is_empty=is_empty,
+            vocabulary=vocabulary,
         )
         if grammar.kind == "regex" and narrowed is None and not (found.accepts_empty or has_text(found)):
             raise GrammarError(f"the regex {grammar.source!r} matches no text")
@@ -162,7 +167,9 @@ def from_source(source: Source, limits: Limits) -> CompileInput:
     if source.options.format == "yaml":
         return _from_yaml(source, limits)
 
-    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
+    def tables(
+        limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
+    ) -> GrammarTables:
         return json_schema_to_rules(
             source.json_schema, source.options, limits=limits, deadline=deadline, narrowed=narrowed
         )
@@ -182,7 +189,9 @@ def _from_yaml(source: Source, limits: Limits) -> CompileInput:
 
     require_yaml()
 
-    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
+    def tables(
+        limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
+    ) -> GrammarTables:
         return json_schema_to_yaml_rules(source.json_schema, source.options, limits=limits, deadline=deadline)
 
     def parse(text: str, context: Any = None) -> Any:
@@ -209,8 +218,11 @@ def from_json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) ->
         options = replace(options, whitespace="line")
     item = from_source(resolve(lines.item, limits=limits, options=options), limits)
 
-    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
-        return repetition(item.tables(limits, deadline, is_empty, narrowed), b"\n", lines.min_items, lines.max_items)
+    def tables(
+        limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
+    ) -> GrammarTables:
+        made = item.tables(limits, deadline, is_empty, narrowed, vocabulary)
+        return repetition(made, b"\n", lines.min_items, lines.max_items)
 
     def parse(text: str, context: Any = None) -> list[Any]:
         return [item.parse(line, context) for line in text.removesuffix("\n").split("\n")] if text else []

@@ -23,6 +23,9 @@ Not in the published package (`kbnf`), but read and matched here:
     !x                       NotFollowedBy(body)                  'a' !#'[0-9]'            a, where no digit is next
     margin!                  Margin()                             margin! 'x'              x after the block's indent
     indented!(x)             Indented(body)                       indented!(line+)         lines indented further
+    #token'name'             Token(names)                         #token'<|im_end|>'       that token, and no text
+    #token[ids]              Token(ids=…)                         #token[7,10-12]          one of these tokens
+    #token[^ids]             Token(…, is_negated=True)            #token[^7]               any other token
 
 Of older releases of `kbnf`:
 
@@ -57,6 +60,7 @@ __all__ = [
     "Rule",
     "Sequence",
     "SubstringsTerminal",
+    "Token",
     "ZeroOrMore",
 ]
 
@@ -191,6 +195,26 @@ class Indented:
     body: Expression
 
 
+@dataclass(slots=True, unsafe_hash=True)
+class Token:
+    """A token terminal `#token"…"` or `#token[…]`: one token of a set, and no text, whatever the token's text is.
+
+    The names and ids are looked up in the vocabulary when the grammar is compiled.
+
+    Attributes:
+        names: names of tokens, such as `<|im_end|>`.
+        ids: inclusive ranges of token ids.
+        is_negated: whether the terminal is any token *but* these, and but the end tokens.
+        source, offset: the grammar's text and the terminal's position in it, for messages.
+    """
+
+    names: tuple[str, ...] = ()
+    ids: tuple[tuple[int, int], ...] = ()
+    is_negated: bool = False
+    source: str = field(default="", compare=False, repr=False)
+    offset: int = field(default=0, compare=False, repr=False)
+
+
 Expression = (
     Literal
     | RegexTerminal
@@ -208,6 +232,7 @@ Expression = (
     | NotFollowedBy
     | Margin
     | Indented
+    | Token
 )
 
 

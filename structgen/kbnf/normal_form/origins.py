@@ -39,7 +39,7 @@ def rules_of_terminals(source: str, start: str = "start") -> dict[Regex, tuple[s
 def rules_of_tree(tree: ast.Grammar) -> dict[Regex, tuple[str, ...]]:
     """Return for each terminal of a grammar that was compiled before the names of the rules that use it."""
     terminals = TerminalTable(lambda regex: False)
-    productions = flatten(tree, terminals, limits=_NO_LIMITS)
+    productions = flatten(tree, terminals, limits=_NO_LIMITS, ids_of=lambda node: ())
     names: dict[int, dict[str, None]] = {}
     for name, alternatives in zip(productions.names, productions.bodies):
         for body in alternatives:

@@ -29,11 +29,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from functools import partial
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import END, GrammarTables, terminal_number, terminal_symbol
 from structgen.engine.regex.tree import NOTHING, Regex, choice
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.dead_ends import without_refused
@@ -52,6 +54,7 @@ from structgen.kbnf.normal_form.simplification import (
     remove_unreachable,
 )
 from structgen.kbnf.regex_facts import text_units
+from structgen.kbnf.tokens import token_ids
 from structgen.limits import Limits
 
 __all__ = ["normalize", "pack", "simplify"]
@@ -69,6 +72,7 @@ def normalize(
     limits: Limits | None = None,
     deadline: Deadline | None = None,
     is_empty: Callable[[Regex], bool] | None = None,
+    vocabulary: Vocabulary | None = None,
 ) -> GrammarTables:
     """Return the tables of a grammar, in the form that the engine reads.
 
@@ -82,14 +86,16 @@ def normalize(
         deadline: of the compile; checked between passes.
         is_empty: returns whether a regex matches nothing; called only where its tree does not tell. The default makes
             a new store for each regex; pass the method of the engine's store to do the work once.
+        vocabulary: the tokens that token terminals name; without one, a grammar with token terminals is refused.
 
     Raises:
-        GrammarError: the grammar is not valid (see `validate`), or has no text.
+        GrammarError: the grammar is not valid (see `validate`), has no text, or names a token that does not exist.
         LimitExceededError: the grammar is too large, or the time is over.
     """
     limits = limits or Limits()
     terminals = TerminalTable(is_empty or (lambda regex: AutomatonStore(limits).is_empty(regex)))
-    productions = flatten(grammar, terminals, limits=limits)
+    ids_of = None if vocabulary is None else partial(token_ids, vocabulary=vocabulary)
+    productions = flatten(grammar, terminals, limits=limits, ids_of=ids_of)
     if deadline:
         deadline.check()
     without_empty, accepts_empty = eliminate_nullables(productions)
@@ -211,4 +217,5 @@ def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
         lookaheads=tuple(lookaheads)[1:],
         before=array("i", before) if any(before) else (),
         text_units=sum(map(text_units, terminals)),
+        marks=productions.terminals.token_ids,
     )
