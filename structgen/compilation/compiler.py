@@ -166,11 +166,11 @@ def compile(
     except (StructgenError, TypeError, ValueError):
         raise
     except BaseException:  # such as KeyboardInterrupt and MemoryError: a table may be half written
-        SharedState.of(vocabulary).drop(call.limits)
+        SharedState.drop_all(vocabulary, call.limits)
         forget_automata()
         raise
     passed.__context__ = None
-    SharedState.of(vocabulary).drop(call.limits)
+    SharedState.drop_all(vocabulary, call.limits)
     release_free_memory()
     raise passed
 
@@ -339,7 +339,7 @@ def _tables(
     narrowed = None if spellable is None else spellable.terminal
     what = "text of the grammar"
     try:
-        tables = prepared.tables(limits, Deadline(limits.compile_seconds), is_empty, narrowed)
+        tables = prepared.tables(limits, Deadline(limits.compile_seconds), is_empty, narrowed, vocabulary)
         written = tables if spellable is None else spellable.tables(tables, limits)
         if spellable is None or written.accepts_empty or has_text(written):
             return tables, written
@@ -348,7 +348,8 @@ def _tables(
         if narrowed is None:
             raise
         cause, what = error, f"value of the schema (at #{error.pointer})"
-    original.tables(limits, Deadline(limits.compile_seconds), is_empty, None)  # raises if the input itself is to blame
+    # Raises if the input itself is to blame.
+    original.tables(limits, Deadline(limits.compile_seconds), is_empty, None, vocabulary)
     raise _cannot_spell(what) from cause
 
 
