@@ -200,10 +200,10 @@ def main() -> None:
                 first[engine.name] += mask_times(engine, own)
                 warm[engine.name] += mask_times(engine, own)
     print(heading())
-    print(
-        f"\n{options.functions} functions, {len(tokens)} texts of {sum(map(len, tokens))} tokens, {len(tokenizer)} ids\n"
-    )
-    columns = ["engine", "compile ms", "first p50 µs", "first p99 µs", "warm p50 µs", "warm p99 µs", "warm max µs"]
+    count = sum(map(len, tokens))
+    print(f"\n{options.functions} functions, {len(tokens)} texts of {count} tokens, {len(tokenizer)} ids\n")
+    times = ("first p50", "first p99", "warm p50", "warm p99", "warm max")
+    columns = ["engine", "compile ms", *(f"{name} µs" for name in times)]
     rows = [
         [
             name,
