@@ -25,8 +25,9 @@ from structgen.errors import GenerationError, IncompleteOutputError, ValidationF
 from structgen.generation.decoder import Answer, Decoder, FinishReason, Observer
 from structgen.generation.partial_json import partial_value
 from structgen.generation.prompts import encode, with_errors
-from structgen.generation.reasoner import Reasoner
-from structgen.generation.settings import Settings
+from structgen.generation.reasoner import Reasoner, is_begun
+from structgen.generation.reasoning_marks import marks_of
+from structgen.generation.settings import Reasoning, Settings
 from structgen.models.base import Request
 
 if TYPE_CHECKING:
@@ -295,13 +296,30 @@ class LocalRun(Run[T]):
         messages, self._prompt_ids = encode(self._model, prompt, self.constraint, settings)
         self.session = self._new_session()
         self.decoder = None
-        marks = settings.reasoning_marks()
-        self._reasoner = Reasoner(self._model, self._prompt_ids, marks, self._sampler) if marks else None
+        self._reasoner = self._begin_reasoning(settings)
         if self._reasoner is None:
             self._answer(self._prompt_ids, 0)
         else:
             self._reasoner.leave_room(_check_room(self._model, self._reasoner.prompt_ids))
         return messages
+
+    def _begin_reasoning(self, settings: Settings) -> Reasoner | None:
+        """Return the reasoner of an attempt; None where the answer begins at once.
+
+        Without `reasoning`, an open start mark at the end of the prompt is closed, and the mark before the answer is
+        written: some chat templates always open the reasoning.
+        """
+        asked = settings.asked_reasoning()
+        if asked is not None:
+            return Reasoner(self._model, self._prompt_ids, asked, self._sampler)
+        known = marks_of(self._model.chat_template) if self.reads_messages else None
+        if known is None:
+            return None
+        if is_begun(self._model, self._prompt_ids, known.start):
+            return Reasoner(self._model, self._prompt_ids, Reasoning(max_tokens=0), self._sampler)
+        if known.answer:
+            self._prompt_ids = [*self._prompt_ids, *self._model.encode_text(known.answer)]
+        return None
 
     def _request(self) -> Request | None:
         if self.decoder is None and self._reasoner is not None:

@@ -169,6 +169,16 @@ def test_reasoning_of_the_server(model, server):
         assert s.reasoning == "Even it is."
 
 
+def test_variables_of_the_template(server, client):
+    model = structgen.from_openai(client, "test", extra_body={"chat_template_kwargs": {"a": 1}, "top_k": 3})
+    server.answers += ['{"number": 4}'] * 2
+    structgen.generate(model, "hi", Even, template={"enable_thinking": False})
+    structgen.generate(model, "hi", Even)
+    first, second = server.requests
+    assert (first["chat_template_kwargs"], first["top_k"]) == ({"a": 1, "enable_thinking": False}, 3)
+    assert second["chat_template_kwargs"] == {"a": 1}
+
+
 def test_messages_examples_and_system(model, server):
     server.answers.append('{"number": 4}')
     structgen.generate(model, "hi", Even, system="Be even.", examples=[("one", Even(number=2))], describe_schema=True)
