@@ -27,6 +27,7 @@ from structgen.engine.memory import release_free_memory
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
 from structgen.errors import LimitExceededError, StructgenError, UnsatisfiableSchemaError, VocabularyError
 from structgen.limits import Limits
+from structgen.output_types.bound_schemas import BoundSchema
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
 from structgen.output_types.template import Template
@@ -125,7 +126,7 @@ def compile(
         eager_automata: build the automata of the grammar's terminals now, and not when a text first needs them. A
             schema's rules are made from the text so far, so only those terminals are built that all texts share.
         options: see `structgen.schema.options.SchemaArguments`: `format`, `whitespace`, `property_order`,
-            `formats`, `draft`, `lenient`, `registry`, `base_uri`. Grammars ignore all but `format`.
+            `formats`, `draft`, `lenient`, `registry`, `base_uri`. Of grammars, they are for the schemas in them.
 
     Raises:
         SchemaError: the schema cannot be used; with the JSON pointer of the location.
@@ -240,7 +241,12 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
     if isinstance(given, (Grammar, Template)) and options.format == "yaml":
         raise ValueError(f"format='yaml' is for schemas, not for a {type(given).__name__}")
     if isinstance(given, Grammar):
-        return from_grammar(given)
+
+        def of_schema(bound: BoundSchema) -> CompileInput:
+            part = replace(bound.schema, eager=False) if isinstance(bound.schema, Grammar) else bound.schema
+            return compile_input(part, replace(options, **bound.options), limits, cache=cache)
+
+        return from_grammar(given, of_schema)
     if isinstance(given, JsonLines):
         return from_json_lines(given, options, limits)
     if isinstance(given, Template):

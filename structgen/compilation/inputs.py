@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -18,8 +19,10 @@ from structgen.engine.deadlines import Deadline, spend
 from structgen.engine.grammar.composition import has_text, repetition
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.regex.tree import Regex
-from structgen.errors import GrammarError, LimitExceededError, SchemaError
+from structgen.errors import GrammarError, LimitExceededError, SchemaError, StructgenError
+from structgen.kbnf.holes import holes_of
 from structgen.limits import Limits
+from structgen.output_types.bound_schemas import BoundSchema
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
 from structgen.schema import Source, json_schema_to_rules, resolve
@@ -103,11 +106,25 @@ def as_grammar(given: Any) -> Any:
     return given
 
 
-def from_grammar(grammar: Grammar) -> CompileInput:
-    """Return the compile input of a grammar."""
+def from_grammar(grammar: Grammar, make_input: Callable[[BoundSchema], CompileInput]) -> CompileInput:
+    """Return the compile input of a grammar.
+
+    Args:
+        grammar: the grammar.
+        make_input: makes the compile input of a schema in it.
+
+    Raises:
+        StructgenError: a schema in it cannot be used; the message begins with its name.
+    """
+    parts = {id(hole.content): _of_hole(hole, make_input) for hole in holes_of(grammar.tree)} if grammar.bound else {}
 
     def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
         from structgen.kbnf.normal_form.passes import normalize  # only grammars need it
+
+        def tables_of(content: object) -> GrammarTables:
+            bound, part = parts[id(content)]
+            with _errors_in(bound):
+                return part.tables(limits, deadline, is_empty, narrowed)
 
         found = normalize(
             grammar.tree,
@@ -119,6 +136,7 @@ def from_grammar(grammar: Grammar) -> CompileInput:
             limits=limits,
             deadline=deadline,
             is_empty=is_empty,
+            tables_of=tables_of,
         )
         if grammar.kind == "regex" and narrowed is None and not (found.accepts_empty or has_text(found)):
             raise GrammarError(f"the regex {grammar.source!r} matches no text")
@@ -127,13 +145,29 @@ def from_grammar(grammar: Grammar) -> CompileInput:
     def parse(text: str, context: Any = None) -> Any:
         return grammar.parse(text)
 
-    key = (grammar.kind, grammar.source, grammar.eager, grammar.start)
+    key = (grammar.kind, grammar.source, grammar.eager, grammar.start, *[part.key for _, part in parts.values()])
     origin = None
-    if grammar.kind == "kbnf":
+    if grammar.kind == "kbnf" and not parts:
         origin = partial(_rules_of_terminals, grammar.source, grammar.start)
-    elif grammar.is_made_of_others:
+    elif grammar.is_made_of_others or parts:
         origin = partial(_rules_of_tree, grammar.tree)
     return CompileInput(key, tables, parse, lambda value: [grammar.spell(value)], eager=grammar.eager, origin=origin)
+
+
+def _of_hole(hole: ast.Hole, make_input: Callable[[BoundSchema], CompileInput]) -> tuple[BoundSchema, CompileInput]:
+    assert isinstance(hole.content, BoundSchema)
+    with _errors_in(hole.content):
+        return hole.content, make_input(hole.content)
+
+
+@contextmanager
+def _errors_in(bound: BoundSchema) -> Iterator[None]:
+    """Name the place of a schema in its errors."""
+    try:
+        yield
+    except StructgenError as error:
+        error.add_location(bound.place)
+        raise
 
 
 def _rules_of_terminals(source: str, start: str) -> Mapping[Regex, tuple[str, ...]]:

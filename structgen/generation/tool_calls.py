@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import typing
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, Unpack
 
 import pydantic
-import typing_extensions
 
 from structgen.errors import FunctionDefinitionError
 from structgen.generation.generator import Generator
@@ -19,6 +17,7 @@ from structgen.generation.prompts import render
 from structgen.generation.runs import Result
 from structgen.generation.settings import GeneratorOptions
 from structgen.limits import Limits
+from structgen.schema.function_arguments import arguments_of, closed_typed_dict, description_of, name_of
 
 if TYPE_CHECKING:
     from structgen.models.base import AnyModel, Prompt
@@ -117,7 +116,7 @@ async def acall(
 
 def schema_of_tools(tools: Sequence[Callable[..., Any]]) -> Any:
     """Return the type of a call of one of some functions; see `call` for the arguments and errors."""
-    return _schema({name: _arguments(tool) for name, tool in _by_name(tools).items()})
+    return _schema({name: arguments_of(tool) for name, tool in _by_name(tools).items()})
 
 
 class _Picking:
@@ -131,7 +130,7 @@ class _Picking:
         self, model: AnyModel, tools: Sequence[Callable[..., Any]], limits: Limits | None, options: GeneratorOptions
     ) -> None:
         self._by_name = _by_name(tools)
-        arguments = {name: _arguments(tool) for name, tool in self._by_name.items()}
+        arguments = {name: arguments_of(tool) for name, tool in self._by_name.items()}
         described = [_described(name, tool, arguments[name]) for name, tool in self._by_name.items()]
         system = _SYSTEM.format(tools="\n".join(map(render, described)))
         own = options.get("system")
@@ -147,58 +146,24 @@ class _Picking:
 def _by_name(tools: Sequence[Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
     by_name: dict[str, Callable[..., Any]] = {}
     for tool in tools:
-        if by_name.setdefault(_name(tool), tool) is not tool:
-            raise FunctionDefinitionError(f"two tools are called {_name(tool)}")
+        if by_name.setdefault(name_of(tool), tool) is not tool:
+            raise FunctionDefinitionError(f"two tools are called {name_of(tool)}")
     if not by_name:
         raise ValueError("call needs at least one tool")
     return by_name
 
 
-def _name(tool: Callable[..., Any]) -> str:
-    return getattr(tool, "__name__", type(tool).__name__)
-
-
-def _arguments(tool: Callable[..., Any]) -> Any:
-    """Return a TypedDict of a function's parameters; those with defaults are optional."""
-    name = _name(tool)
-    holder = tool if inspect.isroutine(tool) else getattr(tool, "__wrapped__", type(tool).__call__)
-    try:
-        hints = typing.get_type_hints(holder, include_extras=True)
-    except NameError as error:
-        raise FunctionDefinitionError(f"the annotations of {name} cannot be read: {error}") from error
-    fields: dict[str, Any] = {}
-    for parameter in inspect.signature(tool).parameters.values():
-        if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
-            raise FunctionDefinitionError(f"{name} takes {parameter}, which a model cannot fill in")
-        hint = hints.get(parameter.name, parameter.annotation)  # for a class, the signature has the annotation
-        if hint is inspect.Parameter.empty or isinstance(hint, str):
-            raise FunctionDefinitionError(
-                f"the parameter {parameter.name} of {name} has no annotation", hint="annotate its type"
-            )
-        fields[parameter.name] = (
-            hint if parameter.default is inspect.Parameter.empty else typing_extensions.NotRequired[hint]
-        )
-    return _typed_dict(f"{name}_arguments", fields)
-
-
 def _schema(arguments: Mapping[str, Any]) -> Any:
     """Return the type of a call: one of the functions by its name, with its arguments."""
     calls = [
-        _typed_dict(f"{name}_call", {"name": Literal[name], "arguments": fields}) for name, fields in arguments.items()
+        closed_typed_dict(f"{name}_call", {"name": Literal[name], "arguments": fields})
+        for name, fields in arguments.items()
     ]
     if len(calls) == 1:
         return calls[0]
     return Annotated[Union[tuple(calls)], pydantic.Field(discriminator="name")]  # noqa: UP007
 
 
-def _typed_dict(name: str, fields: dict[str, Any]) -> Any:
-    make: Any = typing_extensions.TypedDict  # type checkers need the fields as a literal
-    made = make(name, fields)
-    made.__pydantic_config__ = pydantic.ConfigDict(extra="forbid")
-    return made
-
-
 def _described(name: str, tool: Callable[..., Any], arguments: Any) -> dict[str, Any]:
     parameters = pydantic.TypeAdapter(arguments).json_schema()
-    doc = tool.__doc__ if isinstance(tool, type) else inspect.getdoc(tool)  # for a class, its own docstring only
-    return {"name": name, "description": inspect.cleandoc(doc or ""), "parameters": parameters}
+    return {"name": name, "description": description_of(tool), "parameters": parameters}

@@ -23,6 +23,7 @@ Not in the published package (`kbnf`), but read and matched here:
     !x                       NotFollowedBy(body)                  'a' !#'[0-9]'            a, where no digit is next
     margin!                  Margin()                             margin! 'x'              x after the block's indent
     indented!(x)             Indented(body)                       indented!(line+)         lines indented further
+    name (bound)             Hole(name, content)                  answer                   the JSON texts of a schema
 
 Of older releases of `kbnf`:
 
@@ -46,6 +47,7 @@ __all__ = [
     "Except",
     "Expression",
     "Grammar",
+    "Hole",
     "Indented",
     "Literal",
     "Margin",
@@ -191,6 +193,19 @@ class Indented:
     body: Expression
 
 
+@dataclass(slots=True, unsafe_hash=True)
+class Hole:
+    """A text of something that has no rules in this tree, such as a schema: "a bound nonterminal".
+
+    Attributes:
+        name: for messages, and for the rules that an export writes in its place.
+        content: what its texts are. KBNF does not look into it; `normalize` is given its tables.
+    """
+
+    name: str
+    content: object
+
+
 Expression = (
     Literal
     | RegexTerminal
@@ -208,6 +223,7 @@ Expression = (
     | NotFollowedBy
     | Margin
     | Indented
+    | Hole
 )
 
 

@@ -9,6 +9,9 @@ the parts when they are predicted: from the tables of a part that was written do
                                          (0, key or nonterminal of NUMBER)    the body in NUMBER, with 0 beside its keys
 
 A key is a pair: the number of the part, and a key or nonterminal of that part. OWN stands for the composition itself.
+
+A grammar that was written down may also have other grammars in it (`with_parts`): its tables stay as they are, and the
+nonterminals of the others are lazy.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -39,6 +43,7 @@ __all__ = [
     "concatenation",
     "has_text",
     "repetition",
+    "with_parts",
     "with_terminals",
 ]
 
@@ -63,6 +68,25 @@ def repetition(item: GrammarTables, separator: bytes, least: int, most: int | No
         most: the number of texts at most; None for any number.
     """
     return composed(_Repetition(item, separator, least, most), least == 0)
+
+
+def with_parts(tables: GrammarTables, parts: Sequence[GrammarTables]) -> GrammarTables:
+    """Return a written grammar with other grammars in it.
+
+    Args:
+        tables: the grammar, without lazy nonterminals. Where a symbol is the number of its nonterminals plus n, a text
+            of part n stands, but not the empty one.
+        parts: the others. Each has a text besides the empty one.
+    """
+    source = _Parts(parts, len(tables.lookaheads))
+    return replace(
+        tables,
+        lazy=tuple([(number, part.start) for number, part in enumerate(parts)]),
+        source=source,
+        describer=source,
+        lookaheads=tables.lookaheads + source.lookaheads,
+        text_units=tables.text_units + sum([part.text_units for part in parts]),
+    )
 
 
 def with_terminals(tables: GrammarTables, change: Callable[[Regex], Regex]) -> GrammarTables:
@@ -93,6 +117,7 @@ class ComposedRules(ABC):
 
     Args:
         grammars: the parts, by number.
+        lookaheads_before: the number of look-aheads that the composition itself has.
 
     Attributes:
         start: the key of the composition's start, within OWN.
@@ -103,13 +128,13 @@ class ComposedRules(ABC):
 
     start: Hashable = 0
 
-    def __init__(self, grammars: Sequence[GrammarTables]) -> None:
+    def __init__(self, grammars: Sequence[GrammarTables], lookaheads_before: int = 0) -> None:
         self.grammars = grammars
         self._first_lookahead: list[int] = []
         self.sources = [tables.source for tables in grammars]
         self.lookaheads: tuple[Regex, ...] = ()
         for tables in grammars:
-            self._first_lookahead.append(len(self.lookaheads))
+            self._first_lookahead.append(lookaheads_before + len(self.lookaheads))
             self.lookaheads += tables.lookaheads
 
     @abstractmethod
@@ -270,6 +295,14 @@ class _Repetition(ComposedRules):
         elif self._most is None or written < self._most:
             found.append([first, Lazy((OWN, ("item", written)))])
         return found
+
+
+class _Parts(ComposedRules):
+    """The grammars within a written one, whose own rules are in its tables."""
+
+    def own_bodies(self, key: Any) -> _Bodies:
+        """Return none; see `ComposedRules`."""
+        return ()
 
 
 class _WithTerminals(ComposedRules):

@@ -171,6 +171,9 @@ class _Flattening:
             return self._regex(owner, self._except(node))
         if isinstance(node, ast.Difference):
             return self._regex(owner, regular(node, self.grouped))
+        if isinstance(node, ast.Hole):
+            symbol, nullable = self.terminals.hole(node.content)
+            return (symbol,) if symbol is not None and not nullable else self._nullable(owner, symbol, nullable)
         if isinstance(node, ast.NotFollowedBy):
             return (self._lookahead(owner, node),)
         if isinstance(node, ast.Margin):

@@ -13,7 +13,12 @@ from structgen.kbnf.rewriting import group_rules, rewrite
 
 __all__ = ["FreshNames", "errors_in", "without_extensions", "written_names"]
 
-_ONLY_HERE = {ast.NotFollowedBy: "look-ahead '!'", ast.Margin: "'margin!'", ast.Indented: "'indented!'"}
+_ONLY_HERE = {
+    ast.NotFollowedBy: "look-ahead '!'",
+    ast.Margin: "'margin!'",
+    ast.Indented: "'indented!'",
+    ast.Hole: "bound nonterminal",
+}
 
 
 @contextmanager

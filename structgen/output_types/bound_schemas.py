@@ -1,0 +1,64 @@
+"""Schemas inside grammars: `BoundSchema` is what fills a hole of a grammar's tree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["BoundSchema", "bound_schemas"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundSchema:
+    """A schema, a type or another format whose texts stand somewhere in a grammar.
+
+    Equal are those of the same content: types by identity, JSON Schemas by their text.
+
+    Attributes:
+        name: of the nonterminal that it is bound to.
+        schema: anything that `structgen.compile` accepts. A JSON Schema is copied.
+        options: options for reading this schema only (`SchemaArguments`); those of `compile` hold for all others.
+        location: for messages: what it is, and where; by default the bound nonterminal.
+    """
+
+    name: str
+    schema: Any
+    options: Mapping[str, Any] = field(default_factory=dict)
+    location: str = ""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.schema, (dict, list)):
+            object.__setattr__(self, "schema", deepcopy(self.schema))
+
+    @property
+    def place(self) -> str:
+        """The words for the schema in messages."""
+        return self.location or f"the bound nonterminal {self.name!r}"
+
+    def _content(self) -> Any:
+        """Return what tells this schema from all others."""
+        options = sorted(self.options.items())
+        if isinstance(self.schema, (dict, list, bool)):
+            try:
+                return self.name, json.dumps(self.schema), repr(options)
+            except (TypeError, ValueError):  # decimals, for instance
+                return self.name, id(self), ""
+        try:
+            hash(self.schema)
+        except TypeError:
+            return self.name, id(self), ""
+        return self.name, self.schema, repr(options)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BoundSchema) and (self is other or self._content() == other._content())
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+def bound_schemas(bind: Mapping[str, Any]) -> dict[str, BoundSchema]:
+    """Return the schemas that nonterminals are bound to, by name."""
+    return {name: BoundSchema(name, schema) for name, schema in bind.items()}

@@ -1,0 +1,199 @@
+"""The types of structural tags with marks.
+
+tag                    begin content end
+triggered_tags         free text, in which a trigger begins one of the tags:  text <f=a>…</f> text <f=b>…</f> text
+tags_with_separator    tags with a text between them, and nothing else
+dispatch               free text, in which a pattern is followed by a format
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from structgen.kbnf import ast
+from structgen.kbnf.rewriting import sequence
+from structgen.output_types.structural_tags.fields import Fields, refuse
+from structgen.output_types.structural_tags.free_text import up_to
+from structgen.output_types.structural_tags.reader import Reader, ReadFormat, Scope
+
+__all__ = ["TAGS", "Tag", "triggered"]
+
+_EMPTY = ast.Literal(b"")
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag that was read.
+
+    Attributes:
+        begin: its begin mark.
+        rest: what follows it: the content and the end mark.
+        pointer: its location.
+    """
+
+    begin: str
+    rest: ast.Expression
+    pointer: str
+
+    def after(self, written: str) -> ast.Expression:
+        """Return the tag without the first characters of its begin mark."""
+        return _after_text(self.begin[len(written) :], self.rest)
+
+
+def _after_text(text: str, rest: ast.Expression) -> ast.Expression:
+    parts = rest.parts if isinstance(rest, ast.Sequence) else (rest,)
+    return sequence([ast.Literal(text.encode()), *parts]) if text else rest
+
+
+def _choice(parts: list[ast.Expression]) -> ast.Expression:
+    return parts[0] if len(parts) == 1 else ast.Choice(tuple(parts))
+
+
+def _read_tag(reader: Reader, fields: Fields) -> Tag:
+    begin = fields.text("begin")
+    ends = _ends(fields)
+    content = reader.read(fields.value("content"), fields.at("content"), Scope(tuple(filter(None, ends))))
+    end = _choice([ast.Literal(text.encode()) for text in ends])
+    parts = content.parts if isinstance(content, ast.Sequence) else (content,)
+    return Tag(begin, sequence([*parts, end] if end != _EMPTY else parts), fields.pointer)
+
+
+def _ends(fields: Fields) -> list[str]:
+    """Return the end marks of a tag; one of them may be empty."""
+    end = fields.value("end")
+    ends = end if isinstance(end, list) else [end]
+    if not ends or not all(isinstance(text, str) for text in ends):
+        refuse("an end is a text, or a list of at least one text", fields.at("end"))
+    return list(dict.fromkeys(ends))
+
+
+def _tag(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:
+    return _read_tag(reader, fields).after("")
+
+
+def _tags(reader: Reader, fields: Fields) -> list[Tag]:
+    """Return the tags of a list."""
+    found: list[Tag] = []
+    for index, data in enumerate(fields.items("tags")):
+        inner = Fields(data, fields.at("tags", index))
+        if inner.text("type", "tag") != "tag":
+            refuse("it must be a tag", inner.at("type"))
+        found.append(_read_tag(reader, inner))
+        inner.done()
+    return found
+
+
+# --- tags in free text -----------------------------------------------------------------------------------------------
+
+
+def _triggered_tags(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:
+    tags = _tags(reader, fields)
+    excludes = {*fields.texts("excludes", []), *scope.ends}
+    at_least_one, stops = fields.flag("at_least_one"), fields.flag("stop_after_first")
+    return triggered(reader, fields, tags, excludes, at_least_one=at_least_one, stops=stops)
+
+
+def triggered(
+    reader: Reader,
+    fields: Fields,
+    tags: list[Tag],
+    excludes: Collection[str] = (),
+    *,
+    at_least_one: bool = False,
+    stops: bool = False,
+) -> ast.Expression:
+    """Return tags in free text.
+
+    Args:
+        reader: the reader.
+        fields: has the triggers.
+        tags: the tags.
+        excludes: texts that must not occur in the free text.
+        at_least_one: whether the text begins with a tag.
+        stops: whether it ends after the first tag.
+    """
+    by_trigger = _by_trigger(list(dict.fromkeys(fields.texts("triggers"))), tags, fields)
+    first = _choice([tag.after("") for tag in tags])
+    if at_least_one and stops:
+        return first
+    following: list[tuple[str, ast.Expression]] = []
+    for trigger, own in by_trigger.items():
+        following.append((trigger, reader.rule("triggered", _choice([tag.after(trigger) for tag in own]))))
+    text = _dispatched(reader, following, excludes, loop=not stops)
+    return sequence([reader.rule("first_tag", first), text]) if at_least_one else text
+
+
+def _by_trigger(triggers: list[str], tags: list[Tag], fields: Fields) -> dict[str, list[Tag]]:
+    """Return the tags of each trigger.
+
+    Raises:
+        GrammarError: a tag begins with no trigger or with several; or no tag begins with a trigger.
+    """
+    found: dict[str, list[Tag]] = {trigger: [] for trigger in triggers}
+    for tag in tags:
+        own = [trigger for trigger in triggers if tag.begin.startswith(trigger)]
+        if len(own) != 1:
+            what = "with none of the triggers" if not own else f"with several triggers: {', '.join(map(repr, own))}"
+            refuse(f"the tag begins {what}", f"{tag.pointer}/begin", hint="a trigger is the first part of a begin mark")
+        found[own[0]].append(tag)
+    for index, trigger in enumerate(triggers):
+        if not found[trigger]:
+            refuse(f"no tag begins with the trigger {trigger!r}", fields.at("triggers", index), hint="remove it")
+    return found
+
+
+def _dispatched(
+    reader: Reader, following: list[tuple[str, ast.Expression]], excludes: Collection[str], *, loop: bool
+) -> ast.Expression:
+    """Return free text in which a mark must be followed by an expression.
+
+    Args:
+        reader: the reader.
+        following: the marks, and what follows each.
+        excludes: texts that must not occur in the free text.
+        loop: whether free text follows again.
+    """
+    marks = [mark for mark, _ in following]
+    parts: list[ast.Expression] = []
+    for mark, rest in following:
+        parts.append(sequence([ast.RegexTerminal(up_to(mark, marks, excludes)), rest]))
+    tail = reader.any_text([*marks, *excludes])
+    if loop:
+        return sequence([ast.ZeroOrMore(_choice(parts)), tail])
+    return ast.Choice((*parts, tail))
+
+
+def _dispatch(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:
+    following: list[tuple[str, ast.Expression]] = []
+    for index, rule in enumerate(fields.items("rules")):
+        pointer = fields.at("rules", index)
+        if not isinstance(rule, (list, tuple)) or len(rule) != 2 or not isinstance(rule[0], str) or not rule[0]:
+            refuse("a rule is a list of a text and a format", pointer)
+        following.append((rule[0], reader.read(rule[1], f"{pointer}/1", scope)))
+    return _dispatched(reader, following, set(fields.texts("excludes", [])), loop=fields.flag("loop", True))
+
+
+# --- tags only -------------------------------------------------------------------------------------------------------
+
+
+def _tags_with_separator(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:
+    tags = _tags(reader, fields)
+    separator = fields.text("separator")
+    at_least_one, stops = fields.flag("at_least_one"), fields.flag("stop_after_first")
+    one = reader.rule("tag", _choice([tag.after("") for tag in tags]))
+    whole: ast.Expression = one
+    if not stops:
+        more: list[Any] = [ast.Literal(separator.encode()), one] if separator else [one]
+        whole = sequence([one, ast.ZeroOrMore(sequence(more))])
+    return whole if at_least_one else ast.Option(whole)
+
+
+TAGS: dict[str, ReadFormat] = {
+    "tag": _tag,
+    "triggered_tags": _triggered_tags,
+    "tags_with_separator": _tags_with_separator,
+    "dispatch": _dispatch,
+}
+"""How each of these types is read."""
