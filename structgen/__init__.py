@@ -59,9 +59,10 @@ if TYPE_CHECKING:
     from structgen.generation.settings import Reasoning as Reasoning
     from structgen.generation.streams import AsyncStream as AsyncStream
     from structgen.generation.streams import Stream as Stream
-    from structgen.generation.tool_calls import ToolCall as ToolCall
-    from structgen.generation.tool_calls import acall as acall
-    from structgen.generation.tool_calls import call as call
+    from structgen.generation.tools.calling import acall as acall
+    from structgen.generation.tools.calling import call as call
+    from structgen.generation.tools.results import ToolCall as ToolCall
+    from structgen.generation.tools.results import ToolReply as ToolReply
     from structgen.integrations.export import export as export
     from structgen.models.gguf import from_llama_cpp as from_llama_cpp
     from structgen.models.loading import load as load

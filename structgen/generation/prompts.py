@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from structgen.generation.settings import Settings
     from structgen.models.base import Model
 
-__all__ = ["conversation", "encode", "render", "template_variables", "with_errors"]
+__all__ = ["conversation", "encode", "render", "template_variables", "texts_for", "with_errors"]
 
 _DESCRIPTION = "Answer with one {form} that fits this JSON Schema:\n{schema}"
 _READS_PARTS = re.compile(r"""\[['"]text['"]\]|\.text\b""")  # the two ways in which templates read parts of a content
@@ -117,8 +117,12 @@ def _parts(content: Any) -> list[tuple[str, str | None]]:
     return found
 
 
-def _as_texts(messages: Prompt, template: str | None) -> Prompt:
+def texts_for(messages: Prompt, template: str | None) -> Prompt:
     """Return messages for a local model, which reads only text; join the parts where the template does not read parts.
+
+    Args:
+        messages: a text or messages.
+        template: the chat template; None without one.
 
     Raises:
         ModelError: a part is not text.
@@ -186,13 +190,13 @@ def encode(model: Model, prompt: Prompt, constraint: Constraint[Any], settings: 
     variables = template_variables(template, settings)
     if template is None and isinstance(prompt, str):
         whole = conversation(prompt, constraint, settings, describe=settings.describe_schema)
-        whole = _as_texts(whole, None)
+        whole = texts_for(whole, None)
         text = whole if isinstance(whole, str) else "\n\n".join(message["content"] for message in whole)
         return text, model.encode_prompt(text, raw=True)
     describe = settings.describe_schema
     if describe and template and "json_schema" in template and constraint.source and constraint.is_json:
         describe, variables = False, {"json_schema": constraint.source.plain_schema, **variables}
-    messages = _as_texts(conversation(prompt, constraint, settings, describe=describe), template)
+    messages = texts_for(conversation(prompt, constraint, settings, describe=describe), template)
     return messages, model.encode_prompt(messages, raw=settings.raw, **variables)
 
 

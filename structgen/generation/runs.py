@@ -15,7 +15,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 import jsonschema
 import pydantic
@@ -36,9 +36,12 @@ if TYPE_CHECKING:
 
     from structgen.models.base import Model, Prompt, Session
 
-__all__ = ["LocalRun", "Result", "Run", "Usage", "in_thread"]
+__all__ = ["Encoded", "LocalRun", "Result", "Run", "Usage", "in_thread"]
 
 T = TypeVar("T")
+
+Encoded: TypeAlias = "Callable[[Prompt, Settings], tuple[Prompt, list[int]]]"
+"""Returns the messages and the tokens of a prompt."""
 
 _MAX_SHOWN = 120  # characters of an incomplete answer, in its error
 
@@ -260,6 +263,8 @@ class LocalRun(Run[T]):
         model, constraint, prompt, settings: the model, and what to ask it.
         new_session: makes a session for each attempt; by default `model.session`.
         observe: called with the prompt's token ids at each attempt; returns the `Observer` to notify.
+        encoded: returns the messages and tokens of a prompt, in place of `structgen.generation.prompts.encode`.
+        answers: whether the answer's own mark is written before it, in families that have one.
     """
 
     def __init__(
@@ -271,6 +276,8 @@ class LocalRun(Run[T]):
         *,
         new_session: Callable[[], Session] | None = None,
         observe: Callable[[list[int]], Observer] | None = None,
+        encoded: Encoded | None = None,
+        answers: bool = True,
     ) -> None:
         self.session: Session
         self.decoder: Decoder | None
@@ -278,6 +285,8 @@ class LocalRun(Run[T]):
         self._model = model
         self._new_session = new_session or model.session
         self._observe = observe
+        self._encoded = encoded
+        self._answers = answers
         self._sampler = settings.sampler()
         super().__init__(constraint, prompt, settings)
 
@@ -293,7 +302,10 @@ class LocalRun(Run[T]):
             phase.take(given)
 
     def _begin(self, prompt: Prompt, settings: Settings) -> Prompt:
-        messages, self._prompt_ids = encode(self._model, prompt, self.constraint, settings)
+        if self._encoded is None:
+            messages, self._prompt_ids = encode(self._model, prompt, self.constraint, settings)
+        else:
+            messages, self._prompt_ids = self._encoded(prompt, settings)
         self.session = self._new_session()
         self.decoder = None
         self._reasoner = self._begin_reasoning(settings)
@@ -311,13 +323,14 @@ class LocalRun(Run[T]):
         """
         asked = settings.asked_reasoning()
         if asked is not None:
-            return Reasoner(self._model, self._prompt_ids, asked, self._sampler)
+            return Reasoner(self._model, self._prompt_ids, asked, self._sampler, answers=self._answers)
         known = marks_of(self._model.chat_template) if self.reads_messages else None
         if known is None:
             return None
         if is_begun(self._model, self._prompt_ids, known.start):
-            return Reasoner(self._model, self._prompt_ids, Reasoning(max_tokens=0), self._sampler)
-        if known.answer:
+            none = Reasoning(max_tokens=0)
+            return Reasoner(self._model, self._prompt_ids, none, self._sampler, answers=self._answers)
+        if known.answer and self._answers:
             self._prompt_ids = [*self._prompt_ids, *self._model.encode_text(known.answer)]
         return None
 

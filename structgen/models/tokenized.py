@@ -50,6 +50,12 @@ class TokenizedModel:
         template = getattr(self.tokenizer, "chat_template", None)
         return template.get("default") if isinstance(template, dict) else template or None
 
+    @property
+    def tool_template(self) -> str | None:
+        """The text of the chat template for prompts with tools; some tokenizers have one of its own."""
+        template = getattr(self.tokenizer, "chat_template", None)
+        return template.get("tool_use", self.chat_template) if isinstance(template, dict) else self.chat_template
+
     def encode_prompt(self, prompt: Prompt, *, raw: bool = False, **template: Any) -> list[int]:
         """Return the token ids of a prompt; see `structgen.models.base.Model.encode_prompt`.
 

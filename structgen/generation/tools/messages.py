@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = ["ParsedCall", "ParsedReply"]
@@ -18,12 +18,14 @@ class ParsedCall:
         arguments: JSON data by name.
         id: the call's id, where the model writes one.
         is_complete: whether its text has ended.
+        source: the text of the arguments, where it is JSON.
     """
 
     name: str
     arguments: dict[str, Any]
     id: str = ""
     is_complete: bool = True
+    source: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

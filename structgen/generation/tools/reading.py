@@ -172,7 +172,8 @@ class _Reader:
                 raise ValueError(f"the call of {name} is not finished, or not in the format: {self.text[-120:]!r}")
             self.calls.append(ParsedCall(name, arguments.values, call_id, is_complete=False))
             return False
-        self.calls.append(ParsedCall(name, arguments.values, end.groupdict().get("id") or call_id))
+        source = self.text[found.end() : arguments.end] if self.family.style == "json" else ""
+        self.calls.append(ParsedCall(name, arguments.values, end.groupdict().get("id") or call_id, source=source))
         self.position = end.end()
         return True
 

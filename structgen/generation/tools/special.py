@@ -64,7 +64,8 @@ def _read_harmony(text: str, schemas: Mapping[str, Any], partial: bool) -> Parse
             arguments = read_arguments("json", body, 0, True)
             if arguments.end < 0 and not partial:
                 raise _unfinished(recipient[1], text)
-            calls.append(ParsedCall(recipient[1], arguments.values, is_complete=arguments.end >= 0))
+            is_complete = arguments.end >= 0
+            calls.append(ParsedCall(recipient[1], arguments.values, is_complete=is_complete, source=body))
         else:
             (reasoning if "analysis" in head else texts).append(body)
     rest = text[position:]

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from structgen.errors import GrammarError
 from structgen.output_types.tool_formats.families import FAMILIES, Family, Thinking
+from structgen.output_types.tool_formats.more_families import MORE_FAMILIES
 from structgen.output_types.tool_formats.tools import Tool
 
 __all__ = ["TOOL_FORMATS", "Mode", "structural_tag_of"]
@@ -212,8 +213,22 @@ def _kimi_k3(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool
     return _sequence(*parts, _text("<|close|>message<|sep|>"))
 
 
+# --- calls and nothing else -------------------------------------------------------------------------------------------
+
+
+def _lines(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) -> Format:
+    """Return text, or calls with nothing around them, for models that were trained on no format."""
+    family = MORE_FAMILIES["json"]
+    if not tools:
+        return _any_text(())
+    tags = [_call(tool, family.begin, family.end, family.style) for tool in tools]
+    calls = tags[0] if choice == "forced" else _separated(tags, "\n", at_least_one=True, parallel=parallel)
+    return {"type": "or", "elements": [_any_text([family.trigger]), calls]} if choice == "auto" else calls
+
+
 _BUILDERS: dict[str, Callable[[Sequence[Tool], str, Mode, bool], Format]] = {
-    **{name: _in_text(family) for name, family in FAMILIES.items()},
+    **{name: _in_text(family) for name, family in {**FAMILIES, **MORE_FAMILIES}.items()},
+    "json": _lines,
     "harmony": _harmony,
     "kimi_k3": _kimi_k3,
 }
