@@ -11,10 +11,11 @@ from typing import Any, TypedDict
 from structgen.compilation.constraint import Tokenization
 from structgen.generation.reasoning_marks import MARKS, Marks, marks_of
 from structgen.generation.sampling import Sampler
-from structgen.schema.options import SchemaArguments
+from structgen.schema.options import JsonArguments, SchemaArguments
 
 __all__ = [
     "BATCH_SIZE",
+    "CallOptions",
     "ConstraintOptions",
     "GenerationOptions",
     "GeneratorOptions",
@@ -81,6 +82,16 @@ class ConstraintOptions(SchemaArguments, total=False):
     tokenization: Tokenization
 
 
+class CallOptions(GenerationOptions, JsonArguments, total=False):
+    """Keyword arguments of `call`, `run_tools` and `stream_call`: those of a run, and of schemas in JSON.
+
+    Attributes:
+        tokenization: "any", the default, or "proper"; see `structgen.compile`.
+    """
+
+    tokenization: Tokenization
+
+
 class GeneratorOptions(GenerationOptions, ConstraintOptions, total=False):
     """Keyword arguments of `Generator`, `generate`, `stream` and `batch`: those of a run and of a constraint."""
 
@@ -110,6 +121,8 @@ def check_names(options: dict[str, Any], known: Sequence[str] = tuple(Generation
         TypeError: an unknown option; the message suggests a known one.
     """
     for name in options:
+        if name in ("tools", "tool_choice", "functions"):
+            raise TypeError(f"there is no option {name!r} here: structgen.call and structgen.run_tools take tools")
         if name not in known:
             close = get_close_matches(name, known, n=1)
             raise TypeError(f"there is no option {name!r}" + (f": did you mean {close[0]!r}?" if close else ""))

@@ -1,9 +1,9 @@
 """`call`: a model replies with text and tool calls, in the format that it was trained on.
 
-    detection     the format: named, or found in the chat template
-    Grammar       text and calls in this format, each with arguments of its tool's schema
-    LocalRun      the prompt with the tools, and the masked reply
-    reading       the reply's text -> text and calls -> validated arguments
+detection     the format: named, or found in the chat template
+Grammar       text and calls in this format, each with arguments of its tool's schema
+LocalRun      the prompt with the tools, and the masked reply
+reading       the reply's text -> text and calls -> validated arguments
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from structgen.compilation.compiler import compile
-from structgen.errors import ModelError
 from structgen.generation.prompts import conversation, render, template_variables, texts_for
-from structgen.generation.runs import LocalRun, Result, in_thread
-from structgen.generation.settings import GeneratorOptions, Settings, split_options
+from structgen.generation.runs import LocalRun, Result, Run, in_thread
+from structgen.generation.server_run import ServerRun
+from structgen.generation.settings import CallOptions, Settings, split_options
 from structgen.generation.tools.conversation import (
     TEXT_FORM,
     adapted,
@@ -33,6 +33,7 @@ from structgen.generation.tools.detection import FALLBACK, format_of
 from structgen.generation.tools.messages import ParsedCall, ParsedReply
 from structgen.generation.tools.reading import check_format, read_reply, write_reply
 from structgen.generation.tools.results import ToolReply
+from structgen.generation.tools.server_replies import SERVER_FORM, read_object, reply_schema
 from structgen.generation.tools.toolbox import REFUSALS, Toolbox
 from structgen.limits import Limits
 from structgen.models.base import Model, Server, as_messages, check_model
@@ -48,7 +49,9 @@ __all__ = ["Caller", "acall", "call"]
 # Formats that write the mark of the answer themselves.
 _OWN_ANSWERS = ("harmony", "kimi_k3")
 
-_MAY = "You may call these functions:\n{tools}\nTo call one, write only the call, like this: {example}\nOtherwise answer."
+_MAY = (
+    "You may call these functions:\n{tools}\nTo call one, write only the call, like this: {example}\nOtherwise answer."
+)
 _MUST = "Answer by calling one of these functions:\n{tools}\nWrite the call like this: {example}"
 
 
@@ -61,7 +64,7 @@ def call(
     parallel: bool = True,
     format: str | None = None,
     limits: Limits | None = None,
-    **options: Unpack[GeneratorOptions],
+    **options: Unpack[CallOptions],
 ) -> ToolReply:
     """Let a model reply with text and tool calls, in the format that it was trained on.
 
@@ -114,7 +117,7 @@ async def acall(
     parallel: bool = True,
     format: str | None = None,
     limits: Limits | None = None,
-    **options: Unpack[GeneratorOptions],
+    **options: Unpack[CallOptions],
 ) -> ToolReply:
     """Run `call` in a thread, and await it. The arguments and errors are those of `structgen.call`.
 
@@ -147,7 +150,7 @@ class Caller:
         parallel: bool,
         format: str | None,
         limits: Limits | None,
-        options: GeneratorOptions,
+        options: CallOptions,
         keeps_refused: bool = False,
     ) -> None:
         check_model(model)
@@ -161,7 +164,7 @@ class Caller:
         self._parallel = parallel
         self._limits = limits
         self._keeps_refused = keeps_refused
-        self._template = None if self._settings.raw else tool_template(model)
+        self._template = None if self._settings.raw or isinstance(model, Server) else tool_template(model)
         if format is not None:
             check_format(format)
         self.format = format or format_of(self._template) or FALLBACK
@@ -177,21 +180,33 @@ class Caller:
         run = self.begin(messages, tool_choice)
         return self.finished(run.to_end(cancelled or threading.Event()))
 
-    def begin(self, messages: Prompt, tool_choice: str) -> LocalRun[Any]:
+    def begin(self, messages: Prompt, tool_choice: str, *, streams: bool = False) -> Run[Any]:
         """Begin a run, whose value is the reply.
 
         Args:
             messages: the conversation.
             tool_choice: see `call`.
+            streams: whether a server sends its reply in pieces.
         """
-        if isinstance(self._model, Server):
-            raise ModelError("servers are not supported here")
-        constraint = self._constraint(tool_choice)
         count = 0 if isinstance(messages, str) else calls_of(messages)
         settings = replace(self._settings, validate=partial(self._read, count, self._settings.validate))
+        if isinstance(self._model, Server):
+            return self._begin_on_server(self._model, messages, tool_choice, settings, streams=streams)
+        constraint = self._constraint(tool_choice)
         encoded = partial(self._encoded, constraint, tool_choice)
         answers = self.format not in _OWN_ANSWERS
         return LocalRun(self._model, constraint, messages, settings, encoded=encoded, answers=answers)
+
+    def _begin_on_server(
+        self, model: Server, messages: Prompt, tool_choice: str, settings: Settings, *, streams: bool
+    ) -> Run[Any]:
+        schema = reply_schema(self.toolbox, tool_choice, parallel=self._parallel)
+        if tool_choice != "none" and self.toolbox.tools:
+            system = SERVER_FORM.format(tools=self._rendered())
+            settings = replace(settings, system=f"{settings.system}\n\n{system}" if settings.system else system)
+        constraint = compile(schema, model.vocabulary, limits=self._limits, **{**self._reading, **model.reading})
+        asked = adapted(messages, TEXT_FORM, FALLBACK) if has_calls(messages) else messages
+        return ServerRun(model, constraint, asked, settings, streams=streams)
 
     def finished(self, result: Result[Any]) -> ToolReply:
         """Return the reply of a run that has ended."""
@@ -206,19 +221,23 @@ class Caller:
             text: the text so far.
             messages: the conversation.
         """
-        parsed = read_reply(self.format, text, self.toolbox.schemas, partial=True)
+        parsed = self._parsed(text, partial=True)
         count = 0 if isinstance(messages, str) else calls_of(messages)
         return self._reply(text, parsed, count, self._so_far)
 
     def _constraint(self, tool_choice: str) -> Constraint[Any]:
-        grammar = Grammar.tool_calls(
-            self.toolbox.tools, self.format, tool_choice=tool_choice, parallel=self._parallel
-        )
+        grammar = Grammar.tool_calls(self.toolbox.tools, self.format, tool_choice=tool_choice, parallel=self._parallel)
         return compile(grammar, cast(Model, self._model).vocabulary, limits=self._limits, **self._reading)
 
-    def _read(self, count: int, validate: Callable[[Any], Any] | None, text: str) -> ToolReply:
+    def _parsed(self, text: str, *, partial: bool = False) -> ParsedReply:
+        if isinstance(self._model, Server):
+            return read_object(text, partial=partial)
+        return read_reply(self.format, text, self.toolbox.schemas, partial=partial)
+
+    def _read(self, count: int, validate: Callable[[Any], Any] | None, value: Any) -> ToolReply:
         """Return the reply of a whole text, validated; `Settings.validate` of the run."""
-        parsed = read_reply(self.format, text, self.toolbox.schemas)
+        text = value if isinstance(value, str) else render(value)
+        parsed = self._parsed(text)
         reply = self._reply(text, parsed, count, self._validated)
         changed = validate(reply) if validate is not None else None
         return reply if changed is None else changed
@@ -269,13 +288,14 @@ class Caller:
 
     def _described(self, *, must: bool) -> str:
         """Return the text that tells of the tools and of the format."""
-        tools = "\n".join(render(tool["function"]) for tool in self.toolbox.definitions)
         example = write_reply(self.format, "", [ParsedCall("NAME", {"PARAMETER": "VALUE"})])
-        return (_MUST if must else _MAY).format(tools=tools, example=example)
+        return (_MUST if must else _MAY).format(tools=self._rendered(), example=example)
+
+    def _rendered(self) -> str:
+        return "\n".join(render(tool["function"]) for tool in self.toolbox.definitions)
 
 
 def tool_template(model: Any) -> str | None:
     """Return the chat template that a model uses for prompts with tools; None without one."""
     template: str | None = getattr(model, "tool_template", None) or model.chat_template
     return template
-

@@ -234,7 +234,9 @@ def _name_and_arguments(call: Any) -> tuple[str, dict[str, Any]]:
         try:
             arguments = json.loads(arguments)
         except ValueError as error:
-            raise ValueError(f"the arguments of a message's call of {function['name']} are not JSON: {error}") from error
+            raise ValueError(
+                f"the arguments of a message's call of {function['name']} are not JSON: {error}"
+            ) from error
     if not isinstance(arguments, Mapping):
         raise ValueError(f"the arguments of a message's call of {function['name']} are not an object")
     return function["name"], dict(arguments)

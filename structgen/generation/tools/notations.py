@@ -1,4 +1,4 @@
-"""The arguments of a tool call in the notation of a model family, as text and as data.
+r"""The arguments of a tool call in the notation of a model family, as text and as data.
 
     json           {"a": 1, "note": "x"}
     qwen_xml       <parameter=a>\n1\n</parameter>\n<parameter=note>\nx\n</parameter>
@@ -87,7 +87,8 @@ _XML = {
         "<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",
     ),
     "kimi_k3_xml": _xml(
-        r'<\|open\|>argument key="(?P<key>[^"]+)" type="(?P<kind>\w+)"<\|sep\|>(?P<value>.*?)<\|close\|>argument<\|sep\|>',
+        r'<\|open\|>argument key="(?P<key>[^"]+)" type="(?P<kind>\w+)"<\|sep\|>'
+        r"(?P<value>.*?)<\|close\|>argument<\|sep\|>",
         '<|open|>argument key="{key}" type="{kind}"<|sep|>{value}<|close|>argument<|sep|>',
         kinds=("string", ""),
     ),
@@ -258,8 +259,8 @@ _COHERE_END = re.compile(r"\s*</cofl:value>")
 def _read_cohere(text: str, start: int) -> Arguments:
     values: dict[str, Any] = {}
     end = start
-    for key, value, end in _cohere_values(text, start):
-        values[key] = value
+    for key, value, after in _cohere_values(text, start):
+        values[key], end = value, after
     rest = text[end:].lstrip()
     is_open = rest.startswith("<cofl:value") or "<cofl:value".startswith(rest)
     return Arguments(values, -1 if is_open else end)

@@ -2,8 +2,8 @@ r"""A model's text as text, reasoning and tool calls, in the format of a family;
 
     Let me see.<tool_call>\n{"name": "weather", "arguments": {"city": "Lyon"}}\n</tool_call>
 
-is read as the text `Let me see.` and one call. `structgen.output_types.tool_formats` has the marks of the formats. White
-space in the marks may be more or less than a model was trained to write.
+is read as the text `Let me see.` and one call. `structgen.output_types.tool_formats` has the marks of the formats.
+White space in the marks may be more or less than a model was trained to write.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FORMATS: tuple[str, ...] = tuple(sorted({*FAMILIES, *_SPECIAL}))
 def read_reply(
     format: str, text: str, schemas: Mapping[str, Any] | None = None, *, partial: bool = False
 ) -> ParsedReply:
-    """Read a model's text.
+    r"""Read a model's text.
 
     Args:
         format: the name of the format.
@@ -46,7 +46,7 @@ def read_reply(
         ValueError: the format is unknown, or a call is not in the format.
 
     Example:
-        >>> read_reply("qwen_3", 'Hm. <tool_call>\\n{"name": "f", "arguments": {}}\\n</tool_call>').calls[0].name
+        >>> read_reply("qwen_3", 'Hm. <tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>').calls[0].name
         'f'
     """
     check_format(format)

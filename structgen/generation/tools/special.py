@@ -1,9 +1,9 @@
 r"""Formats of tool calls that are more than marks around arguments.
 
-    harmony     <|channel|>analysis<|message|>…<|end|><|start|>assistant to=functions.f<|channel|>commentary json<|message|>{…}
-    kimi_k3     <|open|>response<|sep|>…<|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|>…
-    gemma_4     <|tool_call>call:f{a:1,note:<|"|>x<|"|>}<tool_call|>
-    pythonic    [f(a=1, note='x'), g()]
+harmony     <|channel|>analysis<|message|>…<|end|><|start|>assistant to=functions.f<|channel|>commentary json<|message|>{…}
+kimi_k3     <|open|>response<|sep|>…<|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|>…
+gemma_4     <|tool_call>call:f{a:1,note:<|"|>x<|"|>}<tool_call|>
+pythonic    [f(a=1, note='x'), g()]
 """
 
 from __future__ import annotations

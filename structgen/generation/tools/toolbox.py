@@ -55,7 +55,9 @@ class Toolbox:
                 raise FunctionDefinitionError(
                     f"a tool cannot be called {tool.name!r}", hint="use letters, digits, and any of _ - . : /"
                 )
-        self._entries = {tool.name: _Entry(tool, resolve(_plain(tool.parameters), options=options)) for tool in self.tools}
+        self._entries = {
+            tool.name: _Entry(tool, resolve(_plain(tool.parameters), options=options)) for tool in self.tools
+        }
         self.schemas = {name: entry.source.json_schema for name, entry in self._entries.items()}
         self.definitions = [_definition(entry) for entry in self._entries.values()]
 

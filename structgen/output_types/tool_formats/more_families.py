@@ -1,7 +1,7 @@
 r"""Formats of tool calls that xgrammar does not name, as data; see `families`.
 
-    hermes      as qwen_3: Hermes, Qwen 2.5, Granite 4 and many others
-    json        structgen's own, for models that know no tools: one call a line, {"name": "f", "arguments": {…}}
+hermes      as qwen_3: Hermes, Qwen 2.5, Granite 4 and many others
+json        structgen's own, for models that know no tools: one call a line, {"name": "f", "arguments": {…}}
 """
 
 from __future__ import annotations
