@@ -79,6 +79,10 @@ def add_call(commands: Commands) -> None:
         commands, "call", short="let the model choose a Python function and its arguments", examples=_CALL
     )
     call.add_argument("--tool", action="append", required=True, metavar="MODULE:function", help="one of the functions")
+    call.add_argument(
+        "--tool-choice", default="required", metavar="CHOICE", help="auto, required (default), none, or a function"
+    )
+    call.add_argument("--call-format", metavar="NAME", help="the format of the calls; by default the model's own")
     call.add_argument("--run", action="store_true", help="call the function and print its result")
     call.add_argument("prompt", help='the prompt, or "-" to read it from stdin')
     add_running(call)
@@ -175,11 +179,13 @@ def _call(options: argparse.Namespace) -> None:
     from structgen.output_types.grammar import Grammar
 
     with usage_errors():
-        grammar = Grammar.tool_calls(tools, options.format or "json", tool_choice=options.tool_choice)
+        grammar = Grammar.tool_calls(tools, options.call_format or "json", tool_choice=options.tool_choice)
     check_before_loading(grammar, options, {})
     model = load_model(options.model)
     with usage_errors():
-        reply = call(model, prompt, tools, tool_choice=options.tool_choice, format=options.format, **running(options))
+        reply = call(
+            model, prompt, tools, tool_choice=options.tool_choice, format=options.call_format, **running(options)
+        )
     print(reply.text, file=sys.stderr, end="\n" if reply.text else "")
     for step in reply.tool_calls:
         shown = json.dumps({"name": step.name, "arguments": json.loads(step.source)}, ensure_ascii=False)

@@ -116,8 +116,9 @@ def form_for(model: Model, template: str, format: str) -> Form:
         ModelError: the template accepts none.
     """
     key = (template, format)
-    if key in _found:
-        return _found[key]
+    known = _found.get(key)
+    if known is not None:
+        return known
     error: Exception | None = None
     for form in _FORMS:
         try:
@@ -125,16 +126,17 @@ def form_for(model: Model, template: str, format: str) -> Form:
         except Exception as caught:  # a template may raise anything
             error = caught
             continue
-        if _is_whole(text, form):
-            return _keep(_found, key, form)
+        if _is_whole(text):
+            _keep(_found, key, form)
+            return form
     raise ModelError(
         f"the chat template accepts no messages with tool calls and results: {error}",
         hint="pass another chat template, or messages with texts only",
     ) from error
 
 
-def _is_whole(text: str, form: Form) -> bool:
-    """Return whether the text has the parts of the probe; escaping may change the arguments' quotes."""
+def _is_whole(text: str) -> bool:
+    """Return whether the text has the parts of the probe; templates may put quotes and escapes around them."""
     parts = ["value one", "value two", "result one", "result two", *_NAMES]
     return all(part in text for part in parts)
 
@@ -266,8 +268,7 @@ def _called(call_id: Any, messages: Sequence[Mapping[str, Any]]) -> str:
     return ""
 
 
-def _keep(known: dict[Any, Any], key: Any, value: Any) -> Any:
+def _keep(known: dict[Any, Any], key: Any, value: Any) -> None:
     while len(known) >= MAX_KNOWN:
         known.pop(next(iter(known)), None)
     known[key] = value
-    return value

@@ -1,6 +1,6 @@
 r"""Formats of tool calls that are more than marks around arguments.
 
-harmony     <|channel|>analysis<|message|>…<|end|><|start|>assistant to=functions.f<|channel|>commentary json<|message|>{…}
+harmony     <|channel|>analysis<|message|>…<|end|><|start|>assistant to=functions.f<|channel|>commentary json…
 kimi_k3     <|open|>response<|sep|>…<|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|>…
 gemma_4     <|tool_call>call:f{a:1,note:<|"|>x<|"|>}<tool_call|>
 pythonic    [f(a=1, note='x'), g()]
