@@ -130,7 +130,7 @@ def _marks(family: Family) -> _Marks:
     if family.style == "json" and family.end.startswith("}"):
         end = r'(?:,\s*"id":\s*"(?P<id>[^"]*)")?\s*' + end
     section = family.section or ("", "")
-    held = (family.trigger, section[0], family.begin.partition("NAME")[0].partition("NUMBER")[0])
+    held = (family.trigger, *section, family.begin.partition("NAME")[0].partition("NUMBER")[0])
     around = tuple(re.compile(rf"\s*{_tolerant(mark.strip())}\s*") for mark in section if mark.strip())
     return _Marks(re.compile(begin), re.compile(r"\s*" + end), tuple(filter(None, held)), around)
 

@@ -27,13 +27,14 @@ class Special(NamedTuple):
 
 
 def without_begun(text: str, marks: Sequence[str]) -> str:
-    """Return a text without the begin of a mark at its end.
+    """Return a text up to the first mark, or up to the begin of a mark at its end.
 
     Args:
         text: the text.
         marks: the marks, none of them empty.
     """
-    lengths = [size for mark in marks for size in range(1, len(mark) + 1) if text.endswith(mark[:size])]
+    text = text[: min((at for mark in marks if (at := text.find(mark)) >= 0), default=len(text))]
+    lengths = [size for mark in marks for size in range(1, len(mark)) if text.endswith(mark[:size])]
     return text[: len(text) - max(lengths)] if lengths else text
 
 
@@ -59,6 +60,8 @@ def _read_harmony(text: str, schemas: Mapping[str, Any], partial: bool) -> Parse
     while (found := _MESSAGE.match(text, position)) is not None:
         position = found.end()
         head, body = found["head"], found["body"]
+        if partial and not found["end"]:
+            body = without_begun(body, ["<|end|>", "<|return|>", "<|call|>", "<|start|>"])
         recipient = _RECIPIENT.search(head)
         if recipient is not None:
             arguments = read_arguments("json", body, 0, True)
@@ -69,7 +72,7 @@ def _read_harmony(text: str, schemas: Mapping[str, Any], partial: bool) -> Parse
         else:
             (reasoning if "analysis" in head else texts).append(body)
     rest = text[position:]
-    if not position and "<|" not in rest:
+    if not position and "<|" not in rest and not partial:
         texts.append(rest)  # an answer whose channel was opened for the model
     return ParsedReply("".join(texts), calls, "\n".join(reasoning))
 
@@ -93,7 +96,8 @@ _K3_THINK = re.compile(r"\A(?:<\|open\|>think<\|sep\|>)?(?P<body>.*?)<\|close\|>
 def _read_kimi_k3(text: str, schemas: Mapping[str, Any], partial: bool) -> ParsedReply:
     think = _K3_THINK.match(text)
     position = think.end() if think else 0
-    response = _K3_RESPONSE.match(text, position)
+    is_response = "<|close|>response<|sep|>" in text or not text.startswith("<|open|>call", position)
+    response = _K3_RESPONSE.match(text, position) if is_response else None
     said = response["body"] if response else ""
     position = response.end() if response else position
     calls = []
@@ -106,7 +110,7 @@ def _read_kimi_k3(text: str, schemas: Mapping[str, Any], partial: bool) -> Parse
             break
         calls.append(ParsedCall(found["name"], arguments.values))
         position = arguments.end
-    shown = without_begun(said, ["<|close|>response<|sep|>"]) if partial else said
+    shown = without_begun(said, ["<|close|>response<|sep|>", "<|open|>"]) if partial else said
     return ParsedReply(shown, calls, think["body"] if think else "")
 
 
@@ -209,13 +213,14 @@ def _gemma(value: Any) -> str:
 
 _PYTHON_BEGIN = re.compile(r"(?:<\|python_start\|>|<\|tool_call_start\|>)?\s*\[(?=[A-Za-z_][\w.]*\()")
 _PYTHON_END = re.compile(r"\]\s*(?:<\|python_end\|>|<\|tool_call_end\|>)?")
+_PYTHON_BEGUN = re.compile(r"(?:<\|[^<>]*\Z|<\|(?:python_start|tool_call_start)\|>)?\s*(?:\[[\w.]*)?\Z")
 _PYTHON_NAMES = {"true": True, "false": False, "null": None}
 
 
 def _read_pythonic(text: str, schemas: Mapping[str, Any], partial: bool) -> ParsedReply:
     begin = _PYTHON_BEGIN.search(text)
     if begin is None:
-        return ParsedReply(without_begun(text, ["["]) if partial else text, [])
+        return ParsedReply(_PYTHON_BEGUN.sub("", text) if partial else text, [])
     start = begin.end() - 1
     for end in _PYTHON_END.finditer(text, start):
         calls = _python_calls(text[start : end.start() + 1])
