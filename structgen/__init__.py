@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from structgen.diagnostics.check import check as check
     from structgen.diagnostics.trace import Trace as Trace
     from structgen.diagnostics.trace import trace as trace
+    from structgen.engine.matching.batches import fill_next_token_bitmask as fill_next_token_bitmask
     from structgen.engine.matching.expectations import Expected as Expected
     from structgen.engine.matching.explaining import Explanation as Explanation
     from structgen.engine.matching.matcher import Matcher as Matcher
-    from structgen.engine.matching.matcher import fill_next_token_bitmask as fill_next_token_bitmask
     from structgen.engine.vocabulary.bitmask import allocate_token_bitmask as allocate_token_bitmask
     from structgen.engine.vocabulary.bitmask import apply_token_bitmask as apply_token_bitmask
     from structgen.engine.vocabulary.vocabulary import Vocabulary as Vocabulary

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
 from structgen.compilation.cache import CompileCache, estimated_bytes
 from structgen.compilation.constraint import Constraint, Tokenization
-from structgen.compilation.inputs import CompileInput, as_grammar, from_grammar, from_json_lines, from_source
+from structgen.compilation.inputs import (
+    CompileInput,
+    as_grammar,
+    from_grammar,
+    from_json_lines,
+    from_parameters,
+    from_source,
+)
 from structgen.engine.automata.eager import build_automata
 from structgen.engine.deadlines import Deadline
 from structgen.engine.fork_safety import call_in_forked
@@ -30,6 +37,7 @@ from structgen.limits import Limits
 from structgen.output_types.bound_schemas import BoundSchema
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
+from structgen.output_types.parameters import Parameters
 from structgen.output_types.template import Template
 from structgen.output_types.yaml import Yaml
 from structgen.schema import Source, begins_with_bracket, begins_with_many_texts, resolve
@@ -158,11 +166,11 @@ def compile(
     except (StructgenError, TypeError, ValueError):
         raise
     except BaseException:  # such as KeyboardInterrupt and MemoryError: a table may be half written
-        SharedState.of(vocabulary).drop(call.limits)
+        SharedState.drop_all(vocabulary, call.limits)
         forget_automata()
         raise
     passed.__context__ = None
-    SharedState.of(vocabulary).drop(call.limits)
+    SharedState.drop_all(vocabulary, call.limits)
     release_free_memory()
     raise passed
 
@@ -247,6 +255,8 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
             return compile_input(part, replace(options, **bound.options), limits, cache=cache)
 
         return from_grammar(given, of_schema)
+    if isinstance(given, Parameters):
+        return from_parameters(given, options, limits)
     if isinstance(given, JsonLines):
         return from_json_lines(given, options, limits)
     if isinstance(given, Template):
@@ -329,7 +339,7 @@ def _tables(
     narrowed = None if spellable is None else spellable.terminal
     what = "text of the grammar"
     try:
-        tables = prepared.tables(limits, Deadline(limits.compile_seconds), is_empty, narrowed)
+        tables = prepared.tables(limits, Deadline(limits.compile_seconds), is_empty, narrowed, vocabulary)
         written = tables if spellable is None else spellable.tables(tables, limits)
         if spellable is None or written.accepts_empty or has_text(written):
             return tables, written
@@ -338,7 +348,8 @@ def _tables(
         if narrowed is None:
             raise
         cause, what = error, f"value of the schema (at #{error.pointer})"
-    original.tables(limits, Deadline(limits.compile_seconds), is_empty, None)  # raises if the input itself is to blame
+    # Raises if the input itself is to blame.
+    original.tables(limits, Deadline(limits.compile_seconds), is_empty, None, vocabulary)
     raise _cannot_spell(what) from cause
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args, overload
 
+from structgen.errors import GrammarError
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
+from structgen.output_types.parameters import Parameters
 from structgen.output_types.template import Template
 
 if TYPE_CHECKING:
@@ -127,6 +129,11 @@ def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: Sche
         if options:
             raise ValueError(f"{', '.join(options)}: these options are for schemas, not for a Grammar")
         return schema.tree
+    if isinstance(schema, Parameters):
+        raise GrammarError(
+            f"arguments in the notation {schema.style!r} cannot be exported",
+            hint="export a format whose arguments are JSON, such as 'qwen_3'",
+        )
     if isinstance(schema, JsonLines):
         if options.get("whitespace", "any") == "any":
             options = {**options, "whitespace": "line"}

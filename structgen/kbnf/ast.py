@@ -24,6 +24,9 @@ Not in the published package (`kbnf`), but read and matched here:
     margin!                  Margin()                             margin! 'x'              x after the block's indent
     indented!(x)             Indented(body)                       indented!(line+)         lines indented further
     name (bound)             Hole(name, content)                  answer                   the JSON texts of a schema
+    #token'name'             Token(names)                         #token'<|im_end|>'       that token, and no text
+    #token[ids]              Token(ids=…)                         #token[7,10-12]          one of these tokens
+    #token[^ids]             Token(…, is_negated=True)            #token[^7]               any other token
 
 Of older releases of `kbnf`:
 
@@ -59,6 +62,7 @@ __all__ = [
     "Rule",
     "Sequence",
     "SubstringsTerminal",
+    "Token",
     "ZeroOrMore",
 ]
 
@@ -206,6 +210,26 @@ class Hole:
     content: object
 
 
+@dataclass(slots=True, unsafe_hash=True)
+class Token:
+    """A token terminal `#token"…"` or `#token[…]`: one token of a set, and no text, whatever the token's text is.
+
+    The names and ids are looked up in the vocabulary when the grammar is compiled.
+
+    Attributes:
+        names: names of tokens, such as `<|im_end|>`.
+        ids: inclusive ranges of token ids.
+        is_negated: whether the terminal is any token *but* these, and but the end tokens.
+        source, offset: the grammar's text and the terminal's position in it, for messages.
+    """
+
+    names: tuple[str, ...] = ()
+    ids: tuple[tuple[int, int], ...] = ()
+    is_negated: bool = False
+    source: str = field(default="", compare=False, repr=False)
+    offset: int = field(default=0, compare=False, repr=False)
+
+
 Expression = (
     Literal
     | RegexTerminal
@@ -224,6 +248,7 @@ Expression = (
     | Margin
     | Indented
     | Hole
+    | Token
 )
 
 

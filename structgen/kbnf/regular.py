@@ -23,7 +23,12 @@ __all__ = ["any_text", "character_set", "regular", "substrings", "text_except", 
 
 _ALL_BYTES = (1 << 256) - 1
 _ANY_BYTE = rx.ByteSet(_ALL_BYTES)
-_NOT_REGULAR = {ast.NotFollowedBy: "a look-ahead", ast.Margin: "margin!", ast.Indented: "indented!"}
+_NOT_REGULAR = {
+    ast.NotFollowedBy: "a look-ahead",
+    ast.Margin: "margin!",
+    ast.Indented: "indented!",
+    ast.Token: "a token terminal",
+}
 
 
 def any_text() -> rx.Regex:
@@ -91,7 +96,8 @@ def regular(expression: ast.Expression, grouped: Mapping[str, Sequence[ast.Expre
         grouped: all rules' bodies by name.
 
     Raises:
-        GrammarError: a nonterminal is recursive or not defined, or the expression holds `!`, `margin!` or `indented!`.
+        GrammarError: a nonterminal is recursive or not defined, or the expression holds `!`, `margin!`, `indented!` or
+            a token terminal.
     """
     known: dict[int, rx.Regex] = {}
     names: dict[str, rx.Regex | None] = {}  # None while the bodies of the name are being translated

@@ -35,6 +35,8 @@ from structgen.engine.grammar.tables import (
     terminal_number,
 )
 from structgen.engine.regex.tree import Literal, Regex
+from structgen.engine.regex.unicode_classes import union_of
+from structgen.engine.vocabulary.marks import without_marks
 
 __all__ = [
     "OWN",
@@ -78,9 +80,14 @@ def with_parts(tables: GrammarTables, parts: Sequence[GrammarTables]) -> Grammar
             of part n stands, but not the empty one.
         parts: the others. Each has a text besides the empty one.
     """
+    if tables.marks and not any(part.marks for part in parts):
+        parts = [with_terminals(part, without_marks) for part in parts]
+    elif not tables.marks and any(part.marks for part in parts):
+        tables = replace(tables, terminals=tuple(map(without_marks, tables.terminals)))
     source = _Parts(parts, len(tables.lookaheads))
     return replace(
         tables,
+        marks=union_of([*tables.marks, *(ids for part in parts for ids in part.marks)]),
         lazy=tuple([(number, part.start) for number, part in enumerate(parts)]),
         source=source,
         describer=source,
@@ -95,7 +102,10 @@ def with_terminals(tables: GrammarTables, change: Callable[[Regex], Regex]) -> G
 
 
 def composed(source: ComposedRules, accepts_empty: bool) -> GrammarTables:
-    """Return the tables of a composition."""
+    """Return the tables of a composition.
+
+    Where one of its parts has token terminals, the texts of the others have no marks, either.
+    """
     return GrammarTables(
         symbols=array("i", [1, END]),
         first_rule=array("i", [0, 1]),
@@ -109,6 +119,7 @@ def composed(source: ComposedRules, accepts_empty: bool) -> GrammarTables:
         describer=source,
         lookaheads=source.lookaheads,
         text_units=sum([tables.text_units for tables in source.grammars]),
+        marks=union_of([part for tables in source.grammars for part in tables.marks]),
     )
 
 
@@ -129,6 +140,8 @@ class ComposedRules(ABC):
     start: Hashable = 0
 
     def __init__(self, grammars: Sequence[GrammarTables], lookaheads_before: int = 0) -> None:
+        if any(tables.marks for tables in grammars) and not all(tables.marks for tables in grammars):
+            grammars = [tables if tables.marks else with_terminals(tables, without_marks) for tables in grammars]
         self.grammars = grammars
         self._first_lookahead: list[int] = []
         self.sources = [tables.source for tables in grammars]

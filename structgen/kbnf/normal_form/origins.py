@@ -41,7 +41,7 @@ def rules_of_tree(tree: ast.Grammar) -> dict[Regex, tuple[str, ...]]:
     """Return for each terminal of a grammar that was compiled before the names of the rules that use it."""
     nothing = normalize(ast.Grammar((ast.Rule("start", ast.Literal(b"")),)))
     terminals = TerminalTable(lambda regex: False, lambda content: nothing)  # holes have messages of their own
-    productions = flatten(tree, terminals, limits=_NO_LIMITS)
+    productions = flatten(tree, terminals, limits=_NO_LIMITS, ids_of=lambda node: ())
     names: dict[int, dict[str, None]] = {}
     for name, alternatives in zip(productions.names, productions.bodies):
         for body in alternatives:

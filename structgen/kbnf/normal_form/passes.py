@@ -29,12 +29,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from functools import partial
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.composition import with_parts
 from structgen.engine.grammar.tables import END, GrammarTables, terminal_number, terminal_symbol
 from structgen.engine.regex.tree import NOTHING, Regex, choice
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.dead_ends import without_refused
@@ -53,6 +55,7 @@ from structgen.kbnf.normal_form.simplification import (
     remove_unreachable,
 )
 from structgen.kbnf.regex_facts import text_units
+from structgen.kbnf.tokens import token_ids
 from structgen.limits import Limits
 
 __all__ = ["normalize", "pack", "simplify"]
@@ -71,6 +74,7 @@ def normalize(
     deadline: Deadline | None = None,
     is_empty: Callable[[Regex], bool] | None = None,
     tables_of: TablesOf | None = None,
+    vocabulary: Vocabulary | None = None,
 ) -> GrammarTables:
     """Return the tables of a grammar, in the form that the engine reads.
 
@@ -85,15 +89,18 @@ def normalize(
         is_empty: returns whether a regex matches nothing; called only where its tree does not tell. The default makes
             a new store for each regex; pass the method of the engine's store to do the work once.
         tables_of: returns the tables of what fills a hole.
+        vocabulary: the tokens that token terminals name; without one, a grammar with token terminals is refused.
 
     Raises:
-        GrammarError: the grammar is not valid (see `validate`), or has no text; or a hole stands where none can: after
-            a look-ahead, in a grammar with `margin!` or `indented!`, or without `tables_of`.
+        GrammarError: the grammar is not valid (see `validate`), has no text, or names a token that does not exist; or a
+            hole stands where none can: after a look-ahead, in a grammar with `margin!` or `indented!`, or without
+            `tables_of`.
         LimitExceededError: the grammar is too large, or the time is over.
     """
     limits = limits or Limits()
     terminals = TerminalTable(is_empty or (lambda regex: AutomatonStore(limits).is_empty(regex)), tables_of)
-    productions = flatten(grammar, terminals, limits=limits)
+    ids_of = None if vocabulary is None else partial(token_ids, vocabulary=vocabulary)
+    productions = flatten(grammar, terminals, limits=limits, ids_of=ids_of)
     if deadline:
         deadline.check()
     without_empty, accepts_empty = eliminate_nullables(productions)
@@ -224,5 +231,6 @@ def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
         lookaheads=tuple(lookaheads)[1:],
         before=array("i", before) if any(before) else (),
         text_units=sum(map(text_units, terminals)),
+        marks=productions.terminals.token_ids,
     )
     return with_parts(tables, [holes[symbol] for symbol in hole_of]) if holes_at else tables

@@ -18,6 +18,8 @@ from itertools import count
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.grammar.tables import GrammarTables, terminal_number, terminal_symbol
 from structgen.engine.regex import tree as rx
+from structgen.engine.regex.unicode_classes import union_of
+from structgen.engine.vocabulary.marks import Ranges, marks_regex
 from structgen.errors import GrammarError
 from structgen.kbnf.regex_facts import survey, text_units, without_empty
 
@@ -145,6 +147,7 @@ class TerminalTable:
         self._literals: dict[bytes, int] = {}
         # Keys are the numbers of facts; for sequences tuples of their parts, as bytes or numbers of facts.
         self._others: dict[int | tuple[bytes | int, ...], int] = {}
+        self._tokens: dict[Ranges, int] = {}
 
     def literal(self, data: bytes) -> int:
         """Return the symbol of a non-empty literal."""
@@ -154,6 +157,20 @@ class TerminalTable:
             self.regexes.append(rx.Literal(data))
             self.data.append(data)
         return symbol
+
+    def token(self, ids: Ranges) -> int:
+        """Return the symbol of a token terminal. It is never joined with a literal, nor united with one."""
+        symbol = self._tokens.get(ids)
+        if symbol is None:
+            symbol = self._tokens[ids] = terminal_symbol(len(self.regexes))
+            self.regexes.append(marks_regex(ids))
+            self.data.append(None)
+        return symbol
+
+    @property
+    def token_ids(self) -> Ranges:
+        """The ids of all token terminals."""
+        return union_of([part for ids in self._tokens for part in ids])
 
     def mark(self, mark: Mark) -> int:
         """Return the symbol of a mark."""

@@ -18,7 +18,8 @@ _TOKEN = re.compile(
   | (?P<keyword>(?:any|except|margin|indented)!)
   | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
   | (?P<number>[0-9]+)
-  | (?P<regex>\#(?:substrs|ex|e)?(?=['"]))
+  | (?P<regex>\#(?:substrs|token|ex|e)?(?=['"]))
+  | (?P<tokens>\#token\[(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^]'"])*\])
   | (?P<mark>\(\*|::=|[=;,|()\[\]{}?*+!-])
     """,
     re.VERBOSE | re.DOTALL,
@@ -44,7 +45,7 @@ class Token(NamedTuple):
     """A token of KBNF.
 
     Attributes:
-        kind: "string", "keyword", "name", "number", "regex", "mark" or "end".
+        kind: "string", "keyword", "name", "number", "regex", "tokens", "mark" or "end".
         text: as written, quotes included; "" at the end.
         offset: characters before it.
     """
@@ -85,6 +86,9 @@ def _fail_at_character(source: str, offset: int) -> NoReturn:
     if character in "'\"":
         fail(source, offset, f"this string has no end: expected {character}")
     if character == "#":
+        if source.startswith("#token", offset):
+            hint = "write #token'<name>' or #token[7]"
+            fail(source, offset, "expected a string or '[' right after '#token'", hint=hint)
         fail(source, offset, "expected a string right after '#', '#e', '#ex' or '#substrs'", hint="write #'[0-9]+'")
     fail(source, offset, f"unexpected character {character!r}")
 

@@ -1,0 +1,199 @@
+"""The formats of tool calls: those of xgrammar, for any tools, choices and modes of reasoning."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from typing import Any, Literal
+
+import pydantic
+import pytest
+from support.structural_tags import as_json, differences
+from support.texts import lets_through
+
+import structgen
+from structgen import Grammar
+from structgen.output_types.tool_formats.building import TOOL_FORMATS, structural_tag_of
+from structgen.output_types.tool_formats.tools import read_tools
+
+PARAMETERS = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
+TOOLS = [{"type": "function", "function": {"name": name, "parameters": PARAMETERS}} for name in ("weather", "rain")]
+CHOICES = ("auto", "required", "none", "weather")
+MODES = ("enabled", "disabled", "auto")
+LISTED = re.compile(r"\ufffd$|[0-9]{17}$")
+
+
+def tag_of(format: str, choice: str, reasoning: Any, parallel: bool) -> Any:
+    return structural_tag_of(read_tools(TOOLS), format, choice, reasoning, parallel)
+
+
+def marks_in(tag: Any) -> list[str]:
+    """The texts of a structural tag, and the names of tools."""
+    found: list[str] = []
+    for key, value in tag.items() if isinstance(tag, dict) else enumerate(tag) if isinstance(tag, list) else ():
+        if isinstance(value, str) and key != "type" and key != "style":
+            found.append(value)
+        elif key != "json_schema":
+            found += marks_in(value)
+    return sorted(set(found) - {""})
+
+
+def test_the_formats_are_those_of_xgrammar():
+    """The tags are the same grammar, or the same tag but for how its sequences are nested."""
+    xgrammar = pytest.importorskip("xgrammar")
+    builtin = pytest.importorskip("xgrammar.builtin_structural_tag")
+    assert set(TOOL_FORMATS) == set(builtin._structural_tag_registry)
+    for format, choice, reasoning, parallel in itertools.product(TOOL_FORMATS, CHOICES, MODES, (True, False)):
+        named = {"type": "function", "function": {"name": choice}}
+        theirs = xgrammar.get_model_structural_tag(
+            format,
+            TOOLS,
+            named if choice == "weather" else choice,
+            reasoning=reasoning,
+            parallel_tool_calls=parallel,
+        )
+        ours = as_json(tag_of(format, choice, reasoning, parallel))
+        grammars = [xgrammar.Grammar.from_structural_tag(tag) for tag in (json.dumps(ours), theirs)]
+        if str(grammars[0]) != str(grammars[1]):
+            assert flat(ours["format"]) == flat(theirs.model_dump()["format"]), (format, choice, reasoning, parallel)
+
+
+def flat(format: Any) -> list[Any]:
+    """A format as a list of what follows one another; adjacent texts are one."""
+    kind = format["type"]
+    if kind == "sequence":
+        parts = [part for element in format["elements"] for part in flat(element)]
+    elif kind == "tag" and isinstance(format["end"], str) and format["content"]["type"] not in ("any_text",):
+        parts = [format["begin"], *flat(format["content"]), format["end"]]
+    elif kind == "const_string":
+        parts = [format["value"]]
+    else:
+        kept = {key: value for key, value in format.items() if value not in (None, [], False) and key != "style"}
+        for key in ("elements", "tags"):
+            if key in kept:
+                kept[key] = [flat(element) for element in kept[key]]
+        if "content" in kept:
+            kept["content"] = flat(kept["content"])
+        parts = [kept]
+    joined: list[Any] = []
+    for part in filter(None, parts):
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += part
+        else:
+            joined.append(part)
+    return joined
+
+
+@pytest.mark.one_in(8, uncompiled=40)
+@pytest.mark.parametrize(
+    ("format", "choice", "reasoning", "parallel"), [*itertools.product(TOOL_FORMATS, CHOICES, MODES, (True, False))]
+)
+def test_masks_are_those_of_xgrammar(format, choice, reasoning, parallel):
+    tag = tag_of(format, choice, reasoning, parallel)
+    words = [*marks_in(tag), "city", "days", '{"city": "x"}', "7"]
+    found = differences(tag, range(6), words, longest=400)
+    # xgrammar's free text need not be UTF-8, and its numbers have any number of digits.
+    assert all(LISTED.search(before) and not only_here for before, only_here, _ in found)
+
+
+# --- tools -----------------------------------------------------------------------------------------------------------
+
+
+def weather(city: str, unit: Literal["C", "F"] = "C") -> str:
+    """The weather in a city."""
+    return f"warm in {city} ({unit})"
+
+
+class Search(pydantic.BaseModel):
+    """Search the web."""
+
+    model_config = pydantic.ConfigDict(extra="forbid")
+    query: str
+
+
+MCP = {"name": "read-file", "description": "Read it.", "inputSchema": PARAMETERS}
+
+
+def test_tools_have_many_forms():
+    tools = read_tools([weather, Search, MCP, TOOLS[1], {"name": "now"}])
+    assert [tool.name for tool in tools] == ["weather", "Search", "read-file", "rain", "now"]
+    assert [tool.description for tool in tools] == ["The weather in a city.", "Search the web.", "Read it.", "", ""]
+    grammar = Grammar.tool_calls([weather, Search, MCP, {"name": "now"}], "qwen_3")
+    for name, arguments in (
+        ("weather", '{"city": "Lyon", "unit": "F"}'),
+        ("Search", '{"query": "x"}'),
+        ("read-file", '{"city": "a"}'),
+        ("now", "{}"),
+        ("now", '{"any": [1]}'),
+    ):
+        call = f'<tool_call>\n{{"name": "{name}", "arguments": {arguments}}}\n</tool_call>'
+        assert lets_through(grammar, f"Let me see.\n{call}\n{call} Done.")
+    for name, arguments in (("weather", '{"unit": "F"}'), ("Search", '{"q": "x"}'), ("now", "[]"), ("later", "{}")):
+        call = f'<tool_call>\n{{"name": "{name}", "arguments": {arguments}}}\n</tool_call>'
+        assert not lets_through(grammar, call)
+
+
+def test_the_choice_of_tools():
+    call = '<tool_call>{"name": "%s", "arguments": {"city": "x"}}</tool_call>'
+    both = f"{call % 'weather'}{call % 'rain'}"
+    for choice, parallel, good, bad in (
+        ("auto", True, ["", "text", f"a{both}b"], ["<tool_call>"]),
+        ("auto", False, ["", f"a{call % 'rain'}"], [both, f"{call % 'rain'}b"]),
+        ("required", True, [both, f"{call % 'rain'}b"], ["", "text"]),
+        ("required", False, [call % "rain"], [both, ""]),
+        ("rain", True, [call % "rain"], [call % "weather", "", both]),
+        ("none", True, ["", "text"], []),
+    ):
+        grammar = Grammar.tool_calls(TOOLS, "exaone", tool_choice=choice, parallel=parallel)
+        assert all(lets_through(grammar, text) for text in good)
+        assert not any(lets_through(grammar, text) for text in bad)
+
+
+def test_reasoning():
+    for reasoning, good, bad in (
+        ("enabled", "hm</think>\n\nyes", "yes"),
+        ("disabled", "yes", "hm</think>\n\nyes"),
+        ("auto", "<think>hm</think>\n\nyes", "hm</think>\n\nyes"),
+    ):
+        grammar = Grammar.tool_calls(TOOLS, "qwen_3", reasoning=reasoning)
+        assert lets_through(grammar, good)
+        assert not lets_through(grammar, bad)
+
+
+@pytest.mark.parametrize(
+    ("tools", "options", "message"),
+    [
+        ([weather, weather], {}, "two tools are called 'weather'"),
+        ([3], {}, "tool 1 is a int"),
+        ([{"parameters": {}}], {}, "tool 1 has no name"),
+        ([{"type": "retrieval"}], {}, "tool 1 is not of the type 'function'"),
+        ([{"name": "a", "parameters": "x"}], {}, "the parameters of the tool 'a' are no JSON Schema"),
+        ([lambda x: x], {}, "the parameter x of <lambda> has no annotation"),
+    ],
+)
+def test_bad_tools(tools, options, message):
+    with pytest.raises(structgen.StructgenError, match=message):
+        Grammar.tool_calls(tools, "qwen_3", **options)
+
+
+def test_bad_choices():
+    for tools, format, options, message in (
+        (TOOLS, "qwen3", {}, "the format 'qwen3' is unknown\nHint: did you mean 'qwen_3'"),
+        (TOOLS, "qwen_3", {"tool_choice": "snow"}, "names 'snow', which is no tool\nHint: .*'weather', 'rain'"),
+        ([], "qwen_3", {"tool_choice": "required"}, "a call is required, and there are no tools"),
+        (TOOLS, "qwen_3", {"reasoning": "on"}, "reasoning is one of 'enabled', 'disabled', 'auto', not 'on'"),
+    ):
+        with pytest.raises(structgen.GrammarError, match=message):
+            Grammar.tool_calls(tools, format, **options)
+
+
+def test_errors_of_parameters_name_the_tool():
+    grammar = Grammar.tool_calls([{"name": "a b", "parameters": {"type": "strin"}}], "qwen_3")
+    with pytest.raises(structgen.SchemaError, match="the parameters of the tool 'a b': "):
+        lets_through(grammar, "")
