@@ -38,6 +38,7 @@ from structgen.generation.tools.toolbox import REFUSALS, Toolbox
 from structgen.limits import Limits
 from structgen.models.base import Model, Server, as_messages, check_model
 from structgen.output_types.grammar import Grammar
+from structgen.output_types.tool_formats.special_tokens import with_special_tokens
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ class Caller:
         self._parallel = parallel
         self._limits = limits
         self._keeps_refused = keeps_refused
+        self._constraints: dict[str, Constraint[Any]] = {}
         self._template = None if self._settings.raw or isinstance(model, Server) else tool_template(model)
         if format is not None:
             check_format(format)
@@ -226,8 +228,18 @@ class Caller:
         return self._reply(text, parsed, count, self._so_far)
 
     def _constraint(self, tool_choice: str) -> Constraint[Any]:
-        grammar = Grammar.tool_calls(self.toolbox.tools, self.format, tool_choice=tool_choice, parallel=self._parallel)
-        return compile(grammar, cast(Model, self._model).vocabulary, limits=self._limits, **self._reading)
+        """Return the constraint of a reply."""
+        if tool_choice not in self._constraints:
+            vocabulary = cast(Model, self._model).vocabulary
+            # The schemas as data: equal ones share what is compiled.
+            tools = [replace(tool, parameters=self.toolbox.schemas[tool.name]) for tool in self.toolbox.tools]
+            grammar = Grammar.tool_calls(tools, self.format, tool_choice=tool_choice, parallel=self._parallel)
+            special = [
+                name for name, token_id in vocabulary.special_tokens.items() if vocabulary.token_bytes(token_id) is None
+            ]
+            grammar = with_special_tokens(grammar, self.format, special)
+            self._constraints[tool_choice] = compile(grammar, vocabulary, limits=self._limits, **self._reading)
+        return self._constraints[tool_choice]
 
     def _parsed(self, text: str, *, partial: bool = False) -> ParsedReply:
         if isinstance(self._model, Server):
