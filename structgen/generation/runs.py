@@ -330,7 +330,7 @@ class LocalRun(Run[T]):
         if is_begun(self._model, self._prompt_ids, known.start):
             none = Reasoning(max_tokens=0)
             return Reasoner(self._model, self._prompt_ids, none, self._sampler, answers=self._answers)
-        if known.answer and self._answers:
+        if known.answer and self._answers and not is_begun(self._model, self._prompt_ids, (known.answer,)):
             self._prompt_ids = [*self._prompt_ids, *self._model.encode_text(known.answer)]
         return None
 

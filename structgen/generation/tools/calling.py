@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["Caller", "acall", "call"]
 
 # Formats that write the mark of the answer themselves.
-_OWN_ANSWERS = ("harmony", "kimi_k3")
+_OWN_ANSWERS = ("harmony",)
 
 _MAY = (
     "You may call these functions:\n{tools}\nTo call one, write only the call, like this: {example}\nOtherwise answer."
@@ -233,7 +233,9 @@ class Caller:
             vocabulary = cast(Model, self._model).vocabulary
             # The schemas as data: equal ones share what is compiled.
             tools = [replace(tool, parameters=self.toolbox.schemas[tool.name]) for tool in self.toolbox.tools]
-            grammar = Grammar.tool_calls(tools, self.format, tool_choice=tool_choice, parallel=self._parallel)
+            grammar = Grammar.tool_calls(
+                tools, self.format, tool_choice=tool_choice, parallel=self._parallel, reasoning="outside"
+            )
             special = [
                 name for name, token_id in vocabulary.special_tokens.items() if vocabulary.token_bytes(token_id) is None
             ]

@@ -121,7 +121,7 @@ def _write_kimi_k3(text: str, calls: Sequence[ParsedCall]) -> str:
         for index, call in enumerate(calls, 1)
     ]
     section = f"<|open|>tools<|sep|>{''.join(written)}<|close|>tools<|sep|>" if calls else ""
-    return f"<|open|>response<|sep|>{text}<|close|>response<|sep|>{section}<|close|>message<|sep|>"
+    return f"{text}<|close|>response<|sep|>{section}<|close|>message<|sep|>"
 
 
 # --- Gemma 4: objects with bare keys, and texts between <|"|> ---------------------------------------------------------

@@ -12,6 +12,7 @@ from structgen.generation.tools.messages import ParsedCall
 from structgen.generation.tools.reading import FORMATS, read_reply, write_reply
 from structgen.generation.tools.toolbox import Toolbox
 from structgen.output_types.tool_formats.building import TOOL_FORMATS
+from structgen.output_types.tool_formats.families import FAMILIES
 from structgen.schema.options import SchemaOptions
 
 # Texts that every notation can carry: no marks, and no line break where a frame of line breaks is cut off.
@@ -118,19 +119,29 @@ def test_the_grammar_takes_what_is_written(format):
     calls = [ParsedCall("add", {"i": 7, "s": "one two"}), ParsedCall("get_weather", {"s": "x", "i": 2})]
     for choice, some in (("auto", calls), ("required", calls), ("get_weather", calls[1:]), ("auto", []), ("none", [])):
         text = write_reply(format, "" if some and choice != "auto" or format == "json" else "Well. ", some)
-        grammar = structgen.Grammar.tool_calls(TOOLS, format, tool_choice=choice)
+        if choice not in ("auto", "none"):
+            text = (FAMILIES[format].lead if format in FAMILIES else "") + text
+        grammar = structgen.Grammar.tool_calls(TOOLS, format, tool_choice=choice, reasoning="outside")
         found = structgen.check(grammar, text, property_order="any")
         assert found.fits, (choice, text, found)
+
+
+SMALL = {
+    "type": "object",
+    "properties": {"s": {"type": "string", "maxLength": 3}, "i": {"type": "integer", "minimum": 0, "maximum": 99}},
+    "additionalProperties": False,
+}
+SMALL_TOOLS = [{"name": "add", "parameters": SMALL}, {"name": "get_weather", "parameters": {**SMALL, "required": ["s"]}}]
 
 
 @pytest.mark.parametrize("format", sorted({*TOOL_FORMATS} & {*FORMATS}))
 def test_what_the_grammar_makes_is_read(format):
     vocabulary = byte_vocabulary()
-    sampler = Sampler(vocabulary, longest=900, late=60)
-    tools = Toolbox(TOOLS, SchemaOptions())
+    sampler = Sampler(vocabulary, longest=600, late=40)
+    tools = Toolbox(SMALL_TOOLS, SchemaOptions())
     read = 0
     for choice in ("auto", "required", "get_weather"):
-        grammar = structgen.Grammar.tool_calls(TOOLS, format, tool_choice=choice)
+        grammar = structgen.Grammar.tool_calls(SMALL_TOOLS, format, tool_choice=choice, reasoning="outside")
         compiled = structgen.compile(grammar, vocabulary, whitespace="single", numbers="plain")
         for seed in range(3):
             walk = sampler.walk(compiled.grammar, random.Random(seed))
