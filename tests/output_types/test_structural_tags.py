@@ -167,7 +167,7 @@ def test_white_space_stays_within_its_bound():
         ({**ANY, "excludes": [""]}, r"a text that is not empty \(at #/format/excludes/0\)"),
         ({**ANY, "max_tokens": 3}, r"max_tokens cannot be enforced.* \(at #/format/max_tokens\)"),
         ({**ANY, "color": 1}, r"'color' is unknown here \(at #/format\)"),
-        (tag(ANY, end=[]), r"a list of at least one text \(at #/format/end\)"),
+        (tag(ANY, end=[]), r"a list of at least one text, or a token \(at #/format/end\)"),
         ({"type": "or", "elements": []}, r"at least one item, not \[\] \(at #/format/elements\)"),
         ({"type": "sequence", "elements": [ANY, {"type": "x/y"}]}, r"'x/y' is unknown \(at #/format/elements/1/type\)"),
         ({"type": "repeat", "min": 3, "max": 2, "content": ANY}, r"3 to 2 times is not possible \(at #/format\)"),
@@ -201,3 +201,59 @@ def test_exports_hold_the_schemas():
     styled = {"type": "json_schema", "json_schema": PARAMETERS, "style": "qwen_xml"}
     with pytest.raises(structgen.GrammarError, match="at #/format/json_schema: arguments in the notation 'qwen_xml'"):
         structgen.export(Grammar.structural_tag(whole(styled)), "kbnf")
+
+
+# --- tokens ----------------------------------------------------------------------------------------------------------
+
+NAMES = {"<s>": 0, "<call>": 3, "</call>": 4, "<think>": 7, "</s>": 9}
+VOCABULARY = structgen.Vocabulary.from_bytes(
+    {1: b"a", 2: b"b", 5: b"ab", 6: b"<", 8: b"x"}, eos_token_ids=[9], special_tokens=NAMES
+)
+
+
+def token(value: int | str) -> dict[str, Any]:
+    return {"type": "token", "token": value}
+
+
+CALL = tag(text("x"), token("<call>"), token("</call>"))
+TRIGGERED_BY_TOKEN = {"type": "token_triggered_tags", "trigger_tokens": ["<call>"], "tags": [CALL]}
+
+
+@pytest.mark.parametrize(
+    ("format", "walk"),
+    [
+        (token(3), [({3}, 3), ({9}, 9)]),
+        (tag({"type": "any_tokens", "exclude_tokens": ["<s>"]}, token(7), token(4)), [({7}, 7), (range(1, 9), 1)]),
+        (tag({"type": "exclude_token"}, "a", token(4)), [({1}, 1), ({0, 1, 2, 3, 5, 6, 7, 8}, 3), ({4}, 4), ({9}, 9)]),
+        ({"type": "any_tokens", "max_tokens": 1}, [(range(10), 3), ({9}, 9)]),
+        (TRIGGERED_BY_TOKEN, [(range(10), 3), ({8}, 8), ({4}, 4), (range(10), 1), (range(10), 9)]),
+        ({**TRIGGERED_BY_TOKEN, "stop_after_first": True}, [(range(10), 3), ({8}, 8), ({4}, 4), ({9}, 9)]),
+        ({**TRIGGERED_BY_TOKEN, "at_least_one": True}, [({3}, 3), ({8}, 8), ({4}, 4), (range(10), 9)]),
+        (
+            tag(TRIGGERED_BY_TOKEN, "b", token(7)),
+            [({2}, 2), (range(9), 3), ({8}, 8), ({4}, 4), (range(9), 7), ({9}, 9)],
+        ),
+        ({"type": "token_dispatch", "rules": [["<call>", text("ab")]]}, [(range(10), 3), ({1, 5}, 5), (range(10), 9)]),
+        (tag(ANY, token("<think>"), token(4)), [({7}, 7), ({1, 2, 4, 5, 6, 8}, 4), ({9}, 9)]),
+    ],
+)
+def test_tokens(format, walk):
+    matcher = structgen.compile(Grammar.structural_tag(whole(format)), VOCABULARY).matcher()
+    for allowed, taken in walk:
+        assert set(matcher.allowed_token_ids()) == set(allowed)
+        matcher.accept_token(taken)
+
+
+@pytest.mark.parametrize(
+    ("format", "message"),
+    [
+        (token(-1), r"a token is an id or a name \(at #/format/token\)"),
+        (tag(ANY, text("a"), "b"), r"a mark is a text or a token \(at #/format/begin\)"),
+        ({**TRIGGERED, "tags": [CALL]}, r"begins with a token \(at #/format/tags/0/begin\)"),
+        ({**TRIGGERED_BY_TOKEN, "trigger_tokens": [5]}, r"none of the trigger tokens \(at #/format/tags/0/begin\)"),
+        ({**TRIGGERED_BY_TOKEN, "tags": TAGS}, r"none of the trigger tokens \(at #/format/tags/0/begin\)"),
+    ],
+)
+def test_errors_of_tokens_name_the_location(format, message):
+    with pytest.raises(structgen.GrammarError, match=message):
+        Grammar.structural_tag(whole(format))

@@ -22,9 +22,11 @@ class Scope:
 
     Attributes:
         ends: the end marks of the tag. Free text in it ends where the first of them begins.
+        end_tokens: the token at the end of the tag, by id or name. It is no free token.
     """
 
     ends: tuple[str, ...] = ()
+    end_tokens: tuple[int | str, ...] = ()
 
 
 class Reader:

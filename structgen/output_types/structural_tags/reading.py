@@ -1,7 +1,9 @@
 """The grammar of a structural tag.
 
-{"type": "structural_tag", "format": {…}}                     the format says what the texts are
-{"type": "structural_tag", "structures": […], "triggers": […]}   the older form: triggered tags of JSON Schemas
+    {"type": "structural_tag", "format": {…}}                        the format says what the texts are
+    {"type": "structural_tag", "structures": […], "triggers": […]}   the older form: triggered tags of JSON Schemas
+
+Every schema becomes a hole of the tree, and keeps its own rules.
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ from structgen.output_types.structural_tags.basic import BASIC, read_schema
 from structgen.output_types.structural_tags.fields import Fields, refuse
 from structgen.output_types.structural_tags.reader import Reader, Scope
 from structgen.output_types.structural_tags.tags import TAGS, Tag, triggered
+from structgen.output_types.structural_tags.tokens import TOKENS
 
 __all__ = ["read_structural_tag"]
 
-_READERS = {**BASIC, **TAGS}
+_READERS = {**BASIC, **TAGS, **TOKENS}
 
 
 def read_structural_tag(tag: Any) -> tuple[ast.Grammar, tuple[BoundSchema, ...]]:

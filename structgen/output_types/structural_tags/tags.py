@@ -1,9 +1,11 @@
 """The types of structural tags with marks.
 
-tag                    begin content end
-triggered_tags         free text, in which a trigger begins one of the tags:  text <f=a>…</f> text <f=b>…</f> text
-tags_with_separator    tags with a text between them, and nothing else
-dispatch               free text, in which a pattern is followed by a format
+    tag                    begin content end
+    triggered_tags         free text, in which a trigger begins one of the tags:  text <f=a>…</f> text <f=b>…</f> text
+    tags_with_separator    tags with a text between them, and nothing else
+    dispatch               free text, in which a pattern is followed by a format
+
+Free text ends where a mark first occurs.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from structgen.output_types.structural_tags.fields import Fields, refuse
 from structgen.output_types.structural_tags.free_text import up_to
 from structgen.output_types.structural_tags.reader import Reader, ReadFormat, Scope
 
-__all__ = ["TAGS", "Tag", "triggered"]
+__all__ = ["TAGS", "Tag", "alternatives", "read_tags", "triggered"]
 
 _EMPTY = ast.Literal(b"")
 
@@ -28,53 +30,65 @@ class Tag:
     """A tag that was read.
 
     Attributes:
-        begin: its begin mark.
+        begin: its begin mark: a text, or a token terminal.
         rest: what follows it: the content and the end mark.
         pointer: its location.
     """
 
-    begin: str
+    begin: str | ast.Token
     rest: ast.Expression
     pointer: str
 
     def after(self, written: str) -> ast.Expression:
         """Return the tag without the first characters of its begin mark."""
-        return _after_text(self.begin[len(written) :], self.rest)
+        parts = self.rest.parts if isinstance(self.rest, ast.Sequence) else (self.rest,)
+        if isinstance(self.begin, ast.Token):
+            return sequence([self.begin, *parts])
+        begin = self.begin[len(written) :]
+        return sequence([ast.Literal(begin.encode()), *parts]) if begin else self.rest
 
 
-def _after_text(text: str, rest: ast.Expression) -> ast.Expression:
-    parts = rest.parts if isinstance(rest, ast.Sequence) else (rest,)
-    return sequence([ast.Literal(text.encode()), *parts]) if text else rest
-
-
-def _choice(parts: list[ast.Expression]) -> ast.Expression:
+def alternatives(parts: list[ast.Expression]) -> ast.Expression:
+    """Return the choice of some expressions, at least one."""
     return parts[0] if len(parts) == 1 else ast.Choice(tuple(parts))
 
 
 def _read_tag(reader: Reader, fields: Fields) -> Tag:
-    begin = fields.text("begin")
-    ends = _ends(fields)
-    content = reader.read(fields.value("content"), fields.at("content"), Scope(tuple(filter(None, ends))))
-    end = _choice([ast.Literal(text.encode()) for text in ends])
+    begin = fields.value("begin")
+    mark = _mark(reader, begin, fields.at("begin")) if isinstance(begin, dict) else fields.text("begin")
+    end, scope = _end(reader, fields)
+    content = reader.read(fields.value("content"), fields.at("content"), scope)
     parts = content.parts if isinstance(content, ast.Sequence) else (content,)
-    return Tag(begin, sequence([*parts, end] if end != _EMPTY else parts), fields.pointer)
+    return Tag(mark, sequence([*parts, end] if end != _EMPTY else parts), fields.pointer)
 
 
-def _ends(fields: Fields) -> list[str]:
-    """Return the end marks of a tag; one of them may be empty."""
+def _mark(reader: Reader, data: Any, pointer: str) -> ast.Token:
+    """Return the token terminal of a mark."""
+    found = reader.read(data, pointer, Scope())
+    if not isinstance(found, ast.Token) or found.is_negated:
+        refuse("a mark is a text or a token", pointer)
+    return found
+
+
+def _end(reader: Reader, fields: Fields) -> tuple[ast.Expression, Scope]:
+    """Return the end mark of a tag, and the scope within the tag."""
     end = fields.value("end")
+    if isinstance(end, dict):
+        mark = _mark(reader, end, fields.at("end"))
+        return mark, Scope(end_tokens=(*mark.names, *(first for first, _ in mark.ids)))
     ends = end if isinstance(end, list) else [end]
     if not ends or not all(isinstance(text, str) for text in ends):
-        refuse("an end is a text, or a list of at least one text", fields.at("end"))
-    return list(dict.fromkeys(ends))
+        refuse("an end is a text, a list of at least one text, or a token", fields.at("end"))
+    ends = list(dict.fromkeys(ends))
+    return alternatives([ast.Literal(text.encode()) for text in ends]), Scope(tuple(filter(None, ends)))
 
 
 def _tag(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:
     return _read_tag(reader, fields).after("")
 
 
-def _tags(reader: Reader, fields: Fields) -> list[Tag]:
-    """Return the tags of a list."""
+def read_tags(reader: Reader, fields: Fields) -> list[Tag]:
+    """Return the tags of a list, the value of a key."""
     found: list[Tag] = []
     for index, data in enumerate(fields.items("tags")):
         inner = Fields(data, fields.at("tags", index))
@@ -89,7 +103,7 @@ def _tags(reader: Reader, fields: Fields) -> list[Tag]:
 
 
 def _triggered_tags(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:
-    tags = _tags(reader, fields)
+    tags = read_tags(reader, fields)
     excludes = {*fields.texts("excludes", []), *scope.ends}
     at_least_one, stops = fields.flag("at_least_one"), fields.flag("stop_after_first")
     return triggered(reader, fields, tags, excludes, at_least_one=at_least_one, stops=stops)
@@ -115,12 +129,12 @@ def triggered(
         stops: whether it ends after the first tag.
     """
     by_trigger = _by_trigger(list(dict.fromkeys(fields.texts("triggers"))), tags, fields)
-    first = _choice([tag.after("") for tag in tags])
+    first = alternatives([tag.after("") for tag in tags])
     if at_least_one and stops:
         return first
     following: list[tuple[str, ast.Expression]] = []
     for trigger, own in by_trigger.items():
-        following.append((trigger, reader.rule("triggered", _choice([tag.after(trigger) for tag in own]))))
+        following.append((trigger, reader.rule("triggered", alternatives([tag.after(trigger) for tag in own]))))
     text = _dispatched(reader, following, excludes, loop=not stops)
     return sequence([reader.rule("first_tag", first), text]) if at_least_one else text
 
@@ -133,6 +147,8 @@ def _by_trigger(triggers: list[str], tags: list[Tag], fields: Fields) -> dict[st
     """
     found: dict[str, list[Tag]] = {trigger: [] for trigger in triggers}
     for tag in tags:
+        if isinstance(tag.begin, ast.Token):
+            refuse("the tag begins with a token", f"{tag.pointer}/begin", hint="use token_triggered_tags")
         own = [trigger for trigger in triggers if tag.begin.startswith(trigger)]
         if len(own) != 1:
             what = "with none of the triggers" if not own else f"with several triggers: {', '.join(map(repr, own))}"
@@ -161,7 +177,7 @@ def _dispatched(
         parts.append(sequence([ast.RegexTerminal(up_to(mark, marks, excludes)), rest]))
     tail = reader.any_text([*marks, *excludes])
     if loop:
-        return sequence([ast.ZeroOrMore(_choice(parts)), tail])
+        return sequence([ast.ZeroOrMore(alternatives(parts)), tail])
     return ast.Choice((*parts, tail))
 
 
@@ -179,10 +195,10 @@ def _dispatch(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:
 
 
 def _tags_with_separator(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:
-    tags = _tags(reader, fields)
+    tags = read_tags(reader, fields)
     separator = fields.text("separator")
     at_least_one, stops = fields.flag("at_least_one"), fields.flag("stop_after_first")
-    one = reader.rule("tag", _choice([tag.after("") for tag in tags]))
+    one = reader.rule("tag", alternatives([tag.after("") for tag in tags]))
     whole: ast.Expression = one
     if not stops:
         more: list[Any] = [ast.Literal(separator.encode()), one] if separator else [one]
