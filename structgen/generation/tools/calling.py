@@ -31,7 +31,7 @@ from structgen.generation.tools.conversation import (
 )
 from structgen.generation.tools.detection import FALLBACK, format_of
 from structgen.generation.tools.messages import ParsedCall, ParsedReply
-from structgen.generation.tools.reading import check_format, read_reply, write_reply
+from structgen.generation.tools.reading import are_alike, check_format, read_reply, write_reply
 from structgen.generation.tools.results import ToolReply
 from structgen.generation.tools.server_replies import SERVER_FORM, read_object, reply_schema
 from structgen.generation.tools.toolbox import REFUSALS, Toolbox
@@ -169,7 +169,9 @@ class Caller:
         self._template = None if self._settings.raw or isinstance(model, Server) else tool_template(model)
         if format is not None:
             check_format(format)
-        self.format = format or format_of(self._template) or FALLBACK
+        own = format_of(self._template)
+        self.format = format or own or FALLBACK
+        self._is_native = own is not None and are_alike(own, self.format)
 
     def reply(self, messages: Prompt, tool_choice: str, cancelled: threading.Event | None = None) -> ToolReply:
         """Return the model's reply.
@@ -291,7 +293,7 @@ class Caller:
             settings = replace(settings, system=f"{settings.system}\n\n{system}" if settings.system else system)
         whole = conversation(prompt, constraint, settings, describe=False)
         if has_calls(whole):
-            form = TEXT_FORM if template is None else form_for(model, template, self.format)
+            form = form_for(model, cast(str, template), self.format) if self._is_native else TEXT_FORM
             whole = adapted(whole, form, self.format)
         texts = texts_for(whole, template)
         if template is None:

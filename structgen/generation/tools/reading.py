@@ -22,7 +22,7 @@ from structgen.output_types.tool_formats.families import FAMILIES as _NAMED
 from structgen.output_types.tool_formats.families import Family
 from structgen.output_types.tool_formats.more_families import MORE_FAMILIES
 
-__all__ = ["FORMATS", "read_reply", "write_reply"]
+__all__ = ["FORMATS", "are_alike", "check_format", "read_reply", "write_reply"]
 
 FAMILIES = {**_NAMED, **MORE_FAMILIES}
 _SPECIAL: dict[str, special.Special] = special.FORMATS
@@ -85,6 +85,11 @@ def check_format(format: str) -> None:
         close = get_close_matches(str(format), FORMATS, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(FORMATS)}"
         raise ValueError(f"there is no format of tool calls called {format!r}: {hint}")
+
+
+def are_alike(format: str, other: str) -> bool:
+    """Return whether two names are of one format."""
+    return format == other or (format in FAMILIES and FAMILIES[format] == FAMILIES.get(other))
 
 
 def _written(family: Family, call: ParsedCall, number: int) -> str:

@@ -40,6 +40,7 @@ def reply_schema(toolbox: Toolbox, tool_choice: str, *, parallel: bool) -> dict[
             f"tool_choice is {tool_choice!r}, and the tools are {', '.join(names) or 'none'}",
             hint="'auto', 'required', 'none' or the name of a tool",
         )
+    plain = {tool["function"]["name"]: tool["function"]["parameters"] for tool in toolbox.definitions}
     text: dict[str, Any] = {"type": "string"}
     if not chosen or tool_choice == "none":
         return {"type": "object", "properties": {"text": text}, "required": ["text"], "additionalProperties": False}
@@ -53,7 +54,7 @@ def reply_schema(toolbox: Toolbox, tool_choice: str, *, parallel: bool) -> dict[
         "properties": {"text": text, "tool_calls": calls},
         "required": ["text", "tool_calls"],
         "additionalProperties": False,
-        "$defs": {name: _moved(toolbox.schemas[name], f"#/$defs/{name}") for name in chosen},
+        "$defs": {name: _moved(plain[name], f"#/$defs/{name}") for name in chosen},
     }
 
 

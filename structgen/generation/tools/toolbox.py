@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from structgen.errors import FunctionDefinitionError
 from structgen.generation.tools.messages import ParsedCall
 from structgen.generation.tools.results import ToolCall, arguments_of
 from structgen.output_types.tool_formats.tools import Tool, read_tools
+from structgen.schema.function_arguments import name_of
 from structgen.schema.options import SchemaOptions
 from structgen.schema.sources import Source, resolve
 
@@ -49,7 +51,9 @@ class Toolbox:
     """
 
     def __init__(self, tools: Iterable[Any], options: SchemaOptions) -> None:
-        self.tools = read_tools(_listed(tools))
+        given = list(_listed(tools))
+        _check_names(name_of(tool) for tool in given if callable(tool))
+        self.tools = read_tools(given)
         for tool in self.tools:
             if not _NAME.fullmatch(tool.name):
                 raise FunctionDefinitionError(
@@ -106,6 +110,13 @@ def _listed(tools: Any) -> Iterable[Any]:
     if isinstance(tools, (str, bytes, Mapping)) or callable(tools) or not isinstance(tools, Iterable):
         raise TypeError(f"tools is a list of tools, not {type(tools).__name__}")
     return [_of_mcp(tool) for tool in tools]
+
+
+def _check_names(names: Iterable[str]) -> None:
+    """Check that functions have names of their own, before their parameters are read."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise FunctionDefinitionError(f"two tools are called {name!r}", hint="rename one of them")
 
 
 def _of_mcp(tool: Any) -> Any:

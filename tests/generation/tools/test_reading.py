@@ -118,7 +118,7 @@ TOOLS = [
 def test_the_grammar_takes_what_is_written(format):
     calls = [ParsedCall("add", {"i": 7, "s": "one two"}), ParsedCall("get_weather", {"s": "x", "i": 2})]
     for choice, some in (("auto", calls), ("required", calls), ("get_weather", calls[1:]), ("auto", []), ("none", [])):
-        text = write_reply(format, "" if some and choice != "auto" or format == "json" else "Well. ", some)
+        text = write_reply(format, "" if (some and choice != "auto") or format == "json" else "Well. ", some)
         if choice not in ("auto", "none"):
             text = (FAMILIES[format].lead if format in FAMILIES else "") + text
         grammar = structgen.Grammar.tool_calls(TOOLS, format, tool_choice=choice, reasoning="outside")
@@ -131,10 +131,14 @@ SMALL = {
     "properties": {"s": {"type": "string", "maxLength": 3}, "i": {"type": "integer", "minimum": 0, "maximum": 99}},
     "additionalProperties": False,
 }
-SMALL_TOOLS = [{"name": "add", "parameters": SMALL}, {"name": "get_weather", "parameters": {**SMALL, "required": ["s"]}}]
+SMALL_TOOLS = [
+    {"name": "add", "parameters": SMALL},
+    {"name": "get_weather", "parameters": {**SMALL, "required": ["s"]}},
+]
 
 
-@pytest.mark.parametrize("format", sorted({*TOOL_FORMATS} & {*FORMATS}))
+# Kimi K3 has free text before the calls, whose end mark a random walk does not find.
+@pytest.mark.parametrize("format", sorted({*TOOL_FORMATS} & {*FORMATS} - {"kimi_k3"}))
 def test_what_the_grammar_makes_is_read(format):
     vocabulary = byte_vocabulary()
     sampler = Sampler(vocabulary, longest=600, late=40)
