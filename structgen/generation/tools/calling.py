@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from structgen.compilation.compiler import compile
+from structgen.errors import GrammarError
 from structgen.generation.prompts import conversation, render, template_variables, texts_for
 from structgen.generation.runs import LocalRun, Result, Run, in_thread
 from structgen.generation.server_run import ServerRun
@@ -29,7 +30,7 @@ from structgen.generation.tools.conversation import (
     has_calls,
     shows_tools,
 )
-from structgen.generation.tools.detection import FALLBACK, format_of
+from structgen.generation.tools.detection import FALLBACK, format_of_model
 from structgen.generation.tools.messages import ParsedCall, ParsedReply
 from structgen.generation.tools.reading import are_alike, check_format, read_reply, write_reply
 from structgen.generation.tools.results import ToolReply
@@ -38,6 +39,7 @@ from structgen.generation.tools.toolbox import REFUSALS, Toolbox
 from structgen.limits import Limits
 from structgen.models.base import Model, Server, as_messages, check_model
 from structgen.output_types.grammar import Grammar
+from structgen.output_types.tool_formats.building import TOOL_FORMATS
 from structgen.output_types.tool_formats.special_tokens import with_special_tokens
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
@@ -169,7 +171,10 @@ class Caller:
         self._template = None if self._settings.raw or isinstance(model, Server) else tool_template(model)
         if format is not None:
             check_format(format)
-        own = format_of(self._template)
+            if format not in TOOL_FORMATS:
+                hint = "leave out format: the model then writes JSON"
+                raise GrammarError(f"calls in the format {format!r} can be read, but have no grammar", hint=hint)
+        own = format_of_model(model, self._template)
         self.format = format or own or FALLBACK
         self._is_native = own is not None and are_alike(own, self.format)
 

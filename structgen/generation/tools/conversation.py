@@ -119,10 +119,11 @@ def form_for(model: Model, template: str, format: str) -> Form:
     known = _found.get(key)
     if known is not None:
         return known
+    tools = {"tools": _TOOLS} if shows_tools(model, template) else {}
     error: Exception | None = None
     for form in _FORMS:
         try:
-            text = shown(model, model.encode_prompt(adapted(_probe(format), form, format), tools=_TOOLS))
+            text = shown(model, model.encode_prompt(adapted(_probe(format), form, format), **tools))
         except Exception as caught:  # a template may raise anything
             error = caught
             continue

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["FALLBACK", "format_of"]
+from typing import Any
+
+from structgen.output_types.tool_formats.building import TOOL_FORMATS
+
+__all__ = ["FALLBACK", "format_of", "format_of_model"]
 
 FALLBACK = "json"
 """The format for models whose chat template knows no tools."""
@@ -46,6 +50,29 @@ _TELL_TALES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("llama", ('{"name": ', '"parameters": ', "<|python_tag|>")),
     ("llama", ('{"name": function name, "parameters": ',)),
 )
+
+
+def format_of_model(model: Any, chat_template: str | None) -> str | None:
+    """Return the name of the format of a model's calls; None where it knows none, or one without a grammar.
+
+    Args:
+        model: its tokenizer may have a response template.
+        chat_template: its chat template; None without one.
+    """
+    found = format_of(chat_template)
+    response = getattr(model, "response_template", None)
+    if found is None and response is not None:
+        found = format_of(f"tool {' '.join(_texts_of(response))}")
+    return found if found in TOOL_FORMATS else None
+
+
+def _texts_of(data: Any) -> list[str]:
+    """Return the texts in JSON data; of patterns, without their escapes."""
+    if isinstance(data, str):
+        return [data, data.replace("\\", "")]
+    if isinstance(data, dict):
+        return [text for key, value in data.items() for text in [str(key), *_texts_of(value)]]
+    return [text for item in data for text in _texts_of(item)] if isinstance(data, list | tuple) else []
 
 
 def format_of(chat_template: str | None) -> str | None:
