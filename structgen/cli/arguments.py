@@ -105,7 +105,10 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--examples", metavar="FILE", help="JSON Lines of pairs: [prompt, answer]")
     parser.add_argument("--describe-schema", action="store_true", help="describe the schema in the system message")
     parser.add_argument(
-        "--reasoning", type=int, metavar="N", help="think first, in at most N tokens between <think> and </think>"
+        "--reasoning", type=int, metavar="N", help="think first, in at most N tokens between the model's marks"
+    )
+    parser.add_argument(
+        "--template", metavar="JSON", help="variables of the chat template: '{\"enable_thinking\": false}'"
     )
     parser.add_argument(
         "--tokenization",
@@ -194,6 +197,8 @@ def running(options: argparse.Namespace) -> RunOptions:
     if options.examples:
         lines = read_file(options.examples, "the examples").splitlines()
         found["examples"] = [read_json(line, options.examples) for line in lines if line.strip()]
+    if options.template is not None:
+        found["template"] = read_json(options.template, "--template")
     if options.tokenization is not None:
         found["tokenization"] = options.tokenization
     if options.reasoning is not None:

@@ -166,7 +166,7 @@ class Decoder:
 
     @property
     def text_bytes(self) -> bytes:
-        """The answer so far, in UTF-8; a character may be incomplete at the end."""
+        """The answer so far, in UTF-8; a character may be incomplete at the end. Special tokens are their names."""
         return bytes(self._text[self._prefix_bytes :])
 
     @property
@@ -292,7 +292,7 @@ class Decoder:
     def _append(self, token_id: int) -> None:
         self.token_ids.append(token_id)
         self._unseen.append(token_id)
-        self._text += self._vocabulary.token_bytes(token_id) or b""
+        self._text += self._vocabulary.shown(token_id)
 
     def _roll_back(self, token_ids: list[int]) -> None:
         if self._observer is not None:
@@ -301,7 +301,7 @@ class Decoder:
         self._session.crop(count)
         self.matcher.rollback(count)
         del self.token_ids[-count:]
-        del self._text[-sum(len(self._vocabulary.token_bytes(token) or b"") for token in token_ids) :]
+        del self._text[-sum(len(self._vocabulary.shown(token)) for token in token_ids) :]
 
     def _stop_within(self, before: int) -> int | None:
         """Return where the text ends if a stop text ends within its last token, and the grammar allows an end there.
@@ -312,6 +312,8 @@ class Decoder:
         if self._is_proper:
             return None  # a cut within a token would make the tokens improper: only a whole token ends the text
         cuts = set()
+        if before < len(self._text) and self._vocabulary.token_bytes(self.token_ids[-1]) is None:
+            return None  # a special token is no text
         for stop in self._stop:
             at = self._text.find(stop, max(0, before - len(stop) + 1))
             while at >= 0:

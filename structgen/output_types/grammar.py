@@ -329,6 +329,7 @@ class Grammar:
             tool_choice: "auto": text and any number of calls. "required": at least one call. "none": text. The name of
                 a tool: a call of this tool.
             reasoning: "enabled": the text begins with the model's reasoning. "auto": it may. "disabled": it does not.
+                "outside": reasoning is no part of the text, as in `structgen.call`.
             parallel: whether there may be several calls.
 
         Raises:

@@ -8,16 +8,17 @@ from typing import Any, Literal, TypeAlias
 
 from structgen.errors import GrammarError
 from structgen.output_types.tool_formats.families import FAMILIES, Family, Thinking
+from structgen.output_types.tool_formats.more_families import MORE_FAMILIES
 from structgen.output_types.tool_formats.tools import Tool
 
 __all__ = ["TOOL_FORMATS", "Mode", "structural_tag_of"]
 
-Mode: TypeAlias = Literal["enabled", "disabled", "auto"]
-"""Whether the text begins with reasoning: it must, it must not, or the model chooses."""
+Mode: TypeAlias = Literal["enabled", "disabled", "auto", "outside"]
+"""Whether the text begins with reasoning: it must, it must not, the model chooses, or reasoning is no part of it."""
 
 Format: TypeAlias = dict[str, Any]
 
-_MODES = ("enabled", "disabled", "auto")
+_MODES = ("enabled", "disabled", "auto", "outside")
 
 
 def structural_tag_of(
@@ -101,7 +102,7 @@ def _call(tool: Tool, begin: str, end: str, style: str, excludes: Sequence[str] 
 
 def _thinking(thinking: Thinking | None, reasoning: Mode) -> list[Format]:
     """Return the reasoning before an answer; nothing where there is none."""
-    if thinking is None:
+    if thinking is None or reasoning == "outside":
         return []
     if reasoning == "disabled":
         return [_text(thinking.skipped)] if thinking.skipped else []
@@ -171,17 +172,18 @@ def _harmony(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool
             " to=functions.NAME<|channel|>commentary json<|message|>",
         ):
             calls.append(_call(tool, begin, "<|call|>", "json"))
-    channels = [*(["final"] if choice == "auto" else []), *(["analysis"] if reasoning != "disabled" else [])]
+    channels = [*(["final"] if choice == "auto" else []), *(["analysis"] if reasoning in ("enabled", "auto") else [])]
     messages = [
         _tag(f"<|channel|>{channel}<|message|>", _any_text(()), ["<|end|>", "<|return|>"]) for channel in channels
     ]
     between = "<|start|>assistant"
     if parallel or not calls:
-        return _separated([*calls, *messages], between, at_least_one=False)
+        # With reasoning, it is xgrammar's form, in which calls are never required.
+        return _separated([*calls, *messages], between, at_least_one=reasoning == "outside" and choice != "auto")
     # Any number of messages, and then one call at most, which ends the turn.
     one_call = _separated(calls, between, at_least_one=True, parallel=False)
     if not messages:
-        return {"type": "optional", "content": one_call}
+        return one_call if reasoning == "outside" else {"type": "optional", "content": one_call}
     before = _separated(messages, between, at_least_one=True)
     ways = [_separated(messages, between, at_least_one=False), one_call, _sequence(before, _text(between), one_call)]
     return {"type": "or", "elements": ways}
@@ -203,7 +205,7 @@ def _kimi_k3(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool
         for tool in tools
     ]
     thinking = Thinking("<|open|>think<|sep|>", "<|close|>think<|sep|>", excludes=_K3_EXCLUDES)
-    begin = "" if reasoning == "disabled" else "<|open|>response<|sep|>"
+    begin = "" if reasoning in ("disabled", "outside") else "<|open|>response<|sep|>"
     parts = [*_thinking(thinking, reasoning), _tag(begin, _any_text(_K3_EXCLUDES), "<|close|>response<|sep|>")]
     if calls:
         content = calls[0] if choice == "forced" else _separated(calls, "", at_least_one=True, parallel=parallel)
@@ -212,8 +214,22 @@ def _kimi_k3(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool
     return _sequence(*parts, _text("<|close|>message<|sep|>"))
 
 
+# --- calls and nothing else -------------------------------------------------------------------------------------------
+
+
+def _lines(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) -> Format:
+    """Return text, or calls with nothing around them, for models that were trained on no format."""
+    family = MORE_FAMILIES["json"]
+    if not tools:
+        return _any_text(())
+    tags = [_call(tool, family.begin, family.end, family.style) for tool in tools]
+    calls = tags[0] if choice == "forced" else _separated(tags, "\n", at_least_one=True, parallel=parallel)
+    return {"type": "or", "elements": [_any_text([family.trigger]), calls]} if choice == "auto" else calls
+
+
 _BUILDERS: dict[str, Callable[[Sequence[Tool], str, Mode, bool], Format]] = {
-    **{name: _in_text(family) for name, family in FAMILIES.items()},
+    **{name: _in_text(family) for name, family in {**FAMILIES, **MORE_FAMILIES}.items()},
+    "json": _lines,
     "harmony": _harmony,
     "kimi_k3": _kimi_k3,
 }
