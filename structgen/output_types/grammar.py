@@ -94,15 +94,15 @@ class Grammar:
     def gbnf(cls, text: str, *, limits: Limits | None = None) -> Grammar:
         """Make a grammar from GBNF text, as llama.cpp reads it. Its first rule is `root`.
 
-        Where the text may end, the model chooses between ending and going on.
+        Where the text may end, the model chooses between ending and going on. `<[1000]>` and `<think>` are single
+        tokens, `!<think>` is any other one.
 
         Args:
             text: the grammar, for instance `root ::= "yes" | "no"`.
             limits: bounds on its size.
 
         Raises:
-            GrammarError: the text does not parse, a rule is not defined, or a token is named (`<[1000]>`, `<think>`);
-                with line and column.
+            GrammarError: the text does not parse, or a rule is not defined; with line and column.
             LimitExceededError: the grammar is larger than `limits` allow.
 
         Example:
