@@ -208,7 +208,7 @@ def test_what_lark_cannot_say_is_refused(kbnf):
 
 def test_tokens():
     tree = parse_lark("start: <think> <[^5]>* <[*]> word <[1000-1010,5]>\nword: /a/")
-    word, start = tree.rules
+    _word, start = tree.rules
     assert start.body.parts[:3] == (
         ast.Token(("<think>",)),
         ast.ZeroOrMore(ast.Token(ids=((5, 5),), is_negated=True)),
