@@ -40,7 +40,6 @@ from structgen.limits import Limits
 from structgen.models.base import Model, Server, as_messages, check_model
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.tool_formats.building import TOOL_FORMATS
-from structgen.output_types.tool_formats.special_tokens import with_special_tokens
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
 if TYPE_CHECKING:
@@ -241,12 +240,13 @@ class Caller:
             # The schemas as data: equal ones share what is compiled.
             tools = [replace(tool, parameters=self.toolbox.schemas[tool.name]) for tool in self.toolbox.tools]
             grammar = Grammar.tool_calls(
-                tools, self.format, tool_choice=tool_choice, parallel=self._parallel, reasoning="outside"
+                tools,
+                self.format,
+                tool_choice=tool_choice,
+                parallel=self._parallel,
+                reasoning="outside",
+                vocabulary=vocabulary,
             )
-            special = [
-                name for name, token_id in vocabulary.special_tokens.items() if vocabulary.token_bytes(token_id) is None
-            ]
-            grammar = with_special_tokens(grammar, self.format, special)
             self._constraints[tool_choice] = compile(grammar, vocabulary, limits=self._limits, **self._reading)
         return self._constraints[tool_choice]
 
