@@ -1,4 +1,4 @@
-"""A typed agent: in each step the model picks a function and its arguments; the last function answers."""
+"""An agent with two tools: the model calls them until it answers; a tool's exception goes back to the model."""
 
 from typing import Annotated, Literal
 
@@ -6,7 +6,7 @@ from pydantic import Field
 
 import structgen
 
-PRICES = {"kettle": 39.9, "lamp": 12.5, "chair": 80.0}
+PRICES = {"kettle": 39.9, "lamp": 12.5}
 
 
 def price_of(product: Literal["kettle", "lamp", "chair"]) -> float:
@@ -14,18 +14,17 @@ def price_of(product: Literal["kettle", "lamp", "chair"]) -> float:
     return PRICES[product]
 
 
-def answer(price: Annotated[float, Field(ge=0, le=1000)]) -> float:
-    """Tell the customer the price. Call this when the price is known."""
-    return price
+def total(price: Annotated[float, Field(ge=0, le=999)], count: Annotated[int, Field(ge=1, le=99)]) -> float:
+    """Multiply a price by a number of pieces."""
+    return round(price * count, 2)
 
 
 model = structgen.load("smollm2")
-messages = [{"role": "user", "content": "What does a kettle cost? Look up its price, then answer."}]
-for _ in range(3):
-    known = any("price_of returned" in message["content"] for message in messages)
-    step = structgen.call(model, messages, [answer] if known else [price_of])
-    returned = step.run()
-    print(f"{step.name}({', '.join(f'{name}={value!r}' for name, value in step.arguments.items())}) -> {returned}")
-    if step.function is answer:
-        break
-    messages += step.messages(returned)
+for question in ["What does a kettle cost?", "What does a chair cost?"]:
+    # SmolLM2 is too small to decide when it needs a tool, so the first reply has to be a call.
+    found = structgen.run_tools(
+        model, question, [price_of, total], tool_choice="required", parallel=False, max_turns=3, max_new_tokens=40
+    )
+    for message in found.messages:
+        calls = [(call["function"]["name"], call["function"]["arguments"]) for call in message.get("tool_calls", ())]
+        print(f"{message['role']}: {message['content']}", *calls)
