@@ -6,9 +6,12 @@ import json
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["BoundSchema", "bound_schemas"]
+if TYPE_CHECKING:
+    from structgen.kbnf import ast
+
+__all__ = ["BoundSchema", "bound_schemas", "with_written_schemas"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,3 +65,21 @@ class BoundSchema:
 def bound_schemas(bind: Mapping[str, Any]) -> dict[str, BoundSchema]:
     """Return the schemas that nonterminals are bound to, by name."""
     return {name: BoundSchema(name, schema) for name, schema in bind.items()}
+
+
+def with_written_schemas(grammar: ast.Grammar) -> tuple[ast.Grammar, tuple[BoundSchema, ...]]:
+    """Return a grammar whose schemas in `#json {…}` or `%json {…}` are bound, and these schemas."""
+    from structgen.kbnf import ast
+    from structgen.kbnf.holes import filled
+
+    found: dict[object, BoundSchema] = {}
+
+    def bound(hole: ast.Hole) -> ast.Expression:
+        if not isinstance(hole.content, tuple):
+            return hole
+        text, line = hole.content
+        if hole.content not in found:
+            found[hole.content] = BoundSchema(hole.name, json.loads(text), {}, f"the schema in line {line}")
+        return ast.Hole(hole.name, found[hole.content])
+
+    return filled(grammar, bound), tuple(found.values())
