@@ -35,12 +35,12 @@ from structgen.generation.tools.messages import ParsedCall, ParsedReply
 from structgen.generation.tools.reading import are_alike, check_format, read_reply, write_reply
 from structgen.generation.tools.results import ToolReply
 from structgen.generation.tools.server_replies import SERVER_FORM, read_object, reply_schema
+from structgen.generation.tools.special_marks import with_special_tokens
 from structgen.generation.tools.toolbox import REFUSALS, Toolbox
 from structgen.limits import Limits
 from structgen.models.base import Model, Server, as_messages, check_model
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.tool_formats.building import TOOL_FORMATS
-from structgen.output_types.tool_formats.special_tokens import with_special_tokens
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
 if TYPE_CHECKING:

@@ -119,7 +119,7 @@ def form_for(model: Model, template: str, format: str) -> Form:
     known = _found.get(key)
     if known is not None:
         return known
-    tools = {"tools": _TOOLS} if shows_tools(model, template) else {}
+    tools: dict[str, Any] = {"tools": _TOOLS} if shows_tools(model, template) else {}
     error: Exception | None = None
     for form in _FORMS:
         try:

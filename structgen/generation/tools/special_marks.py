@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from structgen.engine.regex.tree import Regex
 from structgen.kbnf import ast
-from structgen.kbnf.rewriting import rewrite, sequence
+from structgen.kbnf.rewriting import nodes_of, rewrite, sequence
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.structural_tags.free_text import any_text, up_to
 from structgen.output_types.tool_formats.families import FAMILIES
@@ -52,8 +52,6 @@ def with_special_tokens(grammar: Grammar, format: str, names: Collection[str]) -
 
 
 def _names_in(body: ast.Expression) -> Collection[str]:
-    from structgen.kbnf.rewriting import nodes_of
-
     return [name for node in nodes_of(body) if isinstance(node, ast.Token) for name in node.names]
 
 
