@@ -224,12 +224,15 @@ def check_before_loading(schema: Any, options: argparse.Namespace, reading: Sche
     from structgen.compilation.constraint import Constraint
     from structgen.engine.vocabulary.vocabulary import byte_vocabulary
     from structgen.generation.settings import Settings
+    from structgen.kbnf.tokens import has_tokens
+    from structgen.output_types.grammar import Grammar
 
     with usage_errors():
         settings: dict[str, Any] = dict(running(options))
         settings.pop("tokenization", None)  # only the model's tokenizer can tell
         Settings(**settings)
-        if not isinstance(schema, Constraint):
+        has_names = isinstance(schema, Grammar) and has_tokens(schema.tree)  # of tokens: only the model can tell
+        if not isinstance(schema, Constraint) and not has_names:
             compile(schema, byte_vocabulary(), **reading)
 
 

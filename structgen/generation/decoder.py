@@ -142,6 +142,7 @@ class Decoder:
         self.model_calls = 0
         self.finish_reason: FinishReason | None = None
         self._model = model
+        self._grammar = constraint.grammar
         self._vocabulary = constraint.vocabulary
         self._ends = frozenset(self._vocabulary.eos_token_ids)
         kept_ids, prefix, self.matcher = constraint.healed(prompt_ids)
@@ -193,7 +194,7 @@ class Decoder:
                 row = self._mask[len(self._held)]
                 only = _only_token(row) if not self._held else None
                 if only is not None:
-                    self.forced_tokens += only not in self._ends
+                    self.forced_tokens += not self._is_end(only)
                     self._notify(only, None, row, forced=True)
                     self._accept(only)
                 elif row.any():
@@ -256,7 +257,7 @@ class Decoder:
             if not matcher.is_terminated:
                 matcher.fill_next_token_bitmask(mask, 0)
             return []
-        tokens = self._tokenize(matcher.forced_bytes())[: self._max_new_tokens - len(self.token_ids)]
+        tokens = self._tokenize(matcher.forced_pieces())[: self._max_new_tokens - len(self.token_ids)]
         held: list[int] = []
         for index, token_id in enumerate(tokens):
             if index >= len(tokens) - MAX_HELD:
@@ -278,21 +279,28 @@ class Decoder:
         return held
 
     def _accept(self, token_id: int) -> None:
-        if token_id in self._ends:
+        if self._is_end(token_id):
             self.finish_reason = "stop"
             return
         before = len(self._text)
         self.matcher.accept_token(token_id)
         self._append(token_id)
+        if token_id in self._ends and self.matcher.is_accepting:
+            self.finish_reason = "stop"  # the model ended its turn with a token of the text, as gpt-oss does a call
+            return
         cut = self._stop_within(before)
         if cut is not None:
             del self._text[cut:]
             self.finish_reason = "stop"
 
+    def _is_end(self, token_id: int) -> bool:
+        """Return whether a token that is allowed next ends the text. An end token may also stand between two turns."""
+        return token_id in self._ends and self.matcher.is_accepting
+
     def _append(self, token_id: int) -> None:
         self.token_ids.append(token_id)
         self._unseen.append(token_id)
-        self._text += self._vocabulary.shown(token_id)
+        self._text += self._grammar.written(token_id)
 
     def _roll_back(self, token_ids: list[int]) -> None:
         if self._observer is not None:
@@ -301,7 +309,7 @@ class Decoder:
         self._session.crop(count)
         self.matcher.rollback(count)
         del self.token_ids[-count:]
-        del self._text[-sum(len(self._vocabulary.shown(token)) for token in token_ids) :]
+        del self._text[len(self._text) - sum(len(self._grammar.written(token)) for token in token_ids) :]
 
     def _stop_within(self, before: int) -> int | None:
         """Return where the text ends if a stop text ends within its last token, and the grammar allows an end there.
@@ -321,8 +329,11 @@ class Decoder:
                 at = self._text.find(stop, at + 1)
         for cut in sorted(cuts):
             matcher = self.matcher.fork()
-            matcher.rollback(1)
-            matcher.accept_bytes(bytes(self._text[before:cut]))
+            if cut < len(self._text):
+                matcher.rollback(1)
+                if not matcher.allows_bytes(bytes(self._text[before:cut])):
+                    continue  # within the name of a token terminal
+                matcher.accept_bytes(bytes(self._text[before:cut]))
             if matcher.is_accepting:
                 return cut
         return None
@@ -330,18 +341,25 @@ class Decoder:
     def _ends_with_stop(self) -> bool:
         return any(self.text_bytes.endswith(stop) for stop in self._stop) and self.matcher.is_accepting
 
-    def _tokenize(self, forced: bytes) -> list[int]:
-        """Return the tokens of forced text.
+    def _tokenize(self, forced: list[bytes | int]) -> list[int]:
+        """Return the tokens of forced texts and token terminals.
 
-        Return none where the tokenizer does not spell the text exactly: then the model chooses the split.
+        It stops at a text that the tokenizer does not spell exactly: then the model chooses the split.
         """
-        text = _whole_characters(forced)
-        if not text:
-            return []
-        tokens = self._model.encode_text(text)
-        # Some tokenizers normalize, or put a space before a text: then their tokens spell something else.
-        spelled = b"".join(self._vocabulary.token_bytes(token) or b"\xff" for token in tokens)
-        return tokens if spelled == text.encode() else []
+        found: list[int] = []
+        for piece in forced:
+            if isinstance(piece, int):
+                found.append(piece)
+                continue
+            text = _whole_characters(piece)
+            tokens = self._model.encode_text(text) if text else []
+            # Some tokenizers normalize, or put a space before a text: then their tokens spell something else.
+            spelled = b"".join(self._vocabulary.token_bytes(token) or b"\xff" for token in tokens)
+            if spelled == text.encode():
+                found += tokens
+            if spelled != piece:
+                break
+        return found
 
     def _shown(self) -> str:
         return repr(bytes(self._text[-80:]).decode(errors="replace"))
@@ -373,7 +391,10 @@ def _may_merge(vocabulary: Vocabulary, tokens: list[int], row: NDArray[np.uint32
     """
     trie = vocabulary.trie
     node, end = -1, trie.node_count
-    for byte in b"".join(vocabulary.token_bytes(token) or b"" for token in tokens):
+    texts = list(map(vocabulary.token_bytes, tokens))
+    if None in texts:
+        return False  # one of them is a token terminal
+    for byte in b"".join(text or b"" for text in texts):
         if node < 0:
             node = trie.first_node[byte]
             if node < 0:

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from structgen.engine.regex.unicode_classes import union_of
 from structgen.engine.vocabulary.marks import Ranges
-from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import nodes_of
@@ -43,6 +43,10 @@ def token_ids(node: ast.Token, vocabulary: Vocabulary) -> Ranges:
     Raises:
         GrammarError: the vocabulary has no such token; or a name is the text of several tokens.
     """
+    if vocabulary is byte_vocabulary():
+        _fail(
+            node, "a text alone has no tokens: a grammar with token terminals is for the tokens of a model's vocabulary"
+        )
     found = [_id_of(node, name, vocabulary) for name in node.names]
     for first, last in node.ids:
         if last < first:

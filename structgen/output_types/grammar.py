@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
     from pydantic_core import CoreSchema
 
+    from structgen.engine.vocabulary.vocabulary import Vocabulary
     from structgen.kbnf import ast
     from structgen.kbnf.reading.lark import ImportPaths
     from structgen.kbnf.reading.lark_lexer import LarkDialect
@@ -117,15 +118,15 @@ class Grammar:
     def gbnf(cls, text: str, *, limits: Limits | None = None) -> Grammar:
         """Make a grammar from GBNF text, as llama.cpp reads it. Its first rule is `root`.
 
-        Where the text may end, the model chooses between ending and going on.
+        Where the text may end, the model chooses between ending and going on. `<[1000]>` and `<think>` are single
+        tokens, `!<think>` is any other one.
 
         Args:
             text: the grammar, for instance `root ::= "yes" | "no"`.
             limits: bounds on its size.
 
         Raises:
-            GrammarError: the text does not parse, a rule is not defined, or a token is named (`<[1000]>`, `<think>`);
-                with line and column.
+            GrammarError: the text does not parse, or a rule is not defined; with line and column.
             LimitExceededError: the grammar is larger than `limits` allow.
 
         Example:
@@ -285,7 +286,7 @@ class Grammar:
         return cls("substring", json.dumps([text, unit, max_length]), False, tree)
 
     @classmethod
-    def structural_tag(cls, tag: Mapping[str, Any] | str) -> Grammar:
+    def structural_tag(cls, tag: Mapping[str, Any] | str, *, vocabulary: Vocabulary | None = None) -> Grammar:
         """Make a grammar from a structural tag, in the JSON form that xgrammar and vLLM define.
 
         docs/structural-tags.md lists its types, and the differences to xgrammar. Every schema in it is exact. The value
@@ -294,6 +295,8 @@ class Grammar:
         Args:
             tag: `{"type": "structural_tag", "format": {…}}`, as a dict or as JSON text; or the older form with
                 `structures` and `triggers`.
+            vocabulary: the tokens of the model. Marks that are special tokens without text, as `<|channel|>` is one for
+                gpt-oss, then stand for these tokens; otherwise marks are texts.
 
         Raises:
             GrammarError: it is wrong; the message names the location as a JSON pointer.
@@ -303,10 +306,14 @@ class Grammar:
             >>> Grammar.structural_tag({"type": "structural_tag", "format": tag}).kind
             'structural_tag'
         """
+        from structgen.kbnf.tokens import has_tokens
         from structgen.output_types.structural_tags.reading import read_structural_tag
 
-        tree, bound = read_structural_tag(tag)
+        special = [] if vocabulary is None else vocabulary.tokens_without_text()
+        tree, bound = read_structural_tag(tag, special)
         source = tag if isinstance(tag, str) else json.dumps(tag, default=repr)
+        if has_tokens(tree):
+            source = json.dumps([source, special])
         return cls("structural_tag", source, False, tree, bound=bound)
 
     @classmethod
@@ -318,6 +325,7 @@ class Grammar:
         tool_choice: str | dict[str, Any] = "auto",
         reasoning: Mode = "disabled",
         parallel: bool = True,
+        vocabulary: Vocabulary | None = None,
     ) -> Grammar:
         r"""Make the grammar of an answer with tool calls, in the format that a model family was trained on.
 
@@ -331,6 +339,7 @@ class Grammar:
             reasoning: "enabled": the text begins with the model's reasoning. "auto": it may. "disabled": it does not.
                 "outside": reasoning is no part of the text, as in `structgen.call`.
             parallel: whether there may be several calls.
+            vocabulary: the tokens of the model; see `structural_tag`.
 
         Raises:
             GrammarError: the format or the tool choice is unknown, or there are no tools to choose from.
@@ -347,7 +356,8 @@ class Grammar:
         from structgen.output_types.tool_formats.building import structural_tag_of
         from structgen.output_types.tool_formats.tools import read_tools
 
-        return cls.structural_tag(structural_tag_of(read_tools(tools), format, tool_choice, reasoning, parallel))
+        tag = structural_tag_of(read_tools(tools), format, tool_choice, reasoning, parallel)
+        return cls.structural_tag(tag, vocabulary=vocabulary)
 
     @classmethod
     def yaml(cls, schema: Any) -> Yaml:

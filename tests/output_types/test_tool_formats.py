@@ -15,6 +15,7 @@ from support.texts import lets_through
 import structgen
 from structgen import Grammar
 from structgen.output_types.tool_formats.building import TOOL_FORMATS, structural_tag_of
+from structgen.output_types.tool_formats.families import FAMILIES
 from structgen.output_types.tool_formats.tools import read_tools
 
 PARAMETERS = {
@@ -24,6 +25,7 @@ PARAMETERS = {
     "additionalProperties": False,
 }
 TOOLS = [{"type": "function", "function": {"name": name, "parameters": PARAMETERS}} for name in ("weather", "rain")]
+THEIR_FORMATS = (*FAMILIES, "harmony", "kimi_k3")
 CHOICES = ("auto", "required", "none", "weather")
 MODES = ("enabled", "disabled", "auto")
 LISTED = re.compile(r"\ufffd$|[0-9]{17}$")
@@ -48,8 +50,8 @@ def test_the_formats_are_those_of_xgrammar():
     """The tags are the same grammar, or the same tag but for how its sequences are nested."""
     xgrammar = pytest.importorskip("xgrammar")
     builtin = pytest.importorskip("xgrammar.builtin_structural_tag")
-    assert set(TOOL_FORMATS) == set(builtin._structural_tag_registry)
-    for format, choice, reasoning, parallel in itertools.product(TOOL_FORMATS, CHOICES, MODES, (True, False)):
+    assert set(builtin._structural_tag_registry) == set(THEIR_FORMATS) <= set(TOOL_FORMATS)
+    for format, choice, reasoning, parallel in itertools.product(THEIR_FORMATS, CHOICES, MODES, (True, False)):
         named = {"type": "function", "function": {"name": choice}}
         theirs = xgrammar.get_model_structural_tag(
             format,
@@ -92,7 +94,7 @@ def flat(format: Any) -> list[Any]:
 
 @pytest.mark.one_in(8, uncompiled=40)
 @pytest.mark.parametrize(
-    ("format", "choice", "reasoning", "parallel"), [*itertools.product(TOOL_FORMATS, CHOICES, MODES, (True, False))]
+    ("format", "choice", "reasoning", "parallel"), [*itertools.product(THEIR_FORMATS, CHOICES, MODES, (True, False))]
 )
 def test_masks_are_those_of_xgrammar(format, choice, reasoning, parallel):
     tag = tag_of(format, choice, reasoning, parallel)
@@ -187,7 +189,12 @@ def test_bad_choices():
         (TOOLS, "qwen3", {}, "the format 'qwen3' is unknown\nHint: did you mean 'qwen_3'"),
         (TOOLS, "qwen_3", {"tool_choice": "snow"}, "names 'snow', which is no tool\nHint: .*'weather', 'rain'"),
         ([], "qwen_3", {"tool_choice": "required"}, "a call is required, and there are no tools"),
-        (TOOLS, "qwen_3", {"reasoning": "on"}, "reasoning is one of 'enabled', 'disabled', 'auto', not 'on'"),
+        (
+            TOOLS,
+            "qwen_3",
+            {"reasoning": "on"},
+            "reasoning is one of 'enabled', 'disabled', 'auto', 'outside', not 'on'",
+        ),
     ):
         with pytest.raises(structgen.GrammarError, match=message):
             Grammar.tool_calls(tools, format, **options)
@@ -197,3 +204,78 @@ def test_errors_of_parameters_name_the_tool():
     grammar = Grammar.tool_calls([{"name": "a b", "parameters": {"type": "strin"}}], "qwen_3")
     with pytest.raises(structgen.SchemaError, match="the parameters of the tool 'a b': "):
         lets_through(grammar, "")
+
+
+# --- marks that are special tokens -----------------------------------------------------------------------------------
+
+SPECIAL = {
+    "<|channel|>": 300,
+    "<|message|>": 301,
+    "<|constrain|>": 302,
+    "<|call|>": 303,
+    "<|end|>": 304,
+    "<|start|>": 305,
+}
+HARMONY = structgen.Vocabulary.from_bytes(
+    {byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256], special_tokens=SPECIAL
+)
+
+
+def tokens_of(text: str) -> list[int]:
+    """The tokens of a text: one for each special token, and for each other byte."""
+    pieces = re.split("(" + "|".join(map(re.escape, SPECIAL)) + ")", text)
+    return [token for piece in pieces for token in ([SPECIAL[piece]] if piece in SPECIAL else piece.encode())]
+
+
+def test_marks_that_are_special_tokens_are_tokens():
+    grammar = Grammar.tool_calls(TOOLS, "harmony", reasoning="enabled", vocabulary=HARMONY)
+    matcher = structgen.compile(grammar, HARMONY).matcher()
+    text = (
+        "<|channel|>analysis<|message|>It is <|raining.<|end|><|start|>assistant"
+        '<|channel|>commentary to=functions.rain<|constrain|>json<|message|>{"city": "Lyon"}<|call|>'
+    )
+    for token in tokens_of(text):
+        assert token in matcher.allowed_token_ids()
+        matcher.accept_token(token)
+    assert set(matcher.allowed_token_ids()) == {SPECIAL["<|start|>"], 256}
+
+
+def test_a_trigger_that_is_a_special_token_ends_free_text():
+    names = {"<tool_call>": 300, "</tool_call>": 301}
+    vocabulary = structgen.Vocabulary.from_bytes(
+        {byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256], special_tokens=names
+    )
+    grammar = "[" + Grammar.tool_calls(TOOLS, "exaone", vocabulary=vocabulary)
+    matcher = structgen.compile(grammar, vocabulary).matcher()
+    matcher.accept_bytes(b"[text")
+    assert {300, 256, ord("<")} <= set(matcher.allowed_token_ids())
+    assert 301 not in matcher.allowed_token_ids()
+    matcher.accept_token(300)
+    matcher.accept_bytes(b'{"name": "rain", "arguments": {"city":"x"}}')
+    assert matcher.allowed_token_ids() == [301]
+    text = structgen.compile("[" + Grammar.tool_calls(TOOLS, "exaone"), vocabulary).matcher()
+    text.accept_bytes(b"[text<tool_call>")  # without the vocabulary, marks are texts
+
+
+def test_special_tokens_within_marks():
+    names = ["<|a|>", "<|b|>"]
+    vocabulary = structgen.Vocabulary.from_bytes(
+        {byte: bytes([byte]) for byte in range(256)},
+        eos_token_ids=[256],
+        special_tokens={name: 300 + number for number, name in enumerate(names)},
+    )
+    tag = {"type": "tag", "begin": "x<|a|>", "content": {"type": "json_schema", "json_schema": {}}, "end": "<|b|>"}
+    triggered = {"type": "triggered_tags", "triggers": ["x<|a|>"], "tags": [tag]}
+    grammar = Grammar.structural_tag({"type": "structural_tag", "format": triggered}, vocabulary=vocabulary)
+    matcher = structgen.compile(grammar, vocabulary).matcher()
+    matcher.accept_bytes(b"yxx")
+    matcher.accept_token(300)
+    matcher.accept_bytes(b"12")
+    matcher.accept_token(301)
+    assert 256 in matcher.allowed_token_ids()
+    triggered["triggers"] = ["x<|"]
+    with pytest.raises(structgen.GrammarError, match=r"'x<\|' ends inside .* '<\|a\|>' \(at #/format/tags/0/begin\)"):
+        Grammar.structural_tag({"type": "structural_tag", "format": triggered}, vocabulary=vocabulary)
+    assert grammar != Grammar.structural_tag(
+        {"type": "structural_tag", "format": {**triggered, "triggers": ["x<|a|>"]}}
+    )

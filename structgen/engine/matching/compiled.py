@@ -276,6 +276,13 @@ class CompiledGrammar:
         """Return whether a token is a token terminal of the grammar."""
         return any(first <= token_id <= last for first, last in self.tables.marks)
 
+    def written(self, token_id: int) -> bytes:
+        """Return the text that an accepted token adds: its bytes; for a token terminal without any, its name."""
+        text = self.vocabulary.token_bytes(token_id)
+        if text is None and self.has_marks and self.names(token_id):
+            return self.vocabulary.shown(token_id)
+        return text or b""
+
     def readings(self, token_id: int) -> tuple[bytes, bytes] | None:
         """Return the readings of a token that is a token terminal and something else, too: text, or an end token.
 

@@ -238,6 +238,10 @@ class Vocabulary:
             self._names = {found: name.encode() for name, found in self.special_tokens.items()}
         return self._names.get(token_id, f"<[{token_id}]>".encode())
 
+    def tokens_without_text(self) -> list[str]:
+        """Return the names of the special tokens that stand for no text."""
+        return [name for name, token_id in self.special_tokens.items() if self.token_bytes(token_id) is None]
+
     def marked(self, marks: Ranges) -> Vocabulary:
         """Return the vocabulary with marks for some tokens, for grammars with token terminals; see `marks.py`.
 

@@ -35,7 +35,6 @@ from structgen.generation.tools.messages import ParsedCall, ParsedReply
 from structgen.generation.tools.reading import are_alike, check_format, read_reply, write_reply
 from structgen.generation.tools.results import ToolReply
 from structgen.generation.tools.server_replies import SERVER_FORM, read_object, reply_schema
-from structgen.generation.tools.special_marks import with_special_tokens
 from structgen.generation.tools.toolbox import REFUSALS, Toolbox
 from structgen.limits import Limits
 from structgen.models.base import Model, Server, as_messages, check_model
@@ -241,12 +240,13 @@ class Caller:
             # The schemas as data: equal ones share what is compiled.
             tools = [replace(tool, parameters=self.toolbox.schemas[tool.name]) for tool in self.toolbox.tools]
             grammar = Grammar.tool_calls(
-                tools, self.format, tool_choice=tool_choice, parallel=self._parallel, reasoning="outside"
+                tools,
+                self.format,
+                tool_choice=tool_choice,
+                parallel=self._parallel,
+                reasoning="outside",
+                vocabulary=vocabulary,
             )
-            special = [
-                name for name, token_id in vocabulary.special_tokens.items() if vocabulary.token_bytes(token_id) is None
-            ]
-            grammar = with_special_tokens(grammar, self.format, special)
             self._constraints[tool_choice] = compile(grammar, vocabulary, limits=self._limits, **self._reading)
         return self._constraints[tool_choice]
 

@@ -18,7 +18,7 @@ __all__ = ["BASIC", "read_schema"]
 
 
 def _const_string(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:
-    return ast.Literal(fields.text("value").encode())
+    return reader.text(fields.text("value"))
 
 
 def _any_text(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -9,11 +10,12 @@ from typing import Any, TypeAlias
 
 from structgen.kbnf import ast
 from structgen.kbnf.composition import renamed
+from structgen.kbnf.rewriting import sequence
 from structgen.output_types.bound_schemas import BoundSchema
 from structgen.output_types.structural_tags.fields import Fields, refuse
-from structgen.output_types.structural_tags.free_text import any_text
+from structgen.output_types.structural_tags.free_text import any_text, up_to
 
-__all__ = ["ReadFormat", "Reader", "Scope"]
+__all__ = ["ReadFormat", "Reader", "Scope", "flat"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +36,17 @@ class Reader:
 
     Args:
         readers: a function for each type of format.
+        special_tokens: names of tokens that have no text. Where a mark holds one, it is a token terminal.
 
     Attributes:
         rules: the rules so far.
         schemas: the schemas so far.
     """
 
-    def __init__(self, readers: Mapping[str, ReadFormat]) -> None:
+    def __init__(self, readers: Mapping[str, ReadFormat], special_tokens: Collection[str] = ()) -> None:
         self._readers = readers
+        longest_first = sorted(filter(None, special_tokens), key=len, reverse=True)
+        self._special = re.compile(f"({'|'.join(map(re.escape, longest_first))})") if longest_first else None
         self.rules: list[ast.Rule] = []
         self.schemas: list[BoundSchema] = []
         self._names: set[str] = {"start"}
@@ -106,6 +111,37 @@ class Reader:
         self.schemas.append(bound)
         return ast.Hole(bound.name, bound)
 
+    def text(self, text: str) -> ast.Expression:
+        """Return a text, with token terminals in place of the special tokens in it."""
+        if self._special is None:
+            return ast.Literal(text.encode())
+        pieces = self._special.split(text)  # a text, a token, a text, …
+        parts = [ast.Token((piece,)) if at % 2 else ast.Literal(piece.encode()) for at, piece in enumerate(pieces)]
+        return sequence([part for part in parts if part != ast.Literal(b"")])
+
+    def text_after(self, text: str, written: str, pointer: str) -> ast.Expression:
+        """Return the rest of a text.
+
+        Args:
+            text: the text.
+            written: its beginning, which is left out.
+            pointer: the location of the text.
+
+        Raises:
+            GrammarError: a special token stands partly in its beginning.
+        """
+        for found in self._special.finditer(text) if self._special is not None else ():
+            if found.start() < len(written) < found.end():
+                refuse(f"the trigger {written!r} ends inside the special token {found.group()!r}", pointer)
+        return self.text(text[len(written) :])
+
+    def up_to(self, mark: str, marks: Collection[str], excludes: Collection[str]) -> ast.Expression:
+        """Return text up to the first mark, the mark included; see `free_text.up_to`."""
+        if self._special is None or self._special.search(mark) is None:
+            return ast.RegexTerminal(up_to(mark, marks, excludes))
+        # Free text holds no special token, so the mark is where its token is.
+        return sequence([self.any_text([*marks, *excludes]), *flat(self.text(mark))])
+
     def any_text(self, excludes: Collection[str], max_chars: int | None = None) -> ast.Expression:
         """Return text without some texts in it."""
         key = (frozenset(excludes), max_chars)
@@ -119,6 +155,13 @@ class Reader:
             found, number = f"{name}_{number}", number + 1
         self._names.add(found)
         return found
+
+
+def flat(expression: ast.Expression) -> tuple[ast.Expression, ...]:
+    """Return the parts of a sequence; any other expression alone, and nothing for the empty text."""
+    if isinstance(expression, ast.Sequence):
+        return expression.parts
+    return () if expression == ast.Literal(b"") else (expression,)
 
 
 ReadFormat: TypeAlias = Callable[[Reader, Fields, Scope], ast.Expression]

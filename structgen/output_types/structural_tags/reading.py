@@ -9,6 +9,7 @@ Every schema becomes a hole of the tree, and keeps its own rules.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 from structgen.errors import GrammarError, LimitExceededError
@@ -18,7 +19,7 @@ from structgen.limits import Limits
 from structgen.output_types.bound_schemas import BoundSchema
 from structgen.output_types.structural_tags.basic import BASIC, read_schema
 from structgen.output_types.structural_tags.fields import Fields, refuse
-from structgen.output_types.structural_tags.reader import Reader, Scope
+from structgen.output_types.structural_tags.reader import Reader, Scope, flat
 from structgen.output_types.structural_tags.tags import TAGS, Tag, triggered
 from structgen.output_types.structural_tags.tokens import TOKENS
 
@@ -27,11 +28,12 @@ __all__ = ["read_structural_tag"]
 _READERS = {**BASIC, **TAGS, **TOKENS}
 
 
-def read_structural_tag(tag: Any) -> tuple[ast.Grammar, tuple[BoundSchema, ...]]:
+def read_structural_tag(tag: Any, special_tokens: Collection[str] = ()) -> tuple[ast.Grammar, tuple[BoundSchema, ...]]:
     """Return the tree of a structural tag, and the schemas in it.
 
     Args:
         tag: the structural tag as a dict, or as JSON text.
+        special_tokens: names of tokens that have no text. Where a mark holds one, it is a token terminal.
 
     Raises:
         GrammarError: it is wrong; the message has the location as a JSON pointer.
@@ -42,7 +44,7 @@ def read_structural_tag(tag: Any) -> tuple[ast.Grammar, tuple[BoundSchema, ...]]
             tag = json.loads(tag)
         except ValueError as error:
             raise GrammarError(f"the structural tag is not JSON: {error}") from error
-    reader = Reader(_READERS)
+    reader = Reader(_READERS, special_tokens)
     try:
         body = _whole(reader, tag)
     except RecursionError as error:
@@ -70,7 +72,7 @@ def _older(reader: Reader, fields: Fields) -> ast.Expression:
     tags: list[Tag] = []
     for index, structure in enumerate(fields.items("structures")):
         inner = Fields(structure, fields.at("structures", index))
-        begin, end = inner.text("begin"), ast.Literal(inner.text("end").encode())
-        tags.append(Tag(begin, sequence([read_schema(reader, inner, "schema"), end]), inner.pointer))
+        begin, end = inner.text("begin"), reader.text(inner.text("end"))
+        tags.append(Tag(begin, sequence([read_schema(reader, inner, "schema"), *flat(end)]), inner.pointer))
         inner.done()
     return triggered(reader, fields, tags)

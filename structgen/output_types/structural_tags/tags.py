@@ -17,12 +17,9 @@ from typing import Any
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import sequence
 from structgen.output_types.structural_tags.fields import Fields, refuse
-from structgen.output_types.structural_tags.free_text import up_to
-from structgen.output_types.structural_tags.reader import Reader, ReadFormat, Scope
+from structgen.output_types.structural_tags.reader import Reader, ReadFormat, Scope, flat
 
 __all__ = ["TAGS", "Tag", "alternatives", "read_tags", "triggered"]
-
-_EMPTY = ast.Literal(b"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +36,12 @@ class Tag:
     rest: ast.Expression
     pointer: str
 
-    def after(self, written: str) -> ast.Expression:
+    def after(self, reader: Reader, written: str = "") -> ast.Expression:
         """Return the tag without the first characters of its begin mark."""
-        parts = self.rest.parts if isinstance(self.rest, ast.Sequence) else (self.rest,)
         if isinstance(self.begin, ast.Token):
-            return sequence([self.begin, *parts])
-        begin = self.begin[len(written) :]
-        return sequence([ast.Literal(begin.encode()), *parts]) if begin else self.rest
+            return sequence([self.begin, *flat(self.rest)])
+        begin = reader.text_after(self.begin, written, f"{self.pointer}/begin")
+        return sequence([*flat(begin), *flat(self.rest)])
 
 
 def alternatives(parts: list[ast.Expression]) -> ast.Expression:
@@ -58,8 +54,7 @@ def _read_tag(reader: Reader, fields: Fields) -> Tag:
     mark = _mark(reader, begin, fields.at("begin")) if isinstance(begin, dict) else fields.text("begin")
     end, scope = _end(reader, fields)
     content = reader.read(fields.value("content"), fields.at("content"), scope)
-    parts = content.parts if isinstance(content, ast.Sequence) else (content,)
-    return Tag(mark, sequence([*parts, end] if end != _EMPTY else parts), fields.pointer)
+    return Tag(mark, sequence([*flat(content), *flat(end)]), fields.pointer)
 
 
 def _mark(reader: Reader, data: Any, pointer: str) -> ast.Token:
@@ -80,11 +75,11 @@ def _end(reader: Reader, fields: Fields) -> tuple[ast.Expression, Scope]:
     if not ends or not all(isinstance(text, str) for text in ends):
         refuse("an end is a text, a list of at least one text, or a token", fields.at("end"))
     ends = list(dict.fromkeys(ends))
-    return alternatives([ast.Literal(text.encode()) for text in ends]), Scope(tuple(filter(None, ends)))
+    return alternatives([reader.text(text) for text in ends]), Scope(tuple(filter(None, ends)))
 
 
 def _tag(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:
-    return _read_tag(reader, fields).after("")
+    return _read_tag(reader, fields).after(reader)
 
 
 def read_tags(reader: Reader, fields: Fields) -> list[Tag]:
@@ -129,12 +124,12 @@ def triggered(
         stops: whether it ends after the first tag.
     """
     by_trigger = _by_trigger(list(dict.fromkeys(fields.texts("triggers"))), tags, fields)
-    first = alternatives([tag.after("") for tag in tags])
+    first = alternatives([tag.after(reader) for tag in tags])
     if at_least_one and stops:
         return first
     following: list[tuple[str, ast.Expression]] = []
     for trigger, own in by_trigger.items():
-        following.append((trigger, reader.rule("triggered", alternatives([tag.after(trigger) for tag in own]))))
+        following.append((trigger, reader.rule("triggered", alternatives([tag.after(reader, trigger) for tag in own]))))
     text = _dispatched(reader, following, excludes, loop=not stops)
     return sequence([reader.rule("first_tag", first), text]) if at_least_one else text
 
@@ -174,7 +169,7 @@ def _dispatched(
     marks = [mark for mark, _ in following]
     parts: list[ast.Expression] = []
     for mark, rest in following:
-        parts.append(sequence([ast.RegexTerminal(up_to(mark, marks, excludes)), rest]))
+        parts.append(sequence([*flat(reader.up_to(mark, marks, excludes)), rest]))
     tail = reader.any_text([*marks, *excludes])
     if loop:
         return sequence([ast.ZeroOrMore(alternatives(parts)), tail])
@@ -198,11 +193,11 @@ def _tags_with_separator(reader: Reader, fields: Fields, scope: Scope) -> ast.Ex
     tags = read_tags(reader, fields)
     separator = fields.text("separator")
     at_least_one, stops = fields.flag("at_least_one"), fields.flag("stop_after_first")
-    one = reader.rule("tag", alternatives([tag.after("") for tag in tags]))
+    one = reader.rule("tag", alternatives([tag.after(reader) for tag in tags]))
     whole: ast.Expression = one
     if not stops:
-        more: list[Any] = [ast.Literal(separator.encode()), one] if separator else [one]
-        whole = sequence([one, ast.ZeroOrMore(sequence(more))])
+        more = sequence([*flat(reader.text(separator)), one])
+        whole = sequence([one, ast.ZeroOrMore(more)])
     return whole if at_least_one else ast.Option(whole)
 
 

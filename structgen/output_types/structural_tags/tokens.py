@@ -73,7 +73,7 @@ def _token_triggered_tags(reader: Reader, fields: Fields, scope: Scope) -> ast.E
     triggers = _tokens(fields, "trigger_tokens")
     excludes = [*_tokens(fields, "exclude_tokens"), *scope.end_tokens]
     at_least_one, stops = fields.flag("at_least_one"), fields.flag("stop_after_first")
-    first = alternatives([tag.after("") for tag in tags])
+    first = alternatives([tag.after(reader) for tag in tags])
     by_trigger = _by_trigger(triggers, tags, fields)
     if at_least_one and stops:
         return first
