@@ -285,9 +285,6 @@ class Decoder:
         before = len(self._text)
         self.matcher.accept_token(token_id)
         self._append(token_id)
-        if token_id in self._ends and self.matcher.is_accepting:
-            self.finish_reason = "stop"  # the model ended its turn with a token of the text, as gpt-oss does a call
-            return
         cut = self._stop_within(before)
         if cut is not None:
             del self._text[cut:]
