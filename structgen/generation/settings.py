@@ -6,12 +6,15 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from structgen.compilation.constraint import Tokenization
 from structgen.generation.reasoning_marks import MARKS, Marks, marks_of
 from structgen.generation.sampling import Sampler
-from structgen.schema.options import JsonArguments, SchemaArguments
+from structgen.schema.options import Draft, Formats, Numbers, PropertyOrder, SchemaArguments, Whitespace
+
+if TYPE_CHECKING:
+    from referencing import Registry
 
 __all__ = [
     "BATCH_SIZE",
@@ -82,14 +85,21 @@ class ConstraintOptions(SchemaArguments, total=False):
     tokenization: Tokenization
 
 
-class CallOptions(GenerationOptions, JsonArguments, total=False):
-    """Keyword arguments of `call`, `run_tools` and `stream_call`: those of a run, and of schemas in JSON.
+class CallOptions(GenerationOptions, total=False):
+    """Keyword arguments of `call`, `run_tools` and `stream_call`: those of a run and of a constraint, but `format`.
 
-    Attributes:
-        tokenization: "any", the default, or "proper"; see `structgen.compile`.
+    There `format` is that of the calls; see `structgen.schema.options.SchemaArguments` for the others.
     """
 
     tokenization: Tokenization
+    whitespace: Whitespace
+    numbers: Numbers
+    property_order: PropertyOrder
+    formats: Formats
+    draft: Draft | None
+    lenient: bool
+    registry: Registry[Any] | None
+    base_uri: str | None
 
 
 class GeneratorOptions(GenerationOptions, ConstraintOptions, total=False):

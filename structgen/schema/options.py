@@ -9,17 +9,7 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from referencing import Registry
 
-__all__ = [
-    "Draft",
-    "Format",
-    "Formats",
-    "JsonArguments",
-    "Numbers",
-    "PropertyOrder",
-    "SchemaArguments",
-    "SchemaOptions",
-    "Whitespace",
-]
+__all__ = ["Draft", "Format", "Formats", "Numbers", "PropertyOrder", "SchemaArguments", "SchemaOptions", "Whitespace"]
 
 Whitespace = Literal["any", "compact", "single", "line"]
 PropertyOrder = Literal["schema", "any"]
@@ -29,10 +19,12 @@ Formats = Literal["assert", "strict", "annotate"]
 Draft = Literal["draft4", "draft6", "draft7", "2019-09", "2020-12"]
 
 
-class JsonArguments(TypedDict, total=False):
-    """Keyword arguments about schemas whose values are written as JSON.
+class SchemaArguments(TypedDict, total=False):
+    """Keyword arguments of `compile`, `generate`, `Generator`, `@fn` and `export` about schemas.
 
     Attributes:
+        format: "json", the default; or "yaml": the value is written in block-style YAML and read from it. See
+            docs/yaml.md, also for what `whitespace` means there.
         whitespace: the white space in JSON. "any": at most 64 characters in each gap. "line": the same without line
             breaks. "compact": none. "single": as `json.dumps` writes it; keys and punctuation are then forced text,
             which costs no step of a model. The default is "any" for `compile` and `export`, and "single" for functions
@@ -56,6 +48,7 @@ class JsonArguments(TypedDict, total=False):
             resolved against it. None, the default, for a schema without one.
     """
 
+    format: Format
     whitespace: Whitespace
     numbers: Numbers
     property_order: PropertyOrder
@@ -64,17 +57,6 @@ class JsonArguments(TypedDict, total=False):
     lenient: bool
     registry: Registry[Any] | None
     base_uri: str | None
-
-
-class SchemaArguments(JsonArguments, total=False):
-    """Keyword arguments of `compile`, `generate`, `Generator`, `@fn` and `export` about schemas; and `JsonArguments`.
-
-    Attributes:
-        format: "json", the default; or "yaml": the value is written in block-style YAML and read from it. See
-            docs/yaml.md, also for what `whitespace` means there.
-    """
-
-    format: Format
 
 
 _WORDS = (

@@ -50,6 +50,8 @@ __all__ = ["Caller", "acall", "call"]
 
 # Formats that write the mark of the answer themselves.
 _OWN_ANSWERS = ("harmony",)
+# Marks that end the turn of the model, although other messages may follow them in a conversation.
+_ENDS = {"harmony": ("<|call|>", "<|return|>")}
 
 _MAY = (
     "You may call these functions:\n{tools}\nTo call one, write only the call, like this: {example}\nOtherwise answer."
@@ -201,6 +203,7 @@ class Caller:
         if isinstance(self._model, Server):
             return self._begin_on_server(self._model, messages, tool_choice, settings, streams=streams)
         constraint = self._constraint(tool_choice)
+        settings = replace(settings, stop=(*settings.stop_texts(), *_ENDS.get(self.format, ())))
         encoded = partial(self._encoded, constraint, tool_choice)
         answers = self.format not in _OWN_ANSWERS
         return LocalRun(self._model, constraint, messages, settings, encoded=encoded, answers=answers)
