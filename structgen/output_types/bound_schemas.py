@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,8 @@ class BoundSchema:
 
     def __post_init__(self) -> None:
         if isinstance(self.schema, (dict, list)):
-            object.__setattr__(self, "schema", deepcopy(self.schema))
+            with suppress(RecursionError):  # the compiler refuses it
+                object.__setattr__(self, "schema", deepcopy(self.schema))
 
     @property
     def place(self) -> str:
@@ -47,7 +49,7 @@ class BoundSchema:
         if isinstance(self.schema, (dict, list, bool)):
             try:
                 return self.name, json.dumps(self.schema), repr(options)
-            except (TypeError, ValueError):  # decimals, for instance
+            except (TypeError, ValueError, RecursionError):  # decimals, for instance
                 return self.name, id(self), ""
         try:
             hash(self.schema)
@@ -63,7 +65,13 @@ class BoundSchema:
 
 
 def bound_schemas(bind: Mapping[str, Any]) -> dict[str, BoundSchema]:
-    """Return the schemas that nonterminals are bound to, by name."""
+    """Return the schemas that nonterminals are bound to, by name.
+
+    Raises:
+        TypeError: it is no mapping.
+    """
+    if not isinstance(bind, Mapping):
+        raise TypeError(f"bind maps the names of nonterminals to schemas; it is a {type(bind).__name__}")
     return {name: BoundSchema(name, schema) for name, schema in bind.items()}
 
 

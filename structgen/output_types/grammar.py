@@ -310,11 +310,11 @@ class Grammar:
             'structural_tag'
         """
         from structgen.kbnf.tokens import has_tokens
-        from structgen.output_types.structural_tags.reading import read_structural_tag
+        from structgen.output_types.structural_tags.reading import read_structural_tag, source_of
 
         special = [] if vocabulary is None else vocabulary.tokens_without_text()
         tree, bound = read_structural_tag(tag, special)
-        source = tag if isinstance(tag, str) else json.dumps(tag, default=repr)
+        source = tag if isinstance(tag, str) else source_of(tag)
         if has_tokens(tree):
             source = json.dumps([source, special])
         return cls("structural_tag", source, False, tree, bound=bound)
