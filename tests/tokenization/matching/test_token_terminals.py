@@ -77,7 +77,9 @@ def test_the_masks_allow_exactly_the_tokenizations(seed):
         if spelled == b"\xff".join(pieces):
             expected.add(tuple(ids))
     named = Grammar.kbnf(grammar.source.replace("<mark>", name), eager=False)
-    if make is bpe_tokenizers.llama2_like:  # after a special token, it puts a space before the text
+    if (
+        make is bpe_tokenizers.llama2_like and "#token" in named.source
+    ):  # after a special token, it puts a space before the text
         with pytest.raises(VocabularyError, match="changes the text after it"):
             structgen.compile(named, vocabulary, tokenization="proper")
         return
