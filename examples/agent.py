@@ -23,7 +23,7 @@ model = structgen.load("smollm2")
 for question in ["What does a kettle cost?", "What does a chair cost?"]:
     # SmolLM2 is too small to decide when it needs a tool, so the first reply has to be a call.
     found = structgen.run_tools(
-        model, question, [price_of, total], tool_choice="required", parallel=False, max_turns=3, max_new_tokens=40
+        model, question, [price_of, total], tool_choice="required", parallel=False, max_turns=2, max_new_tokens=40
     )
     for message in found.messages:
         calls = [(call["function"]["name"], call["function"]["arguments"]) for call in message.get("tool_calls", ())]

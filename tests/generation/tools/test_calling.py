@@ -95,7 +95,8 @@ HARMONY = ("<|channel|>", "<|message|>", "<|start|>", "<|end|>", "<|call|>", "<|
 
 def test_harmony_ends_a_call_with_an_end_token():
     said = [
-        '<|channel|>commentary to=functions.add<|constrain|>json<|message|>{"a": 2}<|call|>',
+        '<|channel|>commentary to=functions.add<|constrain|>json<|message|>{"a": 2}<|call|>'
+        "<|start|>assistant<|channel|>final<|message|>This comes after the end.<|return|>",
         "<|channel|>final<|message|>It is 3.<|return|>",
     ]
     model = ScriptedChat("harmony", said, special=HARMONY, ends=("<|call|>", "<|return|>"))
@@ -144,7 +145,7 @@ def test_calls_and_results_go_back(template):
         assert prompt.count("<|python_tag|>") == 2
         assert prompt.index("[tool]3") < prompt.index('{"a": 5}')
     if template in ("none", None):
-        assert "add returned: 3" in prompt
+        assert "The result of add is: 3." in prompt
 
 
 def test_messages_of_openais_interface():
@@ -157,7 +158,7 @@ def test_messages_of_openais_interface():
     ]
     model = ScriptedChat("none", ["Done.", ADD])
     assert structgen.call(model, messages, [add]).text == "Done."
-    assert "add returned: 3" in model.prompts[-1]
+    assert "The result of add is: 3." in model.prompts[-1]
     broken = {**call, "function": {"name": "add", "arguments": "{"}}
     with pytest.raises(ValueError, match="the arguments of a message's call of add are not JSON"):
         structgen.call(model, [messages[0], {**messages[1], "tool_calls": [broken]}], [add])
