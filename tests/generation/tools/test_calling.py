@@ -218,6 +218,20 @@ def test_arguments_that_a_validator_refuses():
     assert "must be even" in model.prompts[-1]
 
 
+def test_a_retry_is_told_of_the_tools_once():
+    said = '{"name": "halve", "arguments": {"number": 3}}'
+    model = ScriptedChat("none", [said, said.replace("3", "4")])
+    reply = structgen.call(model, "hi", [halve], max_retries=1, system="Be brief.")
+    assert reply.tool_calls[0].run() == 2
+    assert model.prompts[-1].count("You may call") == model.prompts[-1].count("Be brief.") == 1
+
+
+def test_a_raw_prompt_stays_as_it_is():
+    model = ScriptedChat("hermes", ['{"name": "add", "arguments": {"a": 2}}'])
+    assert structgen.call(model, "Call: ", [add], raw=True).tool_calls[0].run() == 3
+    assert model.prompts == ["Call: "]
+
+
 def test_a_reply_that_is_not_finished():
     with pytest.raises(structgen.IncompleteOutputError) as caught:
         structgen.call(ScriptedChat("hermes", [ADD]), "hi", [add], max_new_tokens=40)
