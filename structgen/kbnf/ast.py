@@ -24,6 +24,7 @@ Not in the published package (`kbnf`), but read and matched here:
     margin!                  Margin()                             margin! 'x'              x after the block's indent
     indented!(x)             Indented(body)                       indented!(line+)         lines indented further
     name (bound)             Hole(name, content)                  answer                   the JSON texts of a schema
+    #json {…}                Hole("json", (text, line))           #json {"type": "null"}   null
     #token'name'             Token(names)                         #token'<|im_end|>'       that token, and no text
     #token[ids]              Token(ids=…)                         #token[7,10-12]          one of these tokens
     #token[^ids]             Token(…, is_negated=True)            #token[^7]               any other token

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["BoundSchema", "bound_schemas"]
+if TYPE_CHECKING:
+    from structgen.kbnf import ast
+
+__all__ = ["BoundSchema", "bound_schemas", "with_written_schemas"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +35,8 @@ class BoundSchema:
 
     def __post_init__(self) -> None:
         if isinstance(self.schema, (dict, list)):
-            object.__setattr__(self, "schema", deepcopy(self.schema))
+            with suppress(RecursionError):  # the compiler refuses it
+                object.__setattr__(self, "schema", deepcopy(self.schema))
 
     @property
     def place(self) -> str:
@@ -44,7 +49,7 @@ class BoundSchema:
         if isinstance(self.schema, (dict, list, bool)):
             try:
                 return self.name, json.dumps(self.schema), repr(options)
-            except (TypeError, ValueError):  # decimals, for instance
+            except (TypeError, ValueError, RecursionError):  # decimals, for instance
                 return self.name, id(self), ""
         try:
             hash(self.schema)
@@ -60,5 +65,29 @@ class BoundSchema:
 
 
 def bound_schemas(bind: Mapping[str, Any]) -> dict[str, BoundSchema]:
-    """Return the schemas that nonterminals are bound to, by name."""
+    """Return the schemas that nonterminals are bound to, by name.
+
+    Raises:
+        TypeError: it is no mapping.
+    """
+    if not isinstance(bind, Mapping):
+        raise TypeError(f"bind maps the names of nonterminals to schemas; it is a {type(bind).__name__}")
     return {name: BoundSchema(name, schema) for name, schema in bind.items()}
+
+
+def with_written_schemas(grammar: ast.Grammar) -> tuple[ast.Grammar, tuple[BoundSchema, ...]]:
+    """Return a grammar whose schemas in `#json {…}` or `%json {…}` are bound, and these schemas."""
+    from structgen.kbnf import ast
+    from structgen.kbnf.holes import filled
+
+    found: dict[object, BoundSchema] = {}
+
+    def bound(hole: ast.Hole) -> ast.Expression:
+        if not isinstance(hole.content, tuple):
+            return hole
+        text, line = hole.content
+        if hole.content not in found:
+            found[hole.content] = BoundSchema(hole.name, json.loads(text), {}, f"the schema in line {line}")
+        return ast.Hole(hole.name, found[hole.content])
+
+    return filled(grammar, bound), tuple(found.values())

@@ -104,15 +104,16 @@ class Grammar:
         from structgen.kbnf.holes import with_holes
         from structgen.kbnf.reading.kbnf import parse
         from structgen.kbnf.validation import find_start, validate
-        from structgen.output_types.bound_schemas import bound_schemas
+        from structgen.output_types.bound_schemas import bound_schemas, with_written_schemas
 
         tree = parse(text, limits=limits)
         tree = replace(tree, start=find_start(tree) if start is None else start)
         bound = bound_schemas(bind or {})
         if bound:
             tree = with_holes(tree, bound)
+        tree, written = with_written_schemas(tree) if "#json" in text else (tree, ())
         validate(tree)
-        return cls("kbnf", text, eager, tree, start=tree.start, bound=tuple(bound.values()))
+        return cls("kbnf", text, eager, tree, start=tree.start, bound=(*bound.values(), *written))
 
     @classmethod
     def gbnf(cls, text: str, *, limits: Limits | None = None) -> Grammar:
@@ -174,9 +175,11 @@ class Grammar:
             'llguidance'
         """
         from structgen.kbnf.reading.lark import read_lark
+        from structgen.output_types.bound_schemas import with_written_schemas
 
         source, tree = read_lark(text, dialect=dialect, start=start, import_paths=import_paths, limits=limits)
-        return cls(dialect, source, False, tree, start=start)
+        tree, written = with_written_schemas(tree) if "%json" in source else (tree, ())
+        return cls(dialect, source, False, tree, start=start, bound=written)
 
     @classmethod
     def language(cls, name: str) -> Grammar:
@@ -307,11 +310,11 @@ class Grammar:
             'structural_tag'
         """
         from structgen.kbnf.tokens import has_tokens
-        from structgen.output_types.structural_tags.reading import read_structural_tag
+        from structgen.output_types.structural_tags.reading import read_structural_tag, source_of
 
         special = [] if vocabulary is None else vocabulary.tokens_without_text()
         tree, bound = read_structural_tag(tag, special)
-        source = tag if isinstance(tag, str) else json.dumps(tag, default=repr)
+        source = tag if isinstance(tag, str) else source_of(tag)
         if has_tokens(tree):
             source = json.dumps([source, special])
         return cls("structural_tag", source, False, tree, bound=bound)

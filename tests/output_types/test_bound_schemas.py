@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
+import re
 from typing import Any
 
 import pydantic
@@ -151,3 +152,28 @@ def test_messages_tell_the_location_in_the_schema():
     matcher = Matcher(constraint_of(bound("start ::= '<call>' x '</call>';", x=Point)).grammar)
     matcher.accept_bytes(b'<call>{"x":')
     assert "#/properties/x" in str(matcher.explain(ord("a")))
+
+
+def test_schemas_are_written_in_a_grammar():
+    kbnf = Grammar.kbnf('start ::= "<" x ">" | #json {"const": "}"}; x ::= #json{"enum": [1, 2]} | "-" x;', eager=False)
+    assert language(kbnf, '<>12-"}', 4) == {"<1>", "<2>", "<-1>", "<-2>", '"}"'}
+    assert kbnf == Grammar.kbnf(kbnf.source, eager=False)
+    lark = Grammar.lark('start: "a" %json {"type": "array", "items": {"type": "null"}, "maxItems": 1} "b"\n%ignore " "')
+    for text, is_text in (("a[null]b", True), ("a [null] b", True), ("a[] b", True), ("a[1]b", False), ("ab", False)):
+        assert lets_through(lark, text) == is_text
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Grammar.kbnf('start ::= #json {"a": };'), "line 1, column 17: expected a JSON object after '#json'"),
+        (lambda: Grammar.kbnf("start ::= #json 7;"), "line 1, column 11: expected a string right after '#'"),
+        (lambda: Grammar.kbnf('start ::= "a" -\n #json {};'), "#json {"),
+        (lambda: Grammar.kbnf('start ::= "a"\n #json {"type": "x"};'), "the schema in line 2: 'x' is not a JSON type"),
+        (lambda: Grammar.lark('start: a\na: %json {"type": "x"}'), "the schema in line 2: 'x' is not a JSON type"),
+        (lambda: Grammar.lark("start: %json {}", dialect="lark"), "%json is not supported"),
+    ],
+)
+def test_errors_of_written_schemas(make, message):
+    with pytest.raises(structgen.StructgenError, match=re.escape(message) if message != "#json {" else "json"):
+        constraint_of(make())

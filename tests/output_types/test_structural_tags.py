@@ -163,7 +163,8 @@ def test_white_space_stays_within_its_bound():
         ({"type": "tagg"}, r"the type 'tagg' is unknown \(at #/format/type\)\nHint: did you mean 'tag'"),
         ({}, r"'type' is missing \(at #/format\)"),
         (7, r"made of JSON objects, not of int \(at #/format\)"),
-        (text(7), r"a text without lone surrogates, not 7 \(at #/format/value\)"),
+        (text(7), r"it must be a text, not 7 \(at #/format/value\)"),
+        (text("\ud800"), r"a lone surrogate cannot be written \(at #/format/value\)"),
         ({**ANY, "excludes": [""]}, r"a text that is not empty \(at #/format/excludes/0\)"),
         ({**ANY, "max_tokens": 3}, r"max_tokens cannot be enforced.* \(at #/format/max_tokens\)"),
         ({**ANY, "color": 1}, r"'color' is unknown here \(at #/format\)"),
@@ -257,3 +258,21 @@ def test_tokens(format, walk):
 def test_errors_of_tokens_name_the_location(format, message):
     with pytest.raises(structgen.GrammarError, match=message):
         Grammar.structural_tag(whole(format))
+
+
+def test_depth_is_bounded():
+    nested: Any = text("x")
+    for _ in range(3000):
+        nested = {"type": "optional", "content": nested}
+    with pytest.raises(structgen.LimitExceededError, match="schema_depth"):
+        Grammar.structural_tag(whole(nested))
+    schema: Any = {"type": "integer"}
+    for _ in range(3000):
+        schema = {"type": "array", "items": schema}
+    for grammar in (
+        lambda: Grammar.kbnf("start ::= x;", bind={"x": schema}),
+        lambda: Grammar.structural_tag(whole({"type": "json_schema", "json_schema": schema})),
+        lambda: Grammar.tool_calls([{"name": "f", "parameters": schema}], "qwen_3_coder"),
+    ):
+        with pytest.raises(structgen.LimitExceededError, match="schema_depth"):
+            structgen.compile(grammar(), BYTES)

@@ -177,6 +177,8 @@ def test_reasoning():
         ([{"type": "retrieval"}], {}, "tool 1 is not of the type 'function'"),
         ([{"name": "a", "parameters": "x"}], {}, "the parameters of the tool 'a' are no JSON Schema"),
         ([lambda x: x], {}, "the parameter x of <lambda> has no annotation"),
+        ([{"name": 'a"b'}], {}, "the name of tool 1, 'a\"b', cannot be written"),
+        ([{"name": "a b"}], {}, "the name of tool 1, 'a b', cannot be written"),
     ],
 )
 def test_bad_tools(tools, options, message):
@@ -201,8 +203,8 @@ def test_bad_choices():
 
 
 def test_errors_of_parameters_name_the_tool():
-    grammar = Grammar.tool_calls([{"name": "a b", "parameters": {"type": "strin"}}], "qwen_3")
-    with pytest.raises(structgen.SchemaError, match="the parameters of the tool 'a b': "):
+    grammar = Grammar.tool_calls([{"name": "a-b", "parameters": {"type": "strin"}}], "qwen_3")
+    with pytest.raises(structgen.SchemaError, match="the parameters of the tool 'a-b': "):
         lets_through(grammar, "")
 
 

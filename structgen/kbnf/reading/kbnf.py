@@ -33,6 +33,7 @@ from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
+from structgen.kbnf.reading.json_schemas import json_hole
 from structgen.kbnf.reading.kbnf_lexer import Token, fail, source_offset, tokens, unescape
 from structgen.kbnf.reading.token_sets import token_set
 from structgen.kbnf.regex_facts import without_empty
@@ -236,6 +237,8 @@ class _Parser:
         if token.kind == "tokens":
             begin = token.offset + len("#token[")
             return token_set(self._text, token.offset, begin, token.offset + len(token.text) - 1, self._name_at)
+        if token.kind == "json":
+            return json_hole(self._text, token.offset, token.text[len("#json") :])
         if token.text == "margin!":
             return ast.Margin()
         return ast.AnyText() if token.text == "any!" else self._except()

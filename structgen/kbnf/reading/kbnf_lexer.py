@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
@@ -18,6 +19,7 @@ _TOKEN = re.compile(
   | (?P<keyword>(?:any|except|margin|indented)!)
   | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
   | (?P<number>[0-9]+)
+  | (?P<json>\#json(?=\s*\{))
   | (?P<regex>\#(?:substrs|token|ex|e)?(?=['"]))
   | (?P<tokens>\#token\[(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^]'"])*\])
   | (?P<mark>\(\*|::=|[=;,|()\[\]{}?*+!-])
@@ -45,7 +47,7 @@ class Token(NamedTuple):
     """A token of KBNF.
 
     Attributes:
-        kind: "string", "keyword", "name", "number", "regex", "tokens", "mark" or "end".
+        kind: "string", "keyword", "name", "number", "regex", "tokens", "json", "mark" or "end".
         text: as written, quotes included; "" at the end.
         offset: characters before it.
     """
@@ -72,11 +74,22 @@ def tokens(source: str) -> Iterator[Token]:
         found = match_at(source, offset)
         if found is None or found.group() == "(*":
             _fail_at_character(source, offset)
-        kind = found.lastgroup or ""
+        kind, end_of_token = found.lastgroup or "", found.end()
+        if kind == "json":
+            end_of_token = _end_of_json(source, end_of_token)
         if kind != "space":
-            yield Token(kind, found.group(), offset)
-        offset = found.end()
+            yield Token(kind, source[offset:end_of_token], offset)
+        offset = end_of_token
     yield Token("end", "", end)
+
+
+def _end_of_json(source: str, offset: int) -> int:
+    """Return the end of the JSON object that begins after some white space."""
+    begin = source.index("{", offset)
+    try:
+        return json.JSONDecoder().raw_decode(source, begin)[1]
+    except (ValueError, RecursionError) as error:
+        fail(source, begin, f"expected a JSON object after '#json': {error}")
 
 
 def _fail_at_character(source: str, offset: int) -> NoReturn:

@@ -70,7 +70,9 @@ class Fields:
 
     def text(self, name: str, default: Any = _MISSING) -> str:
         """Return a key's text."""
-        found: str = self._checked(name, default, "a text without lone surrogates", _is_text)
+        found: str = self._checked(name, default, "a text", lambda found: isinstance(found, str))
+        if not _is_text(found):
+            refuse("a lone surrogate cannot be written", self.at(name))
         return found
 
     def flag(self, name: str, default: bool = False) -> bool:

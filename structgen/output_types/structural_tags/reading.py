@@ -23,7 +23,7 @@ from structgen.output_types.structural_tags.reader import Reader, Scope, flat
 from structgen.output_types.structural_tags.tags import TAGS, Tag, triggered
 from structgen.output_types.structural_tags.tokens import TOKENS
 
-__all__ = ["read_structural_tag"]
+__all__ = ["read_structural_tag", "source_of"]
 
 _READERS = {**BASIC, **TAGS, **TOKENS}
 
@@ -50,6 +50,21 @@ def read_structural_tag(tag: Any, special_tokens: Collection[str] = ()) -> tuple
     except RecursionError as error:
         raise LimitExceededError("schema_depth", Limits().schema_depth) from error
     return ast.Grammar((ast.Rule("start", body), *reader.rules)), tuple(reader.schemas)
+
+
+def source_of(tag: Any) -> str:
+    """Return a structural tag as text; what is not JSON is shown.
+
+    Raises:
+        GrammarError: a key is not JSON.
+        LimitExceededError: it is nested too deeply.
+    """
+    try:
+        return json.dumps(tag, default=repr)
+    except RecursionError as error:
+        raise LimitExceededError("schema_depth", Limits().schema_depth) from error
+    except (TypeError, ValueError) as error:
+        raise GrammarError(f"the structural tag is not JSON: {error}") from error
 
 
 def _whole(reader: Reader, tag: Any) -> ast.Expression:

@@ -14,6 +14,7 @@ from structgen.schema.function_arguments import arguments_of, description_of, na
 __all__ = ["Tool", "read_tools"]
 
 _ANY_OBJECT = {"type": "object"}
+_NAME = re.compile(r'[^\s"\\<>{}\x00-\x1f\ud800-\udfff]+')
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
 
 
@@ -51,12 +52,17 @@ def read_tools(tools: Iterable[Any]) -> list[Tool]:
             a server of MCP lists it, with `inputSchema`.
 
     Raises:
-        FunctionDefinitionError: a tool has none of these forms, two have the same name, or a parameter of a function
-            has no annotation.
+        FunctionDefinitionError: a tool has none of these forms, two have the same name, a name has white space or
+            quotes, or a parameter of a function has no annotation.
     """
     found: dict[str, Tool] = {}
     for number, tool in enumerate(tools, 1):
         read = _read(tool, number)
+        if not _NAME.fullmatch(read.name):
+            raise FunctionDefinitionError(
+                f"the name of tool {number}, {read.name!r}, cannot be written in every format",
+                hint='a name has no white space and none of the characters " \\ < > { }',
+            )
         if read.name in found:
             raise FunctionDefinitionError(f"two tools are called {read.name!r}", hint="rename one of them")
         found[read.name] = read

@@ -93,7 +93,7 @@ def test_what_is_read(text, valid, invalid):
         ("start: <[1000-]>", 1, 14, "expected ',' between token ids"),
         ("start: <[7-3]>", 1, 10, "7-3 is no range of token ids"),
         ("start: @other", 1, 8, "@other is not supported"),
-        ('start: %json {"type": "string"}', 1, 8, "%json is not supported"),
+        ('start: A\nA: %json {"type": "string"}', 2, 4, "%json is not supported"),
         ('start: %regex {"words": "a"}', 1, 8, "this %regex is not supported"),
         ("start: %json {", 1, 14, "expected JSON"),
         ("start: a", 1, 8, "the rule 'a' is not defined"),
