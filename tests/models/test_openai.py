@@ -215,7 +215,10 @@ def test_text_and_calls(model, server):
     first, second = server.requests
     assert first["response_format"]["json_schema"]["schema"]["$defs"]["move"]
     assert "Moves." in first["messages"][0]["content"]
-    assert second["messages"][-1] == {"role": "user", "content": "move returned: 8"}
+    assert second["messages"][-1] == {
+        "role": "user",
+        "content": "The result of move is: 8. Now answer in plain text, or call another function.",
+    }
     server.answers += [answers[0], '{"text": "Done."}']
     with structgen.stream_call(model, "hi", [move]) as s:
         parts = list(s)

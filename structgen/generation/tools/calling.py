@@ -296,9 +296,10 @@ class Caller:
         if template is not None and shows_tools(model, template):
             if is_told:
                 variables["tools"] = self.toolbox.definitions
-        elif is_told:
+        elif is_told and not settings.raw:
             system = self._described(must=tool_choice != "auto")
-            settings = replace(settings, system=f"{settings.system}\n\n{system}" if settings.system else system)
+            if not _has_system(prompt, system):  # a retry has it
+                settings = replace(settings, system=f"{settings.system}\n\n{system}" if settings.system else system)
         whole = conversation(prompt, constraint, settings, describe=False)
         if has_calls(whole):
             form = form_for(model, cast(str, template), self.format) if self._is_native else TEXT_FORM
@@ -317,6 +318,13 @@ class Caller:
 
     def _rendered(self) -> str:
         return "\n".join(render(tool["function"]) for tool in self.toolbox.definitions)
+
+
+def _has_system(prompt: Prompt, text: str) -> bool:
+    """Return whether the system message of a prompt has a text."""
+    if isinstance(prompt, str):
+        return False
+    return any(message["role"] == "system" and text in str(message.get("content")) for message in prompt[:1])
 
 
 def tool_template(model: Any) -> str | None:

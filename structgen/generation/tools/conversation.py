@@ -59,6 +59,7 @@ _FORMS = (
 TEXT_FORM = _FORMS[-1]
 """The form for templates that know no tools."""
 
+_RETURNED = "The result of {name} is: {result}. Now answer in plain text, or call another function."
 _NAMES = ("probe_alpha", "probe_beta")
 _TOOLS = [
     {
@@ -257,7 +258,7 @@ def _result(message: Mapping[str, Any], form: Form, messages: Sequence[Mapping[s
     """Return the message of a result; with the tool's name, which OpenAI's form leaves out."""
     name = message.get("name") or _called(message.get("tool_call_id"), messages)
     if form.by_user:
-        return {"role": "user", "content": f"{name} returned: {message.get('content')}"}
+        return {"role": "user", "content": _RETURNED.format(name=name, result=message.get("content"))}
     return {**message, "name": name} if name else dict(message)
 
 

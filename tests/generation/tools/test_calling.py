@@ -95,7 +95,8 @@ HARMONY = ("<|channel|>", "<|message|>", "<|start|>", "<|end|>", "<|call|>", "<|
 
 def test_harmony_ends_a_call_with_an_end_token():
     said = [
-        '<|channel|>commentary to=functions.add<|constrain|>json<|message|>{"a": 2}<|call|>',
+        '<|channel|>commentary to=functions.add<|constrain|>json<|message|>{"a": 2}<|call|>'
+        "<|start|>assistant<|channel|>final<|message|>This comes after the end.<|return|>",
         "<|channel|>final<|message|>It is 3.<|return|>",
     ]
     model = ScriptedChat("harmony", said, special=HARMONY, ends=("<|call|>", "<|return|>"))
@@ -144,7 +145,7 @@ def test_calls_and_results_go_back(template):
         assert prompt.count("<|python_tag|>") == 2
         assert prompt.index("[tool]3") < prompt.index('{"a": 5}')
     if template in ("none", None):
-        assert "add returned: 3" in prompt
+        assert "The result of add is: 3." in prompt
 
 
 def test_messages_of_openais_interface():
@@ -157,7 +158,7 @@ def test_messages_of_openais_interface():
     ]
     model = ScriptedChat("none", ["Done.", ADD])
     assert structgen.call(model, messages, [add]).text == "Done."
-    assert "add returned: 3" in model.prompts[-1]
+    assert "The result of add is: 3." in model.prompts[-1]
     broken = {**call, "function": {"name": "add", "arguments": "{"}}
     with pytest.raises(ValueError, match="the arguments of a message's call of add are not JSON"):
         structgen.call(model, [messages[0], {**messages[1], "tool_calls": [broken]}], [add])
@@ -217,6 +218,20 @@ def test_arguments_that_a_validator_refuses():
     assert "must be even" in model.prompts[-1]
 
 
+def test_a_retry_is_told_of_the_tools_once():
+    said = '{"name": "halve", "arguments": {"number": 3}}'
+    model = ScriptedChat("none", [said, said.replace("3", "4")])
+    reply = structgen.call(model, "hi", [halve], max_retries=1, system="Be brief.")
+    assert reply.tool_calls[0].run() == 2
+    assert model.prompts[-1].count("You may call") == model.prompts[-1].count("Be brief.") == 1
+
+
+def test_a_raw_prompt_stays_as_it_is():
+    model = ScriptedChat("hermes", ['{"name": "add", "arguments": {"a": 2}}'])
+    assert structgen.call(model, "Call: ", [add], raw=True).tool_calls[0].run() == 3
+    assert model.prompts == ["Call: "]
+
+
 def test_a_reply_that_is_not_finished():
     with pytest.raises(structgen.IncompleteOutputError) as caught:
         structgen.call(ScriptedChat("hermes", [ADD]), "hi", [add], max_new_tokens=40)
@@ -254,7 +269,8 @@ def test_bad_tools():
         ([bare], "parameter x of bare has no annotation"),
         ([many], r"\*values"),
         ([add, again], "two tools are called 'add'"),
-        ([lambda: 1], "a tool cannot be called '<lambda>'"),
+        ([lambda: 1], "the name of tool 1, '<lambda>', cannot be written"),
+        ([{"name": "a+b"}], r"a tool cannot be called 'a\+b'"),
         ([3], "tool 1 is a int"),
         ([{"type": "function", "function": {}}], "tool 1 has no name"),
         ([{"type": "web_search"}], "not of the type 'function'"),
