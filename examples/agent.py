@@ -1,31 +1,30 @@
-"""A typed agent: in each step the model picks a function and its arguments; the last function answers."""
+"""An agent with two tools: the model calls them until it answers; a tool's exception goes back to the model."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 import structgen
 
-PRICES = {"kettle": 39.9, "lamp": 12.5, "chair": 80.0}
+DEGREES = {"Lyon": 18, "Paris": 15}
 
 
-def price_of(product: Literal["kettle", "lamp", "chair"]) -> float:
-    """Look up the price of one product."""
-    return PRICES[product]
+def weather_in(city: Annotated[str, Field(max_length=20)]) -> str:
+    """Look up the weather in a city."""
+    return f"{DEGREES[city]} degrees and sunny in {city}"
 
 
-def answer(price: Annotated[float, Field(ge=0, le=1000)]) -> float:
-    """Tell the customer the price. Call this when the price is known."""
-    return price
+def total(a: Annotated[int, Field(ge=0, le=999)], b: Annotated[int, Field(ge=0, le=999)]) -> int:
+    """Add two numbers."""
+    return a + b
 
 
 model = structgen.load("smollm2")
-messages = [{"role": "user", "content": "What does a kettle cost? Look up its price, then answer."}]
-for _ in range(3):
-    known = any("price_of returned" in message["content"] for message in messages)
-    step = structgen.call(model, messages, [answer] if known else [price_of])
-    returned = step.run()
-    print(f"{step.name}({', '.join(f'{name}={value!r}' for name, value in step.arguments.items())}) -> {returned}")
-    if step.function is answer:
-        break
-    messages += step.messages(returned)
+for question in ["What is the sum of 120 and 45?", "Does it rain in Oslo?"]:
+    # SmolLM2 is too small to decide when it needs a tool, so the first reply has to be a call.
+    found = structgen.run_tools(
+        model, question, [weather_in, total], tool_choice="required", parallel=False, max_turns=2, max_new_tokens=40
+    )
+    for message in found.messages:
+        calls = [(call["function"]["name"], call["function"]["arguments"]) for call in message.get("tool_calls", ())]
+        print(f"{message['role']}: {message['content']}", *calls)

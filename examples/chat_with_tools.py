@@ -19,5 +19,6 @@ def weather(city: Annotated[str, Field(max_length=20)], unit: Literal["C", "F"] 
 
 model = structgen.load("smollm2")
 for question in ["What is 17 plus 25?", "Is it warm in Lyon?"]:
-    step = structgen.call(model, question, [weather, add])
-    print(f"{question} {step.name}({dict(step.arguments)}) -> {step.run()}")
+    reply = structgen.call(model, question, [weather, add], tool_choice="required", parallel=False)
+    for call in reply.tool_calls:
+        print(f"{question} {call.name}({dict(call.arguments)}) -> {call.run()}")

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from structgen.diagnostics.check import check as check
     from structgen.diagnostics.trace import Trace as Trace
     from structgen.diagnostics.trace import trace as trace
+    from structgen.engine.matching.batches import fill_next_token_bitmask as fill_next_token_bitmask
     from structgen.engine.matching.expectations import Expected as Expected
     from structgen.engine.matching.explaining import Explanation as Explanation
     from structgen.engine.matching.matcher import Matcher as Matcher
-    from structgen.engine.matching.matcher import fill_next_token_bitmask as fill_next_token_bitmask
     from structgen.engine.vocabulary.bitmask import allocate_token_bitmask as allocate_token_bitmask
     from structgen.engine.vocabulary.bitmask import apply_token_bitmask as apply_token_bitmask
     from structgen.engine.vocabulary.vocabulary import Vocabulary as Vocabulary
@@ -59,9 +59,17 @@ if TYPE_CHECKING:
     from structgen.generation.settings import Reasoning as Reasoning
     from structgen.generation.streams import AsyncStream as AsyncStream
     from structgen.generation.streams import Stream as Stream
-    from structgen.generation.tool_calls import ToolCall as ToolCall
-    from structgen.generation.tool_calls import acall as acall
-    from structgen.generation.tool_calls import call as call
+    from structgen.generation.tools.calling import acall as acall
+    from structgen.generation.tools.calling import call as call
+    from structgen.generation.tools.loop import Transcript as Transcript
+    from structgen.generation.tools.loop import arun_tools as arun_tools
+    from structgen.generation.tools.loop import run_tools as run_tools
+    from structgen.generation.tools.results import ToolCall as ToolCall
+    from structgen.generation.tools.results import ToolReply as ToolReply
+    from structgen.generation.tools.streaming import AsyncCallStream as AsyncCallStream
+    from structgen.generation.tools.streaming import CallStream as CallStream
+    from structgen.generation.tools.streaming import astream_call as astream_call
+    from structgen.generation.tools.streaming import stream_call as stream_call
     from structgen.integrations.export import export as export
     from structgen.models.gguf import from_llama_cpp as from_llama_cpp
     from structgen.models.loading import load as load
@@ -75,6 +83,7 @@ if TYPE_CHECKING:
     from structgen.output_types.substring import SubstringOf as SubstringOf
     from structgen.output_types.template import Template as Template
     from structgen.output_types.template import template as template
+    from structgen.output_types.tool_formats.tools import Tool as Tool
     from structgen.tokenization.direct_merge import direct_merge as direct_merge
     from structgen.tokenization.merges.token_automata import TokenAutomaton as TokenAutomaton
 

@@ -111,7 +111,10 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--examples", metavar="FILE", help="JSON Lines of pairs: [prompt, answer]")
     parser.add_argument("--describe-schema", action="store_true", help="describe the schema in the system message")
     parser.add_argument(
-        "--reasoning", type=int, metavar="N", help="think first, in at most N tokens between <think> and </think>"
+        "--reasoning", type=int, metavar="N", help="think first, in at most N tokens between the model's marks"
+    )
+    parser.add_argument(
+        "--template", metavar="JSON", help="variables of the chat template: '{\"enable_thinking\": false}'"
     )
     parser.add_argument(
         "--tokenization",
@@ -201,6 +204,8 @@ def running(options: argparse.Namespace) -> RunOptions:
     if options.examples:
         lines = read_file(options.examples, "the examples").splitlines()
         found["examples"] = [read_json(line, options.examples) for line in lines if line.strip()]
+    if options.template is not None:
+        found["template"] = read_json(options.template, "--template")
     if options.tokenization is not None:
         found["tokenization"] = options.tokenization
     if options.reasoning is not None:
@@ -226,12 +231,15 @@ def check_before_loading(schema: Any, options: argparse.Namespace, reading: Sche
     from structgen.compilation.constraint import Constraint
     from structgen.engine.vocabulary.vocabulary import byte_vocabulary
     from structgen.generation.settings import Settings
+    from structgen.kbnf.tokens import has_tokens
+    from structgen.output_types.grammar import Grammar
 
     with usage_errors():
         settings: dict[str, Any] = dict(running(options))
         settings.pop("tokenization", None)  # only the model's tokenizer can tell
         Settings(**settings)
-        if not isinstance(schema, Constraint):
+        has_names = isinstance(schema, Grammar) and has_tokens(schema.tree)  # of tokens: only the model can tell
+        if not isinstance(schema, Constraint) and not has_names:
             compile(schema, byte_vocabulary(), **reading)
 
 

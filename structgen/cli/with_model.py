@@ -79,6 +79,10 @@ def add_call(commands: Commands) -> None:
         commands, "call", short="let the model choose a Python function and its arguments", examples=_CALL
     )
     call.add_argument("--tool", action="append", required=True, metavar="MODULE:function", help="one of the functions")
+    call.add_argument(
+        "--tool-choice", default="required", metavar="CHOICE", help="auto, required (default), none, or a function"
+    )
+    call.add_argument("--call-format", metavar="NAME", help="the format of the calls; by default the model's own")
     call.add_argument("--run", action="store_true", help="call the function and print its result")
     call.add_argument("prompt", help='the prompt, or "-" to read it from stdin')
     add_running(call)
@@ -171,17 +175,23 @@ def _generate(options: argparse.Namespace) -> None:
 
 def _call(options: argparse.Namespace) -> None:
     tools, prompt = [import_name(name) for name in options.tool], read_prompt(options)
-    from structgen.generation.tool_calls import call, schema_of_tools
+    from structgen.generation.tools.calling import call
+    from structgen.output_types.grammar import Grammar
 
     with usage_errors():
-        schema = schema_of_tools(tools)
-    check_before_loading(schema, options, {})
+        grammar = Grammar.tool_calls(tools, options.call_format or "json", tool_choice=options.tool_choice)
+    check_before_loading(grammar, options, {})
     model = load_model(options.model)
     with usage_errors():
-        step = call(model, prompt, tools, **running(options))
-    print(_as_json(step.run()) if options.run else step.text)
-    if options.run:
-        print(step.text, file=sys.stderr)
+        reply = call(
+            model, prompt, tools, tool_choice=options.tool_choice, format=options.call_format, **running(options)
+        )
+    print(reply.text, file=sys.stderr, end="\n" if reply.text else "")
+    for step in reply.tool_calls:
+        shown = json.dumps({"name": step.name, "arguments": json.loads(step.source)}, ensure_ascii=False)
+        print(_as_json(step.run()) if options.run else shown)
+        if options.run:
+            print(shown, file=sys.stderr)
 
 
 def _map(options: argparse.Namespace) -> None:

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
 from structgen.compilation.cache import CompileCache, estimated_bytes
 from structgen.compilation.constraint import Constraint, Tokenization
-from structgen.compilation.inputs import CompileInput, as_grammar, from_grammar, from_json_lines, from_source
+from structgen.compilation.inputs import (
+    CompileInput,
+    as_grammar,
+    from_grammar,
+    from_json_lines,
+    from_parameters,
+    from_source,
+)
 from structgen.engine.automata.eager import build_automata
 from structgen.engine.deadlines import Deadline
 from structgen.engine.fork_safety import call_in_forked
@@ -27,8 +34,10 @@ from structgen.engine.memory import release_free_memory
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
 from structgen.errors import LimitExceededError, StructgenError, UnsatisfiableSchemaError, VocabularyError
 from structgen.limits import Limits
+from structgen.output_types.bound_schemas import BoundSchema
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
+from structgen.output_types.parameters import Parameters
 from structgen.output_types.template import Template
 from structgen.output_types.yaml import Yaml
 from structgen.schema import Source, begins_with_bracket, begins_with_many_texts, resolve
@@ -125,7 +134,7 @@ def compile(
         eager_automata: build the automata of the grammar's terminals now, and not when a text first needs them. A
             schema's rules are made from the text so far, so only those terminals are built that all texts share.
         options: see `structgen.schema.options.SchemaArguments`: `format`, `whitespace`, `property_order`,
-            `formats`, `draft`, `lenient`, `registry`, `base_uri`. Grammars ignore all but `format`.
+            `formats`, `draft`, `lenient`, `registry`, `base_uri`. Of grammars, they are for the schemas in them.
 
     Raises:
         SchemaError: the schema cannot be used; with the JSON pointer of the location.
@@ -157,11 +166,11 @@ def compile(
     except (StructgenError, TypeError, ValueError):
         raise
     except BaseException:  # such as KeyboardInterrupt and MemoryError: a table may be half written
-        SharedState.of(vocabulary).drop(call.limits)
+        SharedState.drop_all(vocabulary, call.limits)
         forget_automata()
         raise
     passed.__context__ = None
-    SharedState.of(vocabulary).drop(call.limits)
+    SharedState.drop_all(vocabulary, call.limits)
     release_free_memory()
     raise passed
 
@@ -188,6 +197,8 @@ def _constraint(call: CompileCall, vocabulary: Vocabulary, checked: SchemaOption
         compiled = _compiled(
             prepared, vocabulary, limits, spellable, cache=cache, eager_automata=call.eager_automata, original=original
         )
+        if proper is not None and compiled.has_marks:
+            proper.check_token_terminals(compiled.tables.marks)
     return Constraint(compiled, prepared, proper=proper, stored=partial(_stored, call, prepared, vocabulary))
 
 
@@ -240,7 +251,14 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
     if isinstance(given, (Grammar, Template)) and options.format == "yaml":
         raise ValueError(f"format='yaml' is for schemas, not for a {type(given).__name__}")
     if isinstance(given, Grammar):
-        return from_grammar(given)
+
+        def of_schema(bound: BoundSchema) -> CompileInput:
+            part = replace(bound.schema, eager=False) if isinstance(bound.schema, Grammar) else bound.schema
+            return compile_input(part, replace(options, **bound.options), limits, cache=cache)
+
+        return from_grammar(given, of_schema)
+    if isinstance(given, Parameters):
+        return from_parameters(given, options, limits)
     if isinstance(given, JsonLines):
         return from_json_lines(given, options, limits)
     if isinstance(given, Template):
@@ -323,7 +341,7 @@ def _tables(
     narrowed = None if spellable is None else spellable.terminal
     what = "text of the grammar"
     try:
-        tables = prepared.tables(limits, Deadline(limits.compile_seconds), is_empty, narrowed)
+        tables = prepared.tables(limits, Deadline(limits.compile_seconds), is_empty, narrowed, vocabulary)
         written = tables if spellable is None else spellable.tables(tables, limits)
         if spellable is None or written.accepts_empty or has_text(written):
             return tables, written
@@ -332,7 +350,8 @@ def _tables(
         if narrowed is None:
             raise
         cause, what = error, f"value of the schema (at #{error.pointer})"
-    original.tables(limits, Deadline(limits.compile_seconds), is_empty, None)  # raises if the input itself is to blame
+    # Raises if the input itself is to blame.
+    original.tables(limits, Deadline(limits.compile_seconds), is_empty, None, vocabulary)
     raise _cannot_spell(what) from cause
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -18,10 +19,14 @@ from structgen.engine.deadlines import Deadline, spend
 from structgen.engine.grammar.composition import has_text, repetition
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.regex.tree import Regex
-from structgen.errors import GrammarError, LimitExceededError, SchemaError
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.errors import GrammarError, LimitExceededError, SchemaError, StructgenError
+from structgen.kbnf.holes import holes_of
 from structgen.limits import Limits
+from structgen.output_types.bound_schemas import BoundSchema
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
+from structgen.output_types.parameters import Parameters
 from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.shared_parts import check_size
@@ -30,12 +35,21 @@ from structgen.schema.reading.writable import Narrowed
 if TYPE_CHECKING:
     from structgen.kbnf import ast
 
-__all__ = ["CompileInput", "IsEmpty", "JsonValue", "as_grammar", "from_grammar", "from_json_lines", "from_source"]
+__all__ = [
+    "CompileInput",
+    "IsEmpty",
+    "JsonValue",
+    "as_grammar",
+    "from_grammar",
+    "from_json_lines",
+    "from_parameters",
+    "from_source",
+]
 
 IsEmpty = Callable[[Regex], bool]
 """Returns whether a regex matches nothing."""
 
-MakeTables = Callable[[Limits, Deadline, IsEmpty, Narrowed | None], GrammarTables]
+MakeTables = Callable[[Limits, Deadline, IsEmpty, Narrowed | None, Vocabulary], GrammarTables]
 """The type of `CompileInput.tables`."""
 
 
@@ -59,7 +73,8 @@ class CompileInput:
     Attributes:
         key: equal for inputs that have the same rules, apart from limits, and only for these.
         tables: makes the rules. Its arguments are limits, a deadline, a function that finds whether a regex matches
-            nothing, and one that narrows a regex to the texts that can be spelled (None for all of them).
+            nothing, one that narrows a regex to the texts that can be spelled (None for all of them), and the
+            vocabulary, whose tokens a grammar may name.
         parse: returns the value of a whole text; its second argument is the context of validators (`info.context`).
         pieces: the reverse: returns the pieces of a value's text, texts and values, in order. Formats other than JSON
             accept their text, too. Raises ValueError for a value that does not fit.
@@ -103,11 +118,27 @@ def as_grammar(given: Any) -> Any:
     return given
 
 
-def from_grammar(grammar: Grammar) -> CompileInput:
-    """Return the compile input of a grammar."""
+def from_grammar(grammar: Grammar, make_input: Callable[[BoundSchema], CompileInput]) -> CompileInput:
+    """Return the compile input of a grammar.
 
-    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
+    Args:
+        grammar: the grammar.
+        make_input: makes the compile input of a schema in it.
+
+    Raises:
+        StructgenError: a schema in it cannot be used; the message begins with its name.
+    """
+    parts = {id(hole.content): _of_hole(hole, make_input) for hole in holes_of(grammar.tree)} if grammar.bound else {}
+
+    def tables(
+        limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
+    ) -> GrammarTables:
         from structgen.kbnf.normal_form.passes import normalize  # only grammars need it
+
+        def tables_of(content: object) -> GrammarTables:
+            bound, part = parts[id(content)]
+            with _errors_in(bound):
+                return part.tables(limits, deadline, is_empty, narrowed, vocabulary)
 
         found = normalize(
             grammar.tree,
@@ -119,6 +150,8 @@ def from_grammar(grammar: Grammar) -> CompileInput:
             limits=limits,
             deadline=deadline,
             is_empty=is_empty,
+            tables_of=tables_of,
+            vocabulary=vocabulary,
         )
         if grammar.kind == "regex" and narrowed is None and not (found.accepts_empty or has_text(found)):
             raise GrammarError(f"the regex {grammar.source!r} matches no text")
@@ -127,13 +160,29 @@ def from_grammar(grammar: Grammar) -> CompileInput:
     def parse(text: str, context: Any = None) -> Any:
         return grammar.parse(text)
 
-    key = (grammar.kind, grammar.source, grammar.eager, grammar.start)
+    key = (grammar.kind, grammar.source, grammar.eager, grammar.start, *[part.key for _, part in parts.values()])
     origin = None
-    if grammar.kind == "kbnf":
+    if grammar.kind == "kbnf" and not parts:
         origin = partial(_rules_of_terminals, grammar.source, grammar.start)
-    elif grammar.is_made_of_others:
+    elif grammar.is_made_of_others or parts:
         origin = partial(_rules_of_tree, grammar.tree)
     return CompileInput(key, tables, parse, lambda value: [grammar.spell(value)], eager=grammar.eager, origin=origin)
+
+
+def _of_hole(hole: ast.Hole, make_input: Callable[[BoundSchema], CompileInput]) -> tuple[BoundSchema, CompileInput]:
+    assert isinstance(hole.content, BoundSchema)
+    with _errors_in(hole.content):
+        return hole.content, make_input(hole.content)
+
+
+@contextmanager
+def _errors_in(bound: BoundSchema) -> Iterator[None]:
+    """Name the place of a schema in its errors."""
+    try:
+        yield
+    except StructgenError as error:
+        error.add_location(bound.place)
+        raise
 
 
 def _rules_of_terminals(source: str, start: str) -> Mapping[Regex, tuple[str, ...]]:
@@ -162,7 +211,9 @@ def from_source(source: Source, limits: Limits) -> CompileInput:
     if source.options.format == "yaml":
         return _from_yaml(source, limits)
 
-    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
+    def tables(
+        limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
+    ) -> GrammarTables:
         return json_schema_to_rules(
             source.json_schema, source.options, limits=limits, deadline=deadline, narrowed=narrowed
         )
@@ -182,7 +233,9 @@ def _from_yaml(source: Source, limits: Limits) -> CompileInput:
 
     require_yaml()
 
-    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
+    def tables(
+        limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
+    ) -> GrammarTables:
         return json_schema_to_yaml_rules(source.json_schema, source.options, limits=limits, deadline=deadline)
 
     def parse(text: str, context: Any = None) -> Any:
@@ -193,6 +246,29 @@ def _from_yaml(source: Source, limits: Limits) -> CompileInput:
 
     key = ("schema", _content(source, limits), source.options.without_registry())
     return CompileInput(key, tables, parse, pieces, is_yaml=True, source=source)
+
+
+def from_parameters(parameters: Parameters, options: SchemaOptions, limits: Limits) -> CompileInput:
+    """Return the compile input of the arguments of a call, in a notation of their own. Its texts are read as texts.
+
+    Args:
+        parameters: the schema and the notation.
+        options: how the schema is read.
+        limits: bounds; named in errors.
+    """
+    source = resolve(parameters.schema, limits=limits, options=options)
+
+    def tables(
+        limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
+    ) -> GrammarTables:
+        from structgen.schema.rules.parameters import parameter_rules  # only calls need it
+
+        return parameter_rules(
+            source, parameters.style, parameters.excludes, limits=limits, deadline=deadline, narrowed=narrowed
+        )
+
+    key = ("parameters", parameters.style, parameters.excludes, from_source(source, limits).key)
+    return CompileInput(key, tables, lambda text, context=None: text, lambda value: [value])
 
 
 def from_json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) -> CompileInput:
@@ -209,8 +285,11 @@ def from_json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) ->
         options = replace(options, whitespace="line")
     item = from_source(resolve(lines.item, limits=limits, options=options), limits)
 
-    def tables(limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
-        return repetition(item.tables(limits, deadline, is_empty, narrowed), b"\n", lines.min_items, lines.max_items)
+    def tables(
+        limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
+    ) -> GrammarTables:
+        made = item.tables(limits, deadline, is_empty, narrowed, vocabulary)
+        return repetition(made, b"\n", lines.min_items, lines.max_items)
 
     def parse(text: str, context: Any = None) -> list[Any]:
         return [item.parse(line, context) for line in text.removesuffix("\n").split("\n")] if text else []

@@ -116,11 +116,16 @@ class GrammarLogitsProcessor:
         return row[: self._prompt_width].tobytes() if self._depends_on_prompt else b""
 
     def _all_ended(self, rows: NDArray[np.int64]) -> bool:
-        """Return whether every row has an end token.
+        """Return whether every row has an end token that ends its text.
 
         No loop asks for scores of finished rows: a finished output became a prompt.
         """
-        return bool(np.isin(rows[:, self._prompt_width :], list(self._ends)).any(axis=1).all())
+        generated = rows[:, self._prompt_width :]
+        if not np.isin(generated, list(self._ends)).any(axis=1).all():
+            return False
+        # An end token may also stand between two turns, where the grammar has it there.
+        states = [self._replay(self._prompt(row), row[self._prompt_width :]) for row in rows]
+        return all(state is None or state.is_terminated for state in states)
 
     def _continues(self, rows: NDArray[np.int64]) -> bool:
         """Return whether every row is a row of the last step plus one token."""

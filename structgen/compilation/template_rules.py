@@ -19,6 +19,7 @@ from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.splitting import split
 from structgen.engine.regex import tree as rx
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GrammarError
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
@@ -72,6 +73,7 @@ def _tables(
     deadline: Deadline,
     is_empty: IsEmpty,
     narrowed: Narrowed | None,
+    vocabulary: Vocabulary,
 ) -> GrammarTables:
     found: list[bytes | GrammarTables] = []
     holes = iter(names)
@@ -81,10 +83,15 @@ def _tables(
             continue
         name = next(holes)
         try:
-            tables = part.tables(limits, deadline, is_empty, narrowed)
+            tables = part.tables(limits, deadline, is_empty, narrowed, vocabulary)
         except GrammarError as error:
             reason = str(error).removesuffix(f"\nHint: {error.hint}")
             raise GrammarError(f"in the hole {name!r}: {reason}", hint=error.hint) from error
+        if tables.marks:
+            raise GrammarError(
+                f"the hole {name!r} has token terminals: the value of a hole is read from its text",
+                hint="put the tokens into a grammar around the value: Grammar.concat",
+            )
         if not (tables.accepts_empty or has_text(tables)):
             raise GrammarError(f"nothing fits the hole {name!r}")
         found.append(tables)
@@ -195,7 +202,9 @@ class _HoleValues:
         """The values of the schema where all of them are strings; empty otherwise."""
         return strings_of_schema(self._source.json_schema, self._source.options, limits=self._limits)
 
-    def tables(self, limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None) -> GrammarTables:
+    def tables(
+        self, limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
+    ) -> GrammarTables:
         """Return the rules; see `CompileInput`."""
         if not self._strings:
             return json_schema_to_rules(

@@ -162,6 +162,7 @@ class _Tracer:
         self.seconds = 0.0
         self._is_json = constraint.is_json
         self._most_wanted = wanted
+        self._grammar = constraint.grammar
         self._vocabulary = constraint.vocabulary
         _, prefix, self._matcher = constraint.healed(prompt_ids)
         self._prefix_bytes = len(prefix)  # bytes of the prompt that are written again
@@ -198,11 +199,12 @@ class _Tracer:
             masked = probability / mass if mass > 0 else None
             wanted = self._wanted(np.where(is_allowed, 0.0, odds))
         text = self.text
+        ends = token_id in self._vocabulary.eos_token_ids and self._matcher.is_accepting
         self.steps.append(
             Step(
                 token_id,
-                self._text_of(token_id),
-                token_id in self._vocabulary.eos_token_ids,
+                "" if ends else self._text_of(token_id),
+                ends,
                 forced,
                 probability,
                 masked,
@@ -218,7 +220,7 @@ class _Tracer:
         )
         self._rolled_back = ()
         self._matcher.accept_token(token_id)
-        self._written += self._vocabulary.token_bytes(token_id) or b""
+        self._written += b"" if ends else self._grammar.written(token_id)
         self._resumed = time.perf_counter()
 
     def _wanted(self, odds: NDArray[np.float64]) -> tuple[RefusedToken, ...]:
@@ -232,7 +234,7 @@ class _Tracer:
         return tuple(found)
 
     def _text_of(self, token_id: int) -> str:
-        return printable(self._vocabulary.token_bytes(token_id) or b"")
+        return printable(self._grammar.written(token_id))
 
 
 def trace(

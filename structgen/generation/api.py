@@ -61,9 +61,9 @@ def generate(
             `json_lines(…)`, `template(…)`, or a result of `structgen.compile`.
         limits: bounds on what the schema may cost.
         options: see `structgen.settings.GenerationOptions`: `max_new_tokens`, `temperature`, `top_p`, `top_k`, `seed`,
-            `stop`, `raw`, `system`, `examples`, `describe_schema`, `reasoning`, `max_retries`, `validate`, `context`;
-            and `ConstraintOptions`: `tokenization`, `whitespace`, `property_order`, `formats`, `draft`, `lenient`,
-            `registry`, `base_uri`.
+            `stop`, `raw`, `system`, `examples`, `describe_schema`, `template`, `reasoning`, `max_retries`, `validate`,
+            `context`; and `ConstraintOptions`: `tokenization`, `whitespace`, `property_order`, `formats`, `draft`,
+            `lenient`, `registry`, `base_uri`.
 
     Returns:
         An instance for a model or type, JSON data for a JSON Schema, the text for a grammar.

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.matching.shortest_completions import shortest_completion
-from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import LimitExceededError, TokenRejectedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["Budget"]
 
@@ -36,13 +36,11 @@ class Budget:
     """The budget of one answer.
 
     Args:
-        vocabulary: the tokens.
         tokens: the budget.
         is_proper: whether the tokenizer decides how a text is split.
     """
 
-    def __init__(self, vocabulary: Vocabulary, tokens: int, *, is_proper: bool) -> None:
-        self._vocabulary = vocabulary
+    def __init__(self, tokens: int, *, is_proper: bool) -> None:
         self._tokens = tokens
         self._is_proper = is_proper
         self._split: dict[bytes, list[int] | None] = {}
@@ -56,7 +54,7 @@ class Budget:
         text = self._completion(matcher)
         if text is None:
             return None
-        return self._proper_tokens(matcher, text) if self._is_proper else self._tokens_of(text)
+        return self._proper_tokens(matcher, text) if self._is_proper else self._tokens_of(matcher, text)
 
     def _completion(self, matcher: Matcher) -> bytes | None:
         if self._is_unknown:
@@ -68,7 +66,7 @@ class Budget:
             return None
 
     def fits(self, matcher: Matcher, token_id: int, spent: int) -> bool:
-        """Return whether the rest of the answer fits into the budget after one more token.
+        """Return whether the rest of the answer fits into the budget after one more token that the model chose.
 
         Args:
             matcher: the state of the text; it stays as it is.
@@ -77,27 +75,33 @@ class Budget:
         """
         left = self._tokens - spent
         before = self._length(matcher, left) if left * LAST_PART <= self._tokens else left
-        matcher.accept_token(token_id)
-        try:
-            after = self._length(matcher, left - 1)
-        finally:
-            matcher.rollback(1)
+        after = self._length_after(matcher, [token_id], left - 1)
         if self._is_unknown:
             return True
         return after is not None and after < left and (before is None or after <= before)
 
-    def fits_after(self, matcher: Matcher, text: bytes, spent: int) -> bool:
-        """Return whether the rest of the answer fits into the budget after a text.
+    def fits_after(self, matcher: Matcher, token_ids: Sequence[int], spent: int) -> bool:
+        """Return whether the rest of the answer fits into the budget after some tokens that must come next.
 
         Args:
-            matcher: the state of the text so far; it stays as it is.
-            text: bytes that the matcher allows.
-            spent: the number of tokens up to the end of that text.
+            matcher: the state of the text; it stays as it is.
+            token_ids: the tokens; the matcher allows them.
+            spent: the number of tokens before them.
         """
-        matcher = matcher.fork()
-        matcher.accept_bytes(text)
-        after = self._length(matcher, self._tokens - spent)
-        return self._is_unknown or (after is not None and after <= self._tokens - spent)
+        left = self._tokens - spent - len(token_ids)
+        after = self._length_after(matcher, token_ids, left)
+        return self._is_unknown or (after is not None and after <= left)
+
+    def _length_after(self, matcher: Matcher, token_ids: Sequence[int], left: int) -> int | None:
+        """Return the number of tokens of the rest after some more; see `_length`."""
+        count = 0
+        try:
+            for token_id in token_ids:
+                matcher.accept_token(token_id)
+                count += 1
+            return self._length(matcher, left)
+        finally:
+            matcher.rollback(count)
 
     def _length(self, matcher: Matcher, left: int) -> int | None:
         """Return the number of tokens of the rest; None if none is known.
@@ -112,24 +116,25 @@ class Budget:
         tokens = self.rest(matcher)
         return None if tokens is None else len(tokens)
 
-    def _tokens_of(self, text: bytes) -> list[int] | None:
+    def _tokens_of(self, matcher: Matcher, text: bytes) -> list[int] | None:
         if text not in self._split:
             if len(self._split) >= MAX_KEPT:
                 self._split.clear()
-            self._split[text] = self._vocabulary.trie.fewest_tokens(text)
+            self._split[text] = _trie_of(matcher).fewest_tokens(text)
         return self._split[text]
 
     def _proper_tokens(self, matcher: Matcher, text: bytes) -> list[int] | None:
         """Return the tokens that the tokenizer has for the rest of a text; None if they were not found."""
+        trie = _trie_of(matcher)
         matcher = matcher.fork()
         found: list[int] = []
-        choices = [self._tokens_at(text, 0)]  # of each token, those not tried yet
         begins = [0]
+        choices = [_tokens_at(trie, text, 0)]  # of each token, those not tried yet, each with where it ends
         for _ in range(MAX_STEPS):
             if begins[-1] == len(text) and matcher.is_accepting:
                 return found
-            token_id = next(choices[-1], None)
-            if token_id is None:
+            token_id, end = next(choices[-1], (-1, 0))
+            if token_id < 0:
                 choices.pop()
                 begins.pop()
                 if not found:
@@ -142,13 +147,19 @@ class Budget:
             except TokenRejectedError:
                 continue
             found.append(token_id)
-            begins.append(begins[-1] + len(self._vocabulary.token_bytes(token_id) or b""))
-            choices.append(self._tokens_at(text, begins[-1]))
+            begins.append(end)
+            choices.append(_tokens_at(trie, text, end))
         return None
 
-    def _tokens_at(self, text: bytes, at: int) -> Iterator[int]:
-        """Yield the tokens that spell some bytes of a text from a position on, the longest first."""
-        for size in range(min(len(text) - at, self._vocabulary.max_token_bytes), 0, -1):
-            found = self._vocabulary.trie.fewest_tokens(text[at : at + size])
-            if found is not None and len(found) == 1:
-                yield found[0]
+
+def _trie_of(matcher: Matcher) -> TokenTrie:
+    """Return the trie of a grammar's tokens."""
+    return matcher.ask(lambda compiled, set_id: compiled.marked.trie)
+
+
+def _tokens_at(trie: TokenTrie, text: bytes, begin: int) -> Iterator[tuple[int, int]]:
+    """Yield the tokens that spell some bytes of a text from a position on, each with its end, the longest first."""
+    for end in range(min(len(text), begin + trie.max_depth), begin, -1):
+        found = trie.fewest_tokens(text[begin:end])
+        if found is not None and len(found) == 1:
+            yield found[0], end

@@ -148,6 +148,7 @@ class Decoder:
         self.model_calls = 0
         self.finish_reason: FinishReason | None = None
         self._model = model
+        self._grammar = constraint.grammar
         self._vocabulary = constraint.vocabulary
         self._ends = frozenset(self._vocabulary.eos_token_ids)
         kept_ids, prefix, self.matcher = constraint.healed(prompt_ids)
@@ -182,7 +183,7 @@ class Decoder:
             IncompleteOutputError: the budget is smaller than the shortest answer.
         """
         tokens = self._max_new_tokens
-        budget = Budget(self._vocabulary, tokens, is_proper=self._is_proper)
+        budget = Budget(tokens, is_proper=self._is_proper)
         rest = budget.rest(self.matcher)
         if rest is None:
             return None
@@ -198,7 +199,7 @@ class Decoder:
 
     @property
     def text_bytes(self) -> bytes:
-        """The answer so far, in UTF-8; a character may be incomplete at the end."""
+        """The answer so far, in UTF-8; a character may be incomplete at the end. Special tokens are their names."""
         return bytes(self._text[self._prefix_bytes :])
 
     @property
@@ -225,7 +226,7 @@ class Decoder:
                 row = self._mask[len(self._held)]
                 only = _only_token(row) if not self._held else None
                 if only is not None:
-                    self.forced_tokens += only not in self._ends
+                    self.forced_tokens += not self._is_end(only)
                     self._notify(only, None, row, forced=True)
                     self._accept(only)
                 elif row.any():
@@ -262,7 +263,7 @@ class Decoder:
 
     def _choose(self, token_id: int, logits: NDArray[np.float32], mask: NDArray[np.uint32]) -> None:
         """Accept a sampled token, or another one if the rest of the answer does not fit into the budget after it."""
-        if self._budget is not None and token_id not in self._ends:
+        if self._budget is not None and not self._is_end(token_id):
             token_id = self._within_budget(self._budget, token_id, logits, mask)
         self._notify(token_id, logits, mask, forced=False)
         self._accept(token_id)
@@ -277,7 +278,7 @@ class Decoder:
         """
         spent = len(self.token_ids)
         for _ in range(MAX_REFUSED):
-            if token_id in self._ends or budget.fits(self.matcher, token_id, spent):
+            if self._is_end(token_id) or budget.fits(self.matcher, token_id, spent):
                 return token_id
             self._is_cut = True
             mask[token_id >> 5] &= ~np.uint32(1 << (token_id & 31))
@@ -335,25 +336,15 @@ class Decoder:
 
     def _forced_tokens(self) -> list[int]:
         """Return the tokens of the text that must come next, as far as the budget goes."""
-        left = self._max_new_tokens - len(self.token_ids)
-        tokens = self._tokenize(self.matcher.forced_bytes())
-        if self._budget is None or not tokens:
-            return tokens[:left]
-        text = b"".join(self._vocabulary.token_bytes(token) or b"" for token in tokens)
-        if self._budget.fits_after(self.matcher, text, len(self.token_ids) + len(tokens)):
-            return tokens
-        # The tokenizer's split takes more tokens than there are left: then the split of the shortest rest is written.
-        found: list[int] = []
-        size = 0
-        for token in self._budget.rest(self.matcher) or []:
-            size += len(self._vocabulary.token_bytes(token) or b"")
-            if size > len(text):
-                break
-            found.append(token)
-        return found
+        tokens = self._tokenize(self.matcher.forced_pieces())
+        spent = len(self.token_ids)
+        if self._budget is None:
+            return tokens[: self._max_new_tokens - spent]
+        # The tokenizer may split a text into more tokens than are left: then the model chooses, one by one.
+        return tokens if self._budget.fits_after(self.matcher, tokens, spent) else []
 
     def _accept(self, token_id: int) -> None:
-        if token_id in self._ends:
+        if self._is_end(token_id):
             self.finish_reason = "length" if self._is_cut else "stop"
             return
         before = len(self._text)
@@ -364,10 +355,14 @@ class Decoder:
             del self._text[cut:]
             self.finish_reason = "stop"
 
+    def _is_end(self, token_id: int) -> bool:
+        """Return whether a token that is allowed next ends the text. An end token may also stand between two turns."""
+        return token_id in self._ends and self.matcher.is_accepting
+
     def _append(self, token_id: int) -> None:
         self.token_ids.append(token_id)
         self._unseen.append(token_id)
-        self._text += self._vocabulary.token_bytes(token_id) or b""
+        self._text += self._grammar.written(token_id)
 
     def _roll_back(self, token_ids: list[int]) -> None:
         if self._observer is not None:
@@ -376,7 +371,7 @@ class Decoder:
         self._session.crop(count)
         self.matcher.rollback(count)
         del self.token_ids[-count:]
-        del self._text[-sum(len(self._vocabulary.token_bytes(token) or b"") for token in token_ids) :]
+        del self._text[len(self._text) - sum(len(self._grammar.written(token)) for token in token_ids) :]
 
     def _stop_within(self, before: int) -> int | None:
         """Return where the text ends if a stop text ends within its last token, and the grammar allows an end there.
@@ -387,6 +382,8 @@ class Decoder:
         if self._is_proper:
             return None  # a cut within a token would make the tokens improper: only a whole token ends the text
         cuts = set()
+        if before < len(self._text) and self._vocabulary.token_bytes(self.token_ids[-1]) is None:
+            return None  # a special token is no text
         for stop in self._stop:
             at = self._text.find(stop, max(0, before - len(stop) + 1))
             while at >= 0:
@@ -394,8 +391,11 @@ class Decoder:
                 at = self._text.find(stop, at + 1)
         for cut in sorted(cuts):
             matcher = self.matcher.fork()
-            matcher.rollback(1)
-            matcher.accept_bytes(bytes(self._text[before:cut]))
+            if cut < len(self._text):
+                matcher.rollback(1)
+                if not matcher.allows_bytes(bytes(self._text[before:cut])):
+                    continue  # within the name of a token terminal
+                matcher.accept_bytes(bytes(self._text[before:cut]))
             if matcher.is_accepting:
                 return cut
         return None
@@ -403,18 +403,25 @@ class Decoder:
     def _ends_with_stop(self) -> bool:
         return any(self.text_bytes.endswith(stop) for stop in self._stop) and self.matcher.is_accepting
 
-    def _tokenize(self, forced: bytes) -> list[int]:
-        """Return the tokens of forced text.
+    def _tokenize(self, forced: list[bytes | int]) -> list[int]:
+        """Return the tokens of forced texts and token terminals.
 
-        Return none where the tokenizer does not spell the text exactly: then the model chooses the split.
+        It stops at a text that the tokenizer does not spell exactly: then the model chooses the split.
         """
-        text = _whole_characters(forced)
-        if not text:
-            return []
-        tokens = self._model.encode_text(text)
-        # Some tokenizers normalize, or put a space before a text: then their tokens spell something else.
-        spelled = b"".join(self._vocabulary.token_bytes(token) or b"\xff" for token in tokens)
-        return tokens if spelled == text.encode() else []
+        found: list[int] = []
+        for piece in forced:
+            if isinstance(piece, int):
+                found.append(piece)
+                continue
+            text = _whole_characters(piece)
+            tokens = self._model.encode_text(text) if text else []
+            # Some tokenizers normalize, or put a space before a text: then their tokens spell something else.
+            spelled = b"".join(self._vocabulary.token_bytes(token) or b"\xff" for token in tokens)
+            if spelled == text.encode():
+                found += tokens
+            if spelled != piece:
+                break
+        return found
 
     def _shown(self) -> str:
         return repr(bytes(self._text[-80:]).decode(errors="replace"))
@@ -446,7 +453,10 @@ def _may_merge(vocabulary: Vocabulary, tokens: list[int], row: NDArray[np.uint32
     """
     trie = vocabulary.trie
     node, end = -1, trie.node_count
-    for byte in b"".join(vocabulary.token_bytes(token) or b"" for token in tokens):
+    texts = list(map(vocabulary.token_bytes, tokens))
+    if None in texts:
+        return False  # one of them is a token terminal
+    for byte in b"".join(text or b"" for text in texts):
         if node < 0:
             node = trie.first_node[byte]
             if node < 0:

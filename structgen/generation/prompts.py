@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from structgen.generation.settings import Settings
     from structgen.models.base import Model
 
-__all__ = ["conversation", "encode", "render", "with_errors"]
+__all__ = ["conversation", "encode", "render", "template_variables", "texts_for", "with_errors"]
 
 _DESCRIPTION = "Answer with one {form} that fits this JSON Schema:\n{schema}"
 _READS_PARTS = re.compile(r"""\[['"]text['"]\]|\.text\b""")  # the two ways in which templates read parts of a content
@@ -117,8 +117,12 @@ def _parts(content: Any) -> list[tuple[str, str | None]]:
     return found
 
 
-def _as_texts(messages: Prompt, template: str | None) -> Prompt:
+def texts_for(messages: Prompt, template: str | None) -> Prompt:
     """Return messages for a local model, which reads only text; join the parts where the template does not read parts.
+
+    Args:
+        messages: a text or messages.
+        template: the chat template; None without one.
 
     Raises:
         ModelError: a part is not text.
@@ -178,18 +182,49 @@ def encode(model: Model, prompt: Prompt, constraint: Constraint[Any], settings: 
         prompt: a text or messages.
         constraint: the constraint of the answer.
         settings: the settings of the run.
+
+    Raises:
+        ValueError: the chat template has no variable of a name in `template`.
     """
     template = None if settings.raw else model.chat_template
+    variables = template_variables(template, settings)
     if template is None and isinstance(prompt, str):
         whole = conversation(prompt, constraint, settings, describe=settings.describe_schema)
-        whole = _as_texts(whole, None)
+        whole = texts_for(whole, None)
         text = whole if isinstance(whole, str) else "\n\n".join(message["content"] for message in whole)
         return text, model.encode_prompt(text, raw=True)
-    if settings.describe_schema and template and "json_schema" in template and constraint.source and constraint.is_json:
-        messages = _as_texts(conversation(prompt, constraint, settings, describe=False), template)
-        return messages, model.encode_prompt(messages, json_schema=constraint.source.plain_schema)
-    messages = _as_texts(conversation(prompt, constraint, settings, describe=settings.describe_schema), template)
-    return messages, model.encode_prompt(messages, raw=settings.raw)
+    describe = settings.describe_schema
+    if describe and template and "json_schema" in template and constraint.source and constraint.is_json:
+        describe, variables = False, {"json_schema": constraint.source.plain_schema, **variables}
+    messages = texts_for(conversation(prompt, constraint, settings, describe=describe), template)
+    return messages, model.encode_prompt(messages, raw=settings.raw, **variables)
+
+
+# Variables of chat templates that let the model reason.
+_REASONING_VARIABLES = ("enable_thinking", "thinking")
+
+
+def template_variables(template: str | None, settings: Settings) -> dict[str, Any]:
+    """Return the variables for the chat template: the caller's, and with `reasoning` the one that lets models reason.
+
+    Args:
+        template: the chat template; None without one.
+        settings: `template` and `reasoning`.
+
+    Raises:
+        ValueError: the template has no variable of a name in `template`.
+    """
+    names = set(re.findall(r"\w+", template or ""))
+    for name in settings.template:
+        if name not in names:
+            where = "the model has no chat template" if template is None else "the chat template has no such variable"
+            close = get_close_matches(name, names, n=1, cutoff=0.8)
+            also = f": did you mean {close[0]!r}?" if close else ""
+            raise ValueError(f"template sets {name!r}, but {where}{also}")
+    found = {}
+    if settings.asked_reasoning() is not None:
+        found = {name: True for name in _REASONING_VARIABLES if name in names}
+    return {**found, **settings.template}
 
 
 def _question(question: Any) -> list[dict[str, Any]]:

@@ -3,12 +3,15 @@ r"""Free text before the answer: the model reasons up to an end mark, and then a
     prompt  <think>\n  free text …  </think>  \n\n  answer
             start                   end       after
 
+`structgen.generation.reasoning_marks` has the marks of other families of models.
+
 Free text is masked too: only tokens of text, those of the end mark, and end tokens are allowed. Where the model ends
 its turn or the budget is used up, the end mark is written for it.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -23,7 +26,7 @@ from structgen.models.base import Request
 if TYPE_CHECKING:
     from structgen.models.base import Model
 
-__all__ = ["Reasoner"]
+__all__ = ["Reasoner", "is_begun"]
 
 
 class Reasoner:
@@ -34,6 +37,7 @@ class Reasoner:
         prompt_ids: the tokens of the prompt.
         reasoning: the marks and the budget.
         sampler: picks the tokens.
+        answers: whether to write the mark that begins the answer, in families that have one.
 
     Attributes:
         prompt_ids: all tokens so far: the prompt, and the reasoning with its marks.
@@ -42,19 +46,28 @@ class Reasoner:
         model_calls: the number of passes of the model so far.
     """
 
-    def __init__(self, model: Model, prompt_ids: Sequence[int], reasoning: Reasoning, sampler: Sampler) -> None:
+    def __init__(
+        self,
+        model: Model,
+        prompt_ids: Sequence[int],
+        reasoning: Reasoning,
+        sampler: Sampler,
+        *,
+        answers: bool = True,
+    ) -> None:
         self.prompt_ids = list(prompt_ids)
         self.seen_tokens = 0
         self.token_count = 0
         self.model_calls = 0
         self._model = model
-        self._reasoning = reasoning
         self._sampler = sampler
         self._ends = frozenset(model.vocabulary.eos_token_ids)
-        self._end_ids = model.encode_text(reasoning.end)
-        self._end_bytes = reasoning.end.encode()
-        if not self._has_begun():
-            self.prompt_ids += model.encode_text(reasoning.start) if reasoning.start else []
+        marks = reasoning.marks(model.chat_template)
+        self._after = marks.after + (marks.answer if answers else "")
+        self._end_ids = [model.encode_text(end) for end in marks.end]
+        self._end_bytes = [end.encode() for end in marks.end]
+        if not is_begun(model, self.prompt_ids, marks.start):
+            self.prompt_ids += model.encode_text(marks.start[0]) if marks.start and marks.start[0] else []
         self._begin = len(self.prompt_ids)
         self._text = bytearray()
         self._is_done = False
@@ -77,8 +90,8 @@ class Reasoner:
         Raises:
             GenerationError: there is no room for the marks.
         """
-        after = self._model.encode_text(self._reasoning.after) if self._reasoning.after else []
-        room = left - len(self._end_ids) - len(after) - 1
+        after = self._model.encode_text(self._after) if self._after else []
+        room = left - max(map(len, self._end_ids)) - len(after) - 1
         if room < 0 and not self._is_done:
             raise GenerationError("the model's context has no room for reasoning", hint="shorten the prompt")
         self._max_tokens = min(self._max_tokens, room)
@@ -109,59 +122,84 @@ class Reasoner:
         self.token_count += 1
         before = len(self._text)
         self._text += self._model.vocabulary.token_bytes(token_id) or b""
-        at = self._text.find(self._end_bytes, max(0, before - len(self._end_bytes) + 1))
-        if self.prompt_ids[self._begin :][-len(self._end_ids) :] == self._end_ids:
+        mark, at = self._end_in_text(before)
+        count = self._end_tokens()
+        if count:
             # The mark may be special tokens, which spell no text.
-            self.token_count -= len(self._end_ids)
+            self.token_count -= count
             self._end_at(at if at >= 0 else len(self._text))
         elif at >= 0:
-            self._cut(before, at)
+            self._cut(before, at + len(mark))
+            self._end_at(at)
         elif self.token_count >= self._max_tokens:
             self._close()
 
-    def _has_begun(self) -> bool:
-        """Return whether the prompt ends with the start mark; white space may follow it."""
-        mark = self._model.encode_text(self._reasoning.start.strip())
-        if not mark:
-            return True
-        tokens = self.prompt_ids
-        for end in range(len(tokens), max(len(mark), len(tokens) - 4) - 1, -1):
-            if tokens[end - len(mark) : end] == mark:
-                return True
-            if (self._model.vocabulary.token_bytes(tokens[end - 1]) or b"x").strip():
-                return False
-        return False
+    def _end_tokens(self) -> int:
+        """Return the number of tokens of the end mark that the tokens end with; 0 where they end with none."""
+        tokens = self.prompt_ids[self._begin :]
+        return next((len(ids) for ids in self._end_ids if tokens[-len(ids) :] == ids), 0)
+
+    def _end_in_text(self, before: int) -> tuple[bytes, int]:
+        """Return the first end mark of the text, and its position; -1 where there is none.
+
+        Args:
+            before: the length of the text before the last token, in bytes.
+        """
+        found = [(self._text.find(mark, max(0, before - len(mark) + 1)), mark) for mark in self._end_bytes]
+        at, mark = min(((at, mark) for at, mark in found if at >= 0), default=(-1, b""))
+        return mark, at
 
     def _free_tokens(self) -> NDArray[np.uint32]:
         """Return uint32[ceil(V/32)]: the tokens of text, those of the end mark, and the end tokens."""
         vocabulary = self._model.vocabulary
         mask: NDArray[np.uint32] = np.zeros((vocabulary.size + 31) // 32, np.uint32)
         trie = vocabulary.trie
-        tokens = np.concatenate([np.asarray(trie.tokens, np.int64), np.array([*self._end_ids, *self._ends], np.int64)])
+        others = np.array([*itertools.chain(*self._end_ids), *self._ends], np.int64)
+        tokens = np.concatenate([np.asarray(trie.tokens, np.int64), others])
         np.bitwise_or.at(mask, tokens >> 5, np.uint32(1) << (tokens & 31).astype(np.uint32))
         return mask
 
-    def _cut(self, before: int, at: int) -> None:
+    def _cut(self, before: int, end: int) -> None:
         """Cut the last token after the end mark that it completes.
 
         Args:
             before: the length of the text before the last token, in bytes.
-            at: the position of the end mark in the text.
+            end: the position after the end mark in the text.
         """
-        end = at + len(self._end_bytes)
         if end < len(self._text):
             # The model has not read the token yet, so other tokens can replace it.
             del self.prompt_ids[-1]
             self.prompt_ids += self._model.encode_text(self._text[before:end].decode(errors="ignore"))
-        self._end_at(at)
 
     def _close(self) -> None:
         """Write the end mark for the model."""
-        self.prompt_ids += self._end_ids
+        self.prompt_ids += self._end_ids[0]
         self._end_at(len(self._text))
 
     def _end_at(self, at: int) -> None:
         del self._text[at:]
-        if self._reasoning.after:
-            self.prompt_ids += self._model.encode_text(self._reasoning.after)
+        if self._after:
+            self.prompt_ids += self._model.encode_text(self._after)
         self._is_done = True
+
+
+def is_begun(model: Model, prompt_ids: Sequence[int], starts: Sequence[str]) -> bool:
+    """Return whether a prompt ends with a start mark; white space may follow it.
+
+    Args:
+        model: tokenizes the marks.
+        prompt_ids: the tokens of the prompt.
+        starts: the marks; an empty one is at the end of each prompt.
+    """
+    return any(_ends_with(model, list(prompt_ids), model.encode_text(start.strip())) for start in starts)
+
+
+def _ends_with(model: Model, tokens: list[int], mark: list[int]) -> bool:
+    if not mark:
+        return True
+    for end in range(len(tokens), max(len(mark), len(tokens) - 4) - 1, -1):
+        if tokens[end - len(mark) : end] == mark:
+            return True
+        if (model.vocabulary.token_bytes(tokens[end - 1]) or b"x").strip():
+            return False
+    return False

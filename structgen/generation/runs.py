@@ -15,7 +15,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 import jsonschema
 import pydantic
@@ -25,8 +25,9 @@ from structgen.errors import GenerationError, IncompleteOutputError, ValidationF
 from structgen.generation.decoder import Answer, Decoder, FinishReason, Observer
 from structgen.generation.partial_json import partial_value
 from structgen.generation.prompts import encode, with_errors
-from structgen.generation.reasoner import Reasoner
-from structgen.generation.settings import Settings
+from structgen.generation.reasoner import Reasoner, is_begun
+from structgen.generation.reasoning_marks import marks_of
+from structgen.generation.settings import Reasoning, Settings
 from structgen.models.base import Request
 
 if TYPE_CHECKING:
@@ -35,9 +36,12 @@ if TYPE_CHECKING:
 
     from structgen.models.base import Model, Prompt, Session
 
-__all__ = ["LocalRun", "Result", "Run", "Usage", "in_thread"]
+__all__ = ["Encoded", "LocalRun", "Result", "Run", "Usage", "in_thread"]
 
 T = TypeVar("T")
+
+Encoded: TypeAlias = "Callable[[Prompt, Settings], tuple[Prompt, list[int]]]"
+"""Returns the messages and the tokens of a prompt."""
 
 _MAX_SHOWN = 120  # characters of an incomplete answer, in its error
 
@@ -259,6 +263,8 @@ class LocalRun(Run[T]):
         model, constraint, prompt, settings: the model, and what to ask it.
         new_session: makes a session for each attempt; by default `model.session`.
         observe: called with the prompt's token ids at each attempt; returns the `Observer` to notify.
+        encoded: returns the messages and tokens of a prompt, in place of `structgen.generation.prompts.encode`.
+        answers: whether the answer's own mark is written before it, in families that have one.
     """
 
     def __init__(
@@ -270,6 +276,8 @@ class LocalRun(Run[T]):
         *,
         new_session: Callable[[], Session] | None = None,
         observe: Callable[[list[int]], Observer] | None = None,
+        encoded: Encoded | None = None,
+        answers: bool = True,
     ) -> None:
         self.session: Session
         self.decoder: Decoder | None
@@ -277,6 +285,8 @@ class LocalRun(Run[T]):
         self._model = model
         self._new_session = new_session or model.session
         self._observe = observe
+        self._encoded = encoded
+        self._answers = answers
         self._sampler = settings.sampler()
         super().__init__(constraint, prompt, settings)
 
@@ -292,16 +302,37 @@ class LocalRun(Run[T]):
             phase.take(given)
 
     def _begin(self, prompt: Prompt, settings: Settings) -> Prompt:
-        messages, self._prompt_ids = encode(self._model, prompt, self.constraint, settings)
+        if self._encoded is None:
+            messages, self._prompt_ids = encode(self._model, prompt, self.constraint, settings)
+        else:
+            messages, self._prompt_ids = self._encoded(prompt, settings)
         self.session = self._new_session()
         self.decoder = None
-        marks = settings.reasoning_marks()
-        self._reasoner = Reasoner(self._model, self._prompt_ids, marks, self._sampler) if marks else None
+        self._reasoner = self._begin_reasoning(settings)
         if self._reasoner is None:
             self._answer(self._prompt_ids, 0)
         else:
             self._reasoner.leave_room(_check_room(self._model, self._reasoner.prompt_ids))
         return messages
+
+    def _begin_reasoning(self, settings: Settings) -> Reasoner | None:
+        """Return the reasoner of an attempt; None where the answer begins at once.
+
+        Without `reasoning`, an open start mark at the end of the prompt is closed, and the mark before the answer is
+        written: some chat templates always open the reasoning.
+        """
+        asked = settings.asked_reasoning()
+        if asked is not None:
+            return Reasoner(self._model, self._prompt_ids, asked, self._sampler, answers=self._answers)
+        known = marks_of(self._model.chat_template) if self.reads_messages else None
+        if known is None:
+            return None
+        if is_begun(self._model, self._prompt_ids, known.start):
+            none = Reasoning(max_tokens=0)
+            return Reasoner(self._model, self._prompt_ids, none, self._sampler, answers=self._answers)
+        if known.answer and self._answers and not is_begun(self._model, self._prompt_ids, (known.answer,)):
+            self._prompt_ids = [*self._prompt_ids, *self._model.encode_text(known.answer)]
+        return None
 
     def _request(self) -> Request | None:
         if self.decoder is None and self._reasoner is not None:

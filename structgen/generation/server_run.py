@@ -90,6 +90,7 @@ class ServerRun(Run[T], Generic[T]):
             self.settings.top_p,
             self.settings.seed,
             self.settings.stop_texts(),
+            self.settings.template,
         )
         self.session = ServerSession(self._model.ask(messages, request, self._format, streams=self._streams))
         self.decoder = ServerText(self.constraint, is_wrapped=self._is_wrapped)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 from structgen.compilation.constraint import Tokenization
+from structgen.generation.reasoning_marks import MARKS, Marks, marks_of
 from structgen.generation.sampling import Sampler
-from structgen.schema.options import SchemaArguments
+from structgen.schema.options import Draft, Formats, Numbers, PropertyOrder, SchemaArguments, Whitespace
+
+if TYPE_CHECKING:
+    from referencing import Registry
 
 __all__ = [
     "BATCH_SIZE",
+    "CallOptions",
     "ConstraintOptions",
     "GenerationOptions",
     "GeneratorOptions",
@@ -49,7 +54,9 @@ class GenerationOptions(TypedDict, total=False):
             exactly as the model has to write its own.
         describe_schema: with True, the JSON Schema is described in the system message, or passed to the chat template
             where that has a variable `json_schema`.
-        reasoning: free text before the answer: True for text between `<think>` and `</think>`, or a `Reasoning`.
+        template: variables of the chat template, such as `{"enable_thinking": False}`.
+        reasoning: free text before the answer: True for the marks of the model's chat template, the name of a family of
+            marks ("qwen", "deepseek_r1", "gemma", "harmony" and more), or a `Reasoning`.
         max_retries: how often an answer that a validator refuses is sent back with the errors; 0 by default.
         validate: called with the value; returns the result, or None to keep the value. A ValueError or AssertionError
             refuses the value.
@@ -67,7 +74,8 @@ class GenerationOptions(TypedDict, total=False):
     system: str | None
     examples: Sequence[tuple[Any, Any]]
     describe_schema: bool
-    reasoning: bool | Reasoning | None
+    template: Mapping[str, Any]
+    reasoning: bool | str | Reasoning | None
     max_retries: int
     validate: Callable[[Any], Any] | None
     context: Any
@@ -83,6 +91,23 @@ class ConstraintOptions(SchemaArguments, total=False):
     """
 
     tokenization: Tokenization
+
+
+class CallOptions(GenerationOptions, total=False):
+    """Keyword arguments of `call`, `run_tools` and `stream_call`: those of a run and of a constraint, but `format`.
+
+    There `format` is that of the calls; see `structgen.schema.options.SchemaArguments` for the others.
+    """
+
+    tokenization: Tokenization
+    whitespace: Whitespace
+    numbers: Numbers
+    property_order: PropertyOrder
+    formats: Formats
+    draft: Draft | None
+    lenient: bool
+    registry: Registry[Any] | None
+    base_uri: str | None
 
 
 class GeneratorOptions(GenerationOptions, ConstraintOptions, total=False):
@@ -114,6 +139,8 @@ def check_names(options: dict[str, Any], known: Sequence[str] = tuple(Generation
         TypeError: an unknown option; the message suggests a known one.
     """
     for name in options:
+        if name in ("tools", "tool_choice", "functions"):
+            raise TypeError(f"there is no option {name!r} here: structgen.call and structgen.run_tools take tools")
         if name not in known:
             close = get_close_matches(name, known, n=1)
             raise TypeError(f"there is no option {name!r}" + (f": did you mean {close[0]!r}?" if close else ""))
@@ -142,7 +169,8 @@ class Settings:
     system: str | None = None
     examples: Sequence[tuple[Any, Any]] = ()
     describe_schema: bool = False
-    reasoning: bool | Reasoning | None = None
+    template: Mapping[str, Any] = field(default_factory=dict)
+    reasoning: bool | str | Reasoning | None = None
     max_retries: int = 0
     validate: Callable[[Any], Any] | None = None
     context: Any = None
@@ -160,10 +188,15 @@ class Settings:
             raise TypeError(f"validate must be a function, not {self.validate!r}")
         if inspect.iscoroutinefunction(self.validate):
             raise TypeError("validate must be a plain function: an async one is not awaited")
-        if not isinstance(self.reasoning, bool | Reasoning | None):
-            raise TypeError(f"reasoning must be True, False or a structgen.Reasoning, not {self.reasoning!r}")
-        if self.raw and (self.system or self.examples or self.describe_schema):
-            raise ValueError("raw prompts have no messages: leave out system, examples and describe_schema")
+        if not isinstance(self.reasoning, bool | Reasoning | None) and self.reasoning not in MARKS:
+            names = ", ".join(MARKS)
+            raise TypeError(
+                f"reasoning must be True, False, a family of marks ({names}) or a structgen.Reasoning, "
+                f"not {self.reasoning!r}"
+            )
+        _check_template(self.template)
+        if self.raw and (self.system or self.examples or self.describe_schema or self.template):
+            raise ValueError("raw prompts have no messages: leave out system, examples, describe_schema and template")
         for example in self.examples:
             if not isinstance(example, Sequence) or isinstance(example, str) or len(example) != 2:
                 raise ValueError(f"examples are pairs of a prompt and its answer, not {example!r}")
@@ -181,11 +214,26 @@ class Settings:
         """Return the settings of a retry: its prompt contains the messages before the prompt already."""
         return replace(self, system=None, examples=(), describe_schema=False)
 
-    def reasoning_marks(self) -> Reasoning | None:
+    def asked_reasoning(self) -> Reasoning | None:
         """Return the `Reasoning` that is asked for, or None."""
+        if isinstance(self.reasoning, str):
+            return Reasoning(family=self.reasoning)
         if isinstance(self.reasoning, Reasoning):
             return self.reasoning
         return Reasoning() if self.reasoning else None
+
+
+# Arguments of the chat template that structgen or the tokenizer sets.
+_OWN_VARIABLES = ("add_generation_prompt", "messages", "return_dict", "tokenize", "tools")
+
+
+def _check_template(template: Any) -> None:
+    if not isinstance(template, Mapping) or not all(isinstance(name, str) for name in template):
+        raise TypeError(f"template must map names of variables to values, not {template!r}")
+    for name in _OWN_VARIABLES:
+        if name in template:
+            hint = "; structgen.call takes tools" if name == "tools" else ""
+            raise ValueError(f"template cannot set {name!r}, which structgen sets itself{hint}")
 
 
 BATCH_SIZE = 16
@@ -196,25 +244,55 @@ BATCH_SIZE = 16
 class Reasoning:
     """The marks of a model's reasoning, and its budget.
 
+    Marks that are not given are those of `family`. Without a family, they are found from the model's chat template;
+    where the template has none of the known marks, or some marks are given, the others are those of "qwen".
+
     Attributes:
-        start: opens the reasoning. It is written after the prompt, unless the chat template ends the prompt with it.
+        family: "qwen" (`<think>`), "deepseek_r1", "deepseek_v3_1", "gemma", "harmony" (gpt-oss), "mistral", "cohere" or
+            another of `structgen.generation.reasoning_marks.MARKS`.
+        start: opens the reasoning. It is written after the prompt, unless the chat template ends the prompt with it. If
+            there are several, the first is written, and the prompt may end with any.
         end: closes the reasoning. The model writes it; or it is written where the model ends its turn or the budget is
-            used up.
+            used up. If there are several, the model may write any, and the first is written for it.
         after: written between the end mark and the answer, as the model was trained.
         max_tokens: the budget of the reasoning in tokens, without the marks.
 
     Example:
-        >>> Reasoning(start="<reasoning>", end="</reasoning>", max_tokens=200).end
-        '</reasoning>'
+        >>> Reasoning(start="<reasoning>", end="</reasoning>", max_tokens=200).marks(None).end
+        ('</reasoning>',)
+        >>> Reasoning(family="gemma").marks(None).end
+        ('<channel|>',)
     """
 
-    start: str = "<think>\n"
-    end: str = "</think>"
-    after: str = "\n\n"
+    family: str | None = None
+    start: str | Sequence[str] | None = None
+    end: str | Sequence[str] | None = None
+    after: str | None = None
     max_tokens: int = 1024
 
     def __post_init__(self) -> None:
-        if not self.end:
+        if self.family is not None and self.family not in MARKS:
+            raise ValueError(f"there are no reasoning marks called {self.family!r}: known are {', '.join(MARKS)}")
+        if self.end is not None and (not self.end or not all(_as_tuple(self.end))):
             raise ValueError("the end mark of a reasoning must not be empty")
         if not isinstance(self.max_tokens, int) or self.max_tokens < 0:
             raise ValueError(f"max_tokens must be a whole number >= 0, not {self.max_tokens!r}")
+
+    def marks(self, chat_template: str | None) -> Marks:
+        """Return the marks for a model.
+
+        Args:
+            chat_template: the model's chat template; None without one.
+        """
+        is_own = self.start is not None or self.end is not None
+        known = MARKS[self.family or "qwen"] if self.family or is_own else marks_of(chat_template) or MARKS["qwen"]
+        return Marks(
+            known.start if self.start is None else _as_tuple(self.start),
+            known.end if self.end is None else _as_tuple(self.end),
+            known.after if self.after is None else self.after,
+            known.answer if self.after is None else "",
+        )
+
+
+def _as_tuple(texts: str | Sequence[str]) -> tuple[str, ...]:
+    return (texts,) if isinstance(texts, str) else tuple(texts)

@@ -1,4 +1,4 @@
-r"""The tree of a template or of JSON Lines, made of the trees of its parts, for `export`.
+r"""The trees of templates, of JSON Lines and of grammars with schemas in them, made of the trees of their parts.
 
     template("Name: {name}\nAge: {age}", name=str, age=int)
 
@@ -14,18 +14,20 @@ own engine runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
 from structgen.errors import StructgenError
 from structgen.kbnf import ast
+from structgen.kbnf.holes import filled, holes_of
 from structgen.kbnf.rewriting import group_rules, nodes_of, rewrite, sequence
+from structgen.output_types.bound_schemas import BoundSchema
 from structgen.output_types.json_lines import JsonLines
 from structgen.output_types.template import Hole, Template
 from structgen.schema.algebra import StringSet
 
-__all__ = ["json_lines_grammar", "template_grammar"]
+__all__ = ["grammar_with_schemas", "json_lines_grammar", "template_grammar"]
 
 TreeOf = Callable[[Any], ast.Grammar]
 StringsOf = Callable[[Any], tuple[StringSet, ...]]
@@ -87,10 +89,35 @@ def _hole(
     return texts[0] if len(texts) == 1 else ast.Choice(tuple(texts))
 
 
-class _Rules:
-    """The rules of several trees in one grammar: equal rules are shared, others of the same name get a prefix."""
+def grammar_with_schemas(grammar: ast.Grammar, tree_of: Callable[[BoundSchema], ast.Grammar]) -> ast.Grammar:
+    """Return the tree of a grammar with the rules of the schemas in it.
 
-    def __init__(self) -> None:
+    Args:
+        grammar: the tree, with holes for the schemas.
+        tree_of: returns the tree of a schema.
+    """
+    rules = _Rules(taken={rule.name for rule in grammar.rules})
+    placed: dict[int, ast.Expression] = {}
+    for hole in holes_of(grammar):
+        assert isinstance(hole.content, BoundSchema)
+        try:
+            placed[id(hole.content)] = rules.add(hole.name, tree_of(hole.content))
+        except StructgenError as error:
+            error.add_location(hole.content.place)
+            raise
+    whole = filled(grammar, lambda hole: placed[id(hole.content)])
+    return ast.Grammar((*whole.rules, *rules.all()), whole.start)
+
+
+class _Rules:
+    """The rules of several trees in one grammar: equal rules are shared, others of the same name get a prefix.
+
+    Args:
+        taken: names of other rules.
+    """
+
+    def __init__(self, taken: Collection[str] = ()) -> None:
+        self._taken = {_START, *taken}
         self._rules: dict[str, ast.Rule] = {}
 
     def add(self, name: str, tree: ast.Grammar) -> ast.Reference:
@@ -132,14 +159,18 @@ class _Rules:
 
     def grammar(self, body: ast.Expression) -> ast.Grammar:
         """Return all rules, with a start of this body before them."""
-        return ast.Grammar((ast.Rule(_START, body), *self._rules.values()), _START)
+        return ast.Grammar((ast.Rule(_START, body), *self.all()), _START)
+
+    def all(self) -> list[ast.Rule]:
+        """Return all rules."""
+        return list(self._rules.values())
 
     def _fresh(self, wish: str, owner: str) -> str:
         """Return a free name, and keep it: the wish, or the owner's name before it, or a number after it."""
         name, count = wish, 2
-        if name in self._rules or name == _START:
+        if name in self._rules or name in self._taken:
             name = wish = f"{owner}_{wish}" if wish != owner else wish
-        while name in self._rules or name == _START:
+        while name in self._rules or name in self._taken:
             name, count = f"{wish}_{count}", count + 1
         self._rules[name] = ast.Rule(name, _NEW_LINE)  # replaced by its rule
         return name

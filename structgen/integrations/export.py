@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args, overload
 
+from structgen.errors import GrammarError
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
+from structgen.output_types.parameters import Parameters
 from structgen.output_types.template import Template
 
 if TYPE_CHECKING:
     from structgen.kbnf import ast
+    from structgen.output_types.bound_schemas import BoundSchema
     from structgen.schema.algebra import StringSet
     from structgen.schema.options import SchemaArguments
 
@@ -83,7 +86,7 @@ def export(
     if to not in get_args(Dialect):
         raise ValueError(f"to must be one of {', '.join(get_args(Dialect))}, not {to!r}")
     limits = limits or Limits()
-    if not isinstance(schema, Grammar):
+    if not isinstance(schema, Grammar) or schema.bound:
         options = {"numbers": "plain", **options}
     text = _written(_tree(schema, to, end, limits, options), to, limits)
     return {"grammar": text} if to == "vllm" else text
@@ -105,7 +108,7 @@ def _tree(schema: Any, to: Dialect, end: str, limits: Limits, options: SchemaArg
 
 def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: SchemaArguments) -> ast.Grammar:
     """Return the grammar of a schema, a `Grammar`, a template or JSON Lines."""
-    from structgen.integrations.composed_grammar import json_lines_grammar, template_grammar
+    from structgen.integrations.composed_grammar import grammar_with_schemas, json_lines_grammar, template_grammar
     from structgen.schema import resolve, schema_to_kbnf, strings_of_schema
     from structgen.schema.options import SchemaOptions
 
@@ -114,10 +117,23 @@ def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: Sche
         is_schema = not isinstance(given, (Grammar, JsonLines, Template))
         return _tree_of(given, "value", to, limits, options if is_schema else {})
 
+    if isinstance(schema, Grammar) and schema.bound:
+
+        def of_schema(bound: BoundSchema) -> ast.Grammar:
+            is_schema = not isinstance(bound.schema, (Grammar, JsonLines, Template))
+            of_both: Any = {**options, **bound.options} if is_schema else {}
+            return _tree_of(bound.schema, "value", to, limits, of_both)
+
+        return grammar_with_schemas(schema.tree, of_schema)
     if isinstance(schema, Grammar):
         if options:
             raise ValueError(f"{', '.join(options)}: these options are for schemas, not for a Grammar")
         return schema.tree
+    if isinstance(schema, Parameters):
+        raise GrammarError(
+            f"arguments in the notation {schema.style!r} cannot be exported",
+            hint="export a format whose arguments are JSON, such as 'qwen_3'",
+        )
     if isinstance(schema, JsonLines):
         if options.get("whitespace", "any") == "any":
             options = {**options, "whitespace": "line"}

@@ -23,6 +23,11 @@ Not in the published package (`kbnf`), but read and matched here:
     !x                       NotFollowedBy(body)                  'a' !#'[0-9]'            a, where no digit is next
     margin!                  Margin()                             margin! 'x'              x after the block's indent
     indented!(x)             Indented(body)                       indented!(line+)         lines indented further
+    name (bound)             Hole(name, content)                  answer                   the JSON texts of a schema
+    #json {…}                Hole("json", (text, line))           #json {"type": "null"}   null
+    #token'name'             Token(names)                         #token'<|im_end|>'       that token, and no text
+    #token[ids]              Token(ids=…)                         #token[7,10-12]          one of these tokens
+    #token[^ids]             Token(…, is_negated=True)            #token[^7]               any other token
 
 Of older releases of `kbnf`:
 
@@ -46,6 +51,7 @@ __all__ = [
     "Except",
     "Expression",
     "Grammar",
+    "Hole",
     "Indented",
     "Literal",
     "Margin",
@@ -57,6 +63,7 @@ __all__ = [
     "Rule",
     "Sequence",
     "SubstringsTerminal",
+    "Token",
     "ZeroOrMore",
 ]
 
@@ -191,6 +198,39 @@ class Indented:
     body: Expression
 
 
+@dataclass(slots=True, unsafe_hash=True)
+class Hole:
+    """A text of something that has no rules in this tree, such as a schema: "a bound nonterminal".
+
+    Attributes:
+        name: for messages, and for the rules that an export writes in its place.
+        content: what its texts are. KBNF does not look into it; `normalize` is given its tables.
+    """
+
+    name: str
+    content: object
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Token:
+    """A token terminal `#token"…"` or `#token[…]`: one token of a set, and no text, whatever the token's text is.
+
+    The names and ids are looked up in the vocabulary when the grammar is compiled.
+
+    Attributes:
+        names: names of tokens, such as `<|im_end|>`.
+        ids: inclusive ranges of token ids.
+        is_negated: whether the terminal is any token *but* these, and but the end tokens.
+        source, offset: the grammar's text and the terminal's position in it, for messages.
+    """
+
+    names: tuple[str, ...] = ()
+    ids: tuple[tuple[int, int], ...] = ()
+    is_negated: bool = False
+    source: str = field(default="", compare=False, repr=False)
+    offset: int = field(default=0, compare=False, repr=False)
+
+
 Expression = (
     Literal
     | RegexTerminal
@@ -208,6 +248,8 @@ Expression = (
     | NotFollowedBy
     | Margin
     | Indented
+    | Hole
+    | Token
 )
 
 

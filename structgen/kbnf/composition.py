@@ -19,7 +19,7 @@ from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import nodes_of, rewrite, sequence
 
-__all__ = ["concatenation", "of_text", "renamed_start", "repetition", "union"]
+__all__ = ["concatenation", "of_text", "renamed", "renamed_start", "repetition", "union"]
 
 _START = "start"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -86,7 +86,7 @@ def renamed_start(part: ast.Grammar, name: str) -> ast.Grammar:
     for rule in part.rules:
         if rule.name == name != part.start and rule.name not in names:
             names[name] = _free(name, taken)
-    return ast.Grammar(tuple(_renamed(part.rules, names)), name)
+    return ast.Grammar(tuple(renamed(part.rules, names)), name)
 
 
 def _joined(parts: Sequence[ast.Grammar], combine: Callable[[list[ast.Expression]], ast.Expression]) -> ast.Grammar:
@@ -102,7 +102,7 @@ def _joined(parts: Sequence[ast.Grammar], combine: Callable[[list[ast.Expression
                 if rule.name not in names:
                     names[rule.name] = _free(rule.name, taken)
                     taken.add(names[rule.name])
-            own = _renamed(part.rules, names)
+            own = renamed(part.rules, names)
             start = _only_used_here(part)
             if start is None:
                 placed[id(part)] = ast.Reference(names[part.start])
@@ -128,7 +128,7 @@ def _only_used_here(part: ast.Grammar) -> int | None:
     return found[0]
 
 
-def _renamed(rules: Iterable[ast.Rule], names: dict[str, str]) -> list[ast.Rule]:
+def renamed(rules: Iterable[ast.Rule], names: dict[str, str]) -> list[ast.Rule]:
     """Return rules with other names; those that are not listed stay."""
 
     def change(node: ast.Expression) -> ast.Expression:

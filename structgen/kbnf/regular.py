@@ -23,6 +23,12 @@ __all__ = ["any_text", "character_set", "regular", "substrings", "text_except", 
 
 _ALL_BYTES = (1 << 256) - 1
 _ANY_BYTE = rx.ByteSet(_ALL_BYTES)
+_NOT_REGULAR = {
+    ast.NotFollowedBy: "a look-ahead",
+    ast.Margin: "margin!",
+    ast.Indented: "indented!",
+    ast.Token: "a token terminal",
+}
 
 
 def any_text() -> rx.Regex:
@@ -90,7 +96,8 @@ def regular(expression: ast.Expression, grouped: Mapping[str, Sequence[ast.Expre
         grouped: all rules' bodies by name.
 
     Raises:
-        GrammarError: a nonterminal is recursive or not defined, or the expression holds `!`, `margin!` or `indented!`.
+        GrammarError: a nonterminal is recursive or not defined, or the expression holds `!`, `margin!`, `indented!` or
+            a token terminal.
     """
     known: dict[int, rx.Regex] = {}
     names: dict[str, rx.Regex | None] = {}  # None while the bodies of the name are being translated
@@ -153,7 +160,7 @@ def _regex(node: ast.Expression, parts: list[rx.Regex], grouped: Mapping[str, Se
         return rx.repeat(parts[0], node.min, node.max)
     if isinstance(node, ast.Difference):
         return rx.difference(*parts)
-    word = {ast.NotFollowedBy: "a look-ahead", ast.Margin: "margin!", ast.Indented: "indented!"}[type(node)]
+    word = f"the bound nonterminal {node.name!r}" if isinstance(node, ast.Hole) else _NOT_REGULAR[type(node)]
     raise GrammarError(f"{word} is used where only a regular language is possible")
 
 

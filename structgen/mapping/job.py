@@ -106,7 +106,7 @@ def _noted(value: Any) -> Any:
     """Return an option's value if it is short, else a digest of it."""
     if value is None or isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= _MAX_SHOWN):
         return value
-    if not value and isinstance(value, (list, tuple)):
+    if not value and isinstance(value, (list, tuple, dict)):
         return []
     data = pydantic_core.to_jsonable_python(value, by_alias=True, fallback=_type_or_function)
     return f"sha256 {digest(json.dumps(data).encode())}"

@@ -7,7 +7,7 @@ answers are masked. A model behind a server (`Server`) returns texts, and its an
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -112,13 +112,14 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ServerRequest:
-    """Sampling options of a server's answer."""
+    """Sampling options of a server's answer, and the variables of its chat template."""
 
     max_new_tokens: int
     temperature: float
     top_p: float | None = None
     seed: int | None = None
     stop: Sequence[str] = ()
+    template: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ __all__ = ["LlamaCppModel"]
 
 # Attributes of tokens that never spell text, whatever their piece is.
 NO_TEXT = lib.LLAMA_TOKEN_ATTR_UNKNOWN | lib.LLAMA_TOKEN_ATTR_CONTROL | lib.LLAMA_TOKEN_ATTR_UNUSED
+# Attributes of tokens that a grammar can name.
+SPECIAL = lib.LLAMA_TOKEN_ATTR_CONTROL | lib.LLAMA_TOKEN_ATTR_USER_DEFINED
 
 
 class LlamaCppModel:
@@ -231,12 +233,16 @@ def _read_vocabulary(vocab: Any) -> Vocabulary:
     """Return the vocabulary of a file: each token's bytes, as llama.cpp writes them."""
     size = lib.llama_vocab_n_tokens(vocab)
     spellings: dict[int, bytes] = {}
+    names: dict[str, int] = {}
     ends: list[int] = []
     buffer = ctypes.create_string_buffer(64)
     for token_id in range(size):
         if lib.llama_vocab_is_eog(vocab, token_id):
             ends.append(token_id)
-        if lib.llama_vocab_get_attr(vocab, token_id) & NO_TEXT:
+        kind = lib.llama_vocab_get_attr(vocab, token_id)
+        if kind & SPECIAL:
+            names.setdefault(lib.llama_vocab_get_text(vocab, token_id).decode(errors="replace"), token_id)
+        if kind & NO_TEXT:
             continue
         length = lib.llama_token_to_piece(vocab, token_id, buffer, len(buffer), 0, False)
         if length < 0:  # the number of bytes needed, negative
@@ -244,4 +250,4 @@ def _read_vocabulary(vocab: Any) -> Vocabulary:
             length = lib.llama_token_to_piece(vocab, token_id, buffer, len(buffer), 0, False)
         if length:
             spellings[token_id] = buffer.raw[:length]
-    return Vocabulary.from_bytes(spellings, ends, size)
+    return Vocabulary.from_bytes(spellings, ends, size, special_tokens=names)

@@ -99,6 +99,10 @@ class OpenAIModel:
         if streams:
             options |= {"stream": True, "stream_options": {"include_usage": True}}
         given = {name: value for name, value in (options | self._parameters).items() if value is not None}
+        if request.template:  # the name by which vLLM, SGLang and llama.cpp's server read them
+            body = given.get("extra_body") or {}
+            variables = {**body.get("chat_template_kwargs", {}), **request.template}
+            given["extra_body"] = {**body, "chat_template_kwargs": variables}
         create: Any = self.client.chat.completions.create
         answer = create(model=self.name, messages=messages, response_format=response_format, **given)
         if streams:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from structgen.engine.fork_safety import forkable_lock
@@ -49,6 +49,18 @@ class TokenizedModel:
         """The text of the chat template; of several templates the one called "default"."""
         template = getattr(self.tokenizer, "chat_template", None)
         return template.get("default") if isinstance(template, dict) else template or None
+
+    @property
+    def tool_template(self) -> str | None:
+        """The text of the chat template for prompts with tools; some tokenizers have one of its own."""
+        template = getattr(self.tokenizer, "chat_template", None)
+        return template.get("tool_use", self.chat_template) if isinstance(template, dict) else self.chat_template
+
+    @property
+    def response_template(self) -> Mapping[str, Any] | None:
+        """The tokenizer's description of the model's replies, as transformers 5 has it; None without one."""
+        found = getattr(self.tokenizer, "response_template", None)
+        return found if isinstance(found, Mapping) else None
 
     def encode_prompt(self, prompt: Prompt, *, raw: bool = False, **template: Any) -> list[int]:
         """Return the token ids of a prompt; see `structgen.models.base.Model.encode_prompt`.

@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from structgen.errors import GrammarError, UnsupportedSchemaError
 from structgen.limits import Limits
+from structgen.output_types.choices import Chosen, values_of
 from structgen.schema.own_keywords import REGEX_DIALECT
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
     from pydantic_core import CoreSchema
 
+    from structgen.engine.vocabulary.vocabulary import Vocabulary
     from structgen.kbnf import ast
     from structgen.kbnf.reading.lark import ImportPaths
     from structgen.kbnf.reading.lark_lexer import LarkDialect
+    from structgen.output_types.bound_schemas import BoundSchema
+    from structgen.output_types.tool_formats.building import Mode
     from structgen.output_types.yaml import Yaml
     from structgen.schema.reading.substrings import Unit
 
@@ -44,13 +48,14 @@ class Grammar:
     equal.
 
     Attributes:
-        kind: "kbnf", "gbnf", "lark" (the Python toolkit), "llguidance" (its Lark), "regex", "choice" or "substring";
-            of grammars made of others, "concat", "union", "repeat" or "named".
+        kind: "kbnf", "gbnf", "lark" (the Python toolkit), "llguidance" (its Lark), "regex", "choice", "substring" or
+            "structural_tag"; of grammars made of others, "concat", "union", "repeat" or "named".
         source: the text that the grammar was made from; for Lark, with the imported files.
         eager: end the text at the first token after which it may end.
         tree: the KBNF syntax tree.
         parse: maps a whole text to its value.
         start: for KBNF and Lark, the rule that a text begins at.
+        bound: the schemas in the grammar.
     """
 
     kind: str
@@ -59,9 +64,18 @@ class Grammar:
     tree: ast.Grammar = field(compare=False, repr=False)
     parse: Callable[[str], Any] = field(default=_as_written, hash=False, repr=False)
     start: str = "start"
+    bound: tuple[BoundSchema, ...] = field(default=(), repr=False)
 
     @classmethod
-    def kbnf(cls, text: str, *, start: str | None = None, eager: bool = True, limits: Limits | None = None) -> Grammar:
+    def kbnf(
+        cls,
+        text: str,
+        *,
+        start: str | None = None,
+        eager: bool = True,
+        bind: Mapping[str, Any] | None = None,
+        limits: Limits | None = None,
+    ) -> Grammar:
         """Make a grammar from KBNF text. docs/kbnf.md shows the notation.
 
         Args:
@@ -70,39 +84,50 @@ class Grammar:
                 rule that no other rule uses.
             eager: end the text at the first token after which it may end, as KBNF defines it. With False, the
                 model chooses between ending and going on.
+            bind: schemas in the grammar: what each nonterminal that no rule defines stands for. It is anything that
+                `structgen.compile` accepts: a type, a JSON Schema, another grammar. The options of `compile` hold for
+                these schemas.
             limits: bounds on its size.
 
         Raises:
             GrammarError: the text does not parse; with line and column. Or a rule is not defined, or several rules
-                could be the start.
+                could be the start; or a rule defines a bound nonterminal, or none uses it.
             LimitExceededError: the grammar is larger than `limits` allow.
 
         Example:
             >>> Grammar.kbnf('answer ::= "yes" | "no";').start
             'answer'
+            >>> Grammar.kbnf('start ::= "<age>" age "</age>";', bind={"age": {"type": "integer"}}).bound[0].name
+            'age'
         """
         # The parser is imported where it is needed, so that `import structgen` stays quick.
+        from structgen.kbnf.holes import with_holes
         from structgen.kbnf.reading.kbnf import parse
         from structgen.kbnf.validation import find_start, validate
+        from structgen.output_types.bound_schemas import bound_schemas, with_written_schemas
 
         tree = parse(text, limits=limits)
         tree = replace(tree, start=find_start(tree) if start is None else start)
+        bound = bound_schemas(bind or {})
+        if bound:
+            tree = with_holes(tree, bound)
+        tree, written = with_written_schemas(tree) if "#json" in text else (tree, ())
         validate(tree)
-        return cls("kbnf", text, eager, tree, start=tree.start)
+        return cls("kbnf", text, eager, tree, start=tree.start, bound=(*bound.values(), *written))
 
     @classmethod
     def gbnf(cls, text: str, *, limits: Limits | None = None) -> Grammar:
         """Make a grammar from GBNF text, as llama.cpp reads it. Its first rule is `root`.
 
-        Where the text may end, the model chooses between ending and going on.
+        Where the text may end, the model chooses between ending and going on. `<[1000]>` and `<think>` are single
+        tokens, `!<think>` is any other one.
 
         Args:
             text: the grammar, for instance `root ::= "yes" | "no"`.
             limits: bounds on its size.
 
         Raises:
-            GrammarError: the text does not parse, a rule is not defined, or a token is named (`<[1000]>`, `<think>`);
-                with line and column.
+            GrammarError: the text does not parse, or a rule is not defined; with line and column.
             LimitExceededError: the grammar is larger than `limits` allow.
 
         Example:
@@ -150,9 +175,11 @@ class Grammar:
             'llguidance'
         """
         from structgen.kbnf.reading.lark import read_lark
+        from structgen.output_types.bound_schemas import with_written_schemas
 
         source, tree = read_lark(text, dialect=dialect, start=start, import_paths=import_paths, limits=limits)
-        return cls(dialect, source, False, tree, start=start)
+        tree, written = with_written_schemas(tree) if "%json" in source else (tree, ())
+        return cls(dialect, source, False, tree, start=start, bound=written)
 
     @classmethod
     def language(cls, name: str) -> Grammar:
@@ -217,7 +244,7 @@ class Grammar:
         from structgen.engine.regex.tree import literal_set
         from structgen.kbnf import ast
 
-        values = _values(options)
+        values = values_of(options)
         if not values:
             raise GrammarError("a choice needs at least one text")
         try:
@@ -226,7 +253,7 @@ class Grammar:
             raise GrammarError(f"a lone surrogate cannot be written: {error.object!r}") from error
         tree = ast.Grammar.of_regex(regex)
         # JSON keeps two choices apart, whatever characters their texts hold.
-        return cls("choice", json.dumps(sorted(values)), False, tree, _Chosen(values))
+        return cls("choice", json.dumps(sorted(values)), False, tree, Chosen(values))
 
     @classmethod
     def substring(cls, text: str, *, unit: Unit = "character", max_length: int | None = None) -> Grammar:
@@ -260,6 +287,80 @@ class Grammar:
             regex = rx.intersection(regex, rx.repeat(rx.ANY_CHAR, 1, max_length))
         tree = ast.Grammar.of_regex(regex)
         return cls("substring", json.dumps([text, unit, max_length]), False, tree)
+
+    @classmethod
+    def structural_tag(cls, tag: Mapping[str, Any] | str, *, vocabulary: Vocabulary | None = None) -> Grammar:
+        """Make a grammar from a structural tag, in the JSON form that xgrammar and vLLM define.
+
+        docs/structural-tags.md lists its types, and the differences to xgrammar. Every schema in it is exact. The value
+        is the text.
+
+        Args:
+            tag: `{"type": "structural_tag", "format": {…}}`, as a dict or as JSON text; or the older form with
+                `structures` and `triggers`.
+            vocabulary: the tokens of the model. Marks that are special tokens without text, as `<|channel|>` is one for
+                gpt-oss, then stand for these tokens; otherwise marks are texts.
+
+        Raises:
+            GrammarError: it is wrong; the message names the location as a JSON pointer.
+
+        Example:
+            >>> tag = {"begin": "<a>", "content": {"type": "any_text"}, "end": "</a>", "type": "tag"}
+            >>> Grammar.structural_tag({"type": "structural_tag", "format": tag}).kind
+            'structural_tag'
+        """
+        from structgen.kbnf.tokens import has_tokens
+        from structgen.output_types.structural_tags.reading import read_structural_tag, source_of
+
+        special = [] if vocabulary is None else vocabulary.tokens_without_text()
+        tree, bound = read_structural_tag(tag, special)
+        source = tag if isinstance(tag, str) else source_of(tag)
+        if has_tokens(tree):
+            source = json.dumps([source, special])
+        return cls("structural_tag", source, False, tree, bound=bound)
+
+    @classmethod
+    def tool_calls(
+        cls,
+        tools: Iterable[Any],
+        format: str,
+        *,
+        tool_choice: str | dict[str, Any] = "auto",
+        reasoning: Mode = "disabled",
+        parallel: bool = True,
+        vocabulary: Vocabulary | None = None,
+    ) -> Grammar:
+        r"""Make the grammar of an answer with tool calls, in the format that a model family was trained on.
+
+        `structgen.call` also finds the format, shows the tools to the model, and reads the calls.
+
+        Args:
+            tools: functions, Pydantic models, or tools as OpenAI or MCP has them.
+            format: the name of the format; docs/structural-tags.md lists them.
+            tool_choice: "auto": text and any number of calls. "required": at least one call. "none": text. The name of
+                a tool: a call of this tool.
+            reasoning: "enabled": the text begins with the model's reasoning. "auto": it may. "disabled": it does not.
+                "outside": reasoning is no part of the text, as in `structgen.call`.
+            parallel: whether there may be several calls.
+            vocabulary: the tokens of the model; see `structural_tag`.
+
+        Raises:
+            GrammarError: the format or the tool choice is unknown, or there are no tools to choose from.
+            FunctionDefinitionError: a tool cannot be used, or two have one name.
+
+        Example:
+            >>> def weather(city: str) -> str:
+            ...     "The weather in a city."
+            >>> calls = Grammar.tool_calls([weather], "qwen_3")
+            >>> text = '<tool_call>\n{"name": "weather", "arguments": {"city": "Lyon"}}\n</tool_call>'
+            >>> structgen.check(calls, text).fits
+            True
+        """
+        from structgen.output_types.tool_formats.building import structural_tag_of
+        from structgen.output_types.tool_formats.tools import read_tools
+
+        tag = structural_tag_of(read_tools(tools), format, tool_choice, reasoning, parallel)
+        return cls.structural_tag(tag, vocabulary=vocabulary)
 
     @classmethod
     def yaml(cls, schema: Any) -> Yaml:
@@ -330,7 +431,8 @@ class Grammar:
         if not parts:
             raise TypeError(f"{kind} needs at least one grammar")
         trees = [of_text(part) if isinstance(part, str) else _grammar(part).tree for part in parts]
-        return cls(kind, json.dumps([_identity(part) for part in parts]), False, combine(trees))
+        bound = tuple([schema for part in parts if isinstance(part, Grammar) for schema in part.bound])
+        return cls(kind, json.dumps([_identity(part) for part in parts]), False, combine(trees), bound=bound)
 
     def optional(self) -> Grammar:
         """Make a grammar of the same texts and the empty one.
@@ -359,7 +461,7 @@ class Grammar:
         from structgen.kbnf.composition import repetition
 
         source = json.dumps([_identity(self), least, most, separator])
-        return Grammar("repeat", source, False, repetition(self.tree, least, most, separator))
+        return Grammar("repeat", source, False, repetition(self.tree, least, most, separator), bound=self.bound)
 
     def named(self, name: str) -> Grammar:
         """Make a grammar of the same texts whose first rule has a name, for messages, traces and exports.
@@ -377,7 +479,7 @@ class Grammar:
         from structgen.kbnf.composition import renamed_start
 
         tree = renamed_start(self.tree, name)
-        return Grammar("named", json.dumps([_identity(self), name]), False, tree, start=name)
+        return Grammar("named", json.dumps([_identity(self), name]), False, tree, start=name, bound=self.bound)
 
     def __add__(self, other: Grammar | str) -> Grammar:
         return Grammar.concat(self, other) if isinstance(other, (Grammar, str)) else NotImplemented
@@ -445,7 +547,7 @@ class Grammar:
             >>> Grammar.choice({"yes": True, "no": False}).spell(True)
             'yes'
         """
-        if isinstance(self.parse, _Chosen):
+        if isinstance(self.parse, Chosen):
             return self.parse.text_of(value)
         if isinstance(value, str):
             return value
@@ -485,45 +587,9 @@ def _shown(identity: Any) -> str:
         return f"{_shown(part)}.repeat({least}, {most}{f', separator={separator!r}' if separator else ''})"
     start, eager = more
     name = "lark" if kind == "llguidance" else kind
-    given = json.loads(source) if kind in ("choice", "substring") else source
+    given = json.loads(source) if kind in ("choice", "substring", "structural_tag") else source
     shown = repr(given[0] if kind == "substring" else given)
     cut = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
     options = "" if start == "start" else f", start={start!r}"
     options += ", eager=False" if kind == "kbnf" and not eager else ""
     return f"Grammar.{name}({cut}{options})"
-
-
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """The reader of a choice: maps texts to values."""
-
-    values: dict[str, Any]
-
-    def __call__(self, text: str) -> Any:
-        if text not in self.values:
-            raise ValueError(f"{text!r} is not one of the choices")
-        return self.values[text]
-
-    def text_of(self, value: Any) -> str:
-        """Return a text whose value this is, or the text itself."""
-        if isinstance(value, str) and value in self.values:
-            return value
-        for text, known in self.values.items():
-            if type(known) is type(value) and known == value:  # True is not 1 here
-                return text
-        raise ValueError(f"{value!r} is not one of the choices, nor the value of one")
-
-
-def _values(options: Iterable[str] | Mapping[str, Any] | type[Enum]) -> dict[str, Any]:
-    """Return the value of each text of a choice."""
-    if isinstance(options, str):
-        raise GrammarError("a choice takes a list of texts, not one text", hint=f"write [{options!r}]")
-    values: dict[str, Any]
-    if isinstance(options, type) and issubclass(options, Enum):
-        values = {member.value: member for member in options}
-    else:
-        values = dict(options) if isinstance(options, Mapping) else {text: text for text in options}
-    for text in values:
-        if not isinstance(text, str):
-            raise GrammarError(f"{text!r} is not a string", hint="give a mapping from texts to values")
-    return values

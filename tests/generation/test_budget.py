@@ -46,7 +46,7 @@ def by_chance(tokenizer: Any, seed: int, preferred: bytes = b"") -> Model:
 
 def shortest(constraint: structgen.Constraint[Any]) -> int:
     """Return the number of tokens of the shortest answer."""
-    budget = Budget(constraint.vocabulary, 1_000, is_proper=constraint.tokenization == "proper")
+    budget = Budget(1_000, is_proper=constraint.tokenization == "proper")
     rest = budget.rest(constraint.matcher([0]))
     assert rest is not None
     return len(rest)

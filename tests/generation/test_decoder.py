@@ -37,6 +37,13 @@ class FiniteMatcher:
     def is_terminated(self):
         return self.is_accepting and not any(t.startswith(self.text) and t != self.text for t in self.texts)
 
+    def forced_pieces(self):
+        forced = self.forced_bytes()
+        return [forced] if forced else []
+
+    def allows_bytes(self, data):
+        return any(t.startswith(self.text + data) for t in self.texts)
+
     def forced_bytes(self):
         forced = b""
         while self.text + forced not in self.texts:
@@ -70,7 +77,14 @@ class FiniteMatcher:
         return FiniteMatcher(self.texts, self.done)
 
 
+class Written:
+    @staticmethod
+    def written(token):
+        return VOCABULARY.token_bytes(token) or b""
+
+
 class Constraint:
+    grammar = Written
     vocabulary = VOCABULARY
     tokenization = "any"
 

@@ -1,4 +1,4 @@
-"""Templates and JSON Lines as written grammars."""
+"""Templates, JSON Lines and grammars with schemas in them, as written grammars."""
 
 from __future__ import annotations
 
@@ -41,6 +41,11 @@ FORMATS = {
     ),
     "a template inside": structgen.template("<{inner}>", inner=structgen.template("{n}={v}", n=str, v=bool)),
     "lines": structgen.json_lines(Person, max_items=3),
+    "schemas in a grammar": structgen.Grammar.kbnf(
+        "start ::= person | person ',' start | 'x' number;",
+        bind={"person": Person, "number": {"type": "integer", "maximum": 20}},
+        eager=False,
+    ),
     "at least two lines": structgen.json_lines(int, min_items=2),
 }
 

@@ -169,6 +169,16 @@ def test_reasoning_of_the_server(model, server):
         assert s.reasoning == "Even it is."
 
 
+def test_variables_of_the_template(server, client):
+    model = structgen.from_openai(client, "test", extra_body={"chat_template_kwargs": {"a": 1}, "top_k": 3})
+    server.answers += ['{"number": 4}'] * 2
+    structgen.generate(model, "hi", Even, template={"enable_thinking": False})
+    structgen.generate(model, "hi", Even)
+    first, second = server.requests
+    assert (first["chat_template_kwargs"], first["top_k"]) == ({"a": 1, "enable_thinking": False}, 3)
+    assert second["chat_template_kwargs"] == {"a": 1}
+
+
 def test_messages_examples_and_system(model, server):
     server.answers.append('{"number": 4}')
     structgen.generate(model, "hi", Even, system="Be even.", examples=[("one", Even(number=2))], describe_schema=True)
@@ -181,8 +191,42 @@ def test_tools(model):
     def add(a: Annotated[int, Field(ge=0, le=99)], b: Literal[1, 2]) -> int:
         return a + b
 
-    step = structgen.call(model, "hi", [add], temperature=1.0, seed=1)
+    options = {"tool_choice": "required", "parallel": False, "temperature": 1.0, "seed": 1}
+    (step,) = structgen.call(model, "hi", [add], **options).tool_calls
     assert step.run() == step.arguments["a"] + step.arguments["b"]
+
+
+def test_text_and_calls(model, server):
+    class Point(BaseModel):
+        x: int
+
+    def move(to: Point, steps: int = 1) -> int:
+        """Moves."""
+        return to.x * steps
+
+    call = {"name": "move", "arguments": {"to": {"x": 4}, "steps": 2}}
+    answers = [json.dumps({"text": "Moving.", "tool_calls": [call]}), '{"text": "Done.", "tool_calls": []}']
+    server.answers += answers
+    found = structgen.run_tools(model, "hi", [move])
+    assert (found.text, [message["content"] for message in found.messages]) == (
+        "Done.",
+        ["hi", "Moving.", "8", "Done."],
+    )
+    first, second = server.requests
+    assert first["response_format"]["json_schema"]["schema"]["$defs"]["move"]
+    assert "Moves." in first["messages"][0]["content"]
+    assert second["messages"][-1] == {
+        "role": "user",
+        "content": "The result of move is: 8. Now answer in plain text, or call another function.",
+    }
+    server.answers += [answers[0], '{"text": "Done."}']
+    with structgen.stream_call(model, "hi", [move]) as s:
+        parts = list(s)
+    assert "".join(part for part in parts if isinstance(part, str)) == "Moving."
+    assert parts[-1].run() == 8
+    assert structgen.call(model, "hi", [move], tool_choice="none").text == "Done."
+    with pytest.raises(structgen.GrammarError, match="the tools are move"):
+        structgen.call(model, "hi", [move], tool_choice="moved")
 
 
 def test_awaited(model):

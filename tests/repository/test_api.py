@@ -9,7 +9,9 @@ import sys
 import structgen
 
 PUBLIC = [
+    "AsyncCallStream",
     "AsyncStream",
+    "CallStream",
     "CheckResult",
     "Constraint",
     "Expected",
@@ -35,8 +37,11 @@ PUBLIC = [
     "Template",
     "TokenAutomaton",
     "TokenRejectedError",
+    "Tool",
     "ToolCall",
+    "ToolReply",
     "Trace",
+    "Transcript",
     "TypedFunction",
     "UnsatisfiableSchemaError",
     "UnsupportedSchemaError",
@@ -49,7 +54,9 @@ PUBLIC = [
     "agenerate",
     "allocate_token_bitmask",
     "apply_token_bitmask",
+    "arun_tools",
     "astream",
+    "astream_call",
     "batch",
     "call",
     "check",
@@ -66,8 +73,10 @@ PUBLIC = [
     "generate",
     "json_lines",
     "load",
+    "run_tools",
     "set_default_model",
     "stream",
+    "stream_call",
     "template",
     "trace",
 ]

@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 PRINTS = {
     "csv_to_parquet": "2 Lamp negative",
     "long_text": "- ",
-    "agent": "answer(price=39.9) -> 39.9",
+    "agent": "('weather_in', {'city': 'Oslo'})\ntool: Error: KeyError: 'Oslo'",
     "chat_with_tools": "-> 42\nIs it warm in Lyon? weather({'city': 'Lyon', 'unit': 'C'})",
     "sql": "SELECT COUNT(*) FROM orders",
     "streaming": "Maria Lopez 2026-03-14 3\n1 London - UK",

@@ -13,6 +13,7 @@ from structgen.engine.grammar.rules cimport Rules
 from structgen.engine.pair_table cimport PairTable
 
 
+cdef int FIRST_TOKEN
 cdef int AFTER, CAPTURES, DEAD_SET, EMPTY_TEXT, END, NEEDS_CHECK, NO_BYTE, NO_TEXT, ROOT, UNKNOWN_TEXT
 
 
@@ -37,6 +38,8 @@ cdef class ItemSetStore:
     cpdef int close(self, int set_id) except -1
     @cython.locals(target=int, only=int)
     cpdef int goto(self, int set_id, int byte) except -1
+    @cython.locals(byte=int)
+    cpdef int append_forced(self, int set_id, bytearray out, int most) except -1
     cdef int known_step(self, int set_id, int byte) noexcept
     @cython.locals(first=int, last=int, scan=int, state=int, automata=AutomatonStore, scans=ScanTable)
     cdef int _step(self, int set_id, int byte) except -1
@@ -50,6 +53,12 @@ cdef class ItemSetStore:
     cpdef bint is_stuck(self, int set_id, int state) except -1
     @cython.locals(index=int, item=int, items=ItemTable)
     cpdef int unknown(self, int set_id) except -1
+    @cython.locals(known=int, target=int)
+    cpdef int goto_either(self, int set_id, int token_id, bytes text, bytes mark) except -1
+    @cython.locals(index=int)
+    cpdef int goto_all(self, int set_id, bytes data) except -1
+    @cython.locals(index=int, item=int, set_id=int, items=ItemTable)
+    cdef int _united(self, int first, int second) except -1
     @cython.locals(text=int)
     cpdef bint begins_here(self, int set_id, int group) except -1
     @cython.locals(begun=bytes, capture=int)

@@ -74,6 +74,9 @@ from structgen.limits import Limits
 
 __all__ = ["ItemSetStore"]
 
+# Declared as a C integer in the .pxd, so not importable from here.
+FIRST_TOKEN = 256  # in place of a byte: the step by token 0, for tokens with two readings
+
 
 class ItemSetStore:
     """All Earley sets of one grammar that have been reached, and the steps between them.
@@ -176,6 +179,25 @@ class ItemSetStore:
             self.step_targets.put(set_id, byte, target)
         return target
 
+    def append_forced(self, set_id: int, out: bytearray, most: int) -> None:
+        """Append the bytes that must come after a set: up to the first choice, or to where the text may end.
+
+        Args:
+            set_id: the set.
+            out: gets the bytes.
+            most: the number of bytes at which it stops.
+
+        Raises:
+            LimitExceededError: see `goto`.
+        """
+        while len(out) < most and not self.table.accepting[set_id]:
+            self.close(set_id)
+            byte = self.table.only_byte[set_id]
+            if byte < 0 or byte > 255:
+                break
+            set_id = self.goto(set_id, byte)
+            out.append(byte)
+
     def known_step(self, set_id: int, byte: int) -> int:
         """Return the set after one more byte, if the step was computed before and leads to a set; else -1."""
         if self.table.first_byte[set_id] == byte:
@@ -257,6 +279,52 @@ class ItemSetStore:
             item = self.table.kernel[index]
             self._kernels.add(items.position[item], items.state[item], items.group[item])
         self._kernels.accepting = self.table.accepting[set_id]
+        return self._kernels.finish()
+
+    def goto_either(self, set_id: int, token_id: int, text: bytes, mark: bytes) -> int:
+        """Return the set after a token with two readings, or 0 when the grammar allows neither.
+
+        Args:
+            set_id: the set before it.
+            token_id: the token.
+            text: its text; empty where it stands for none.
+            mark: its mark (`engine/vocabulary/marks.py`).
+
+        Raises:
+            LimitExceededError: see `goto`.
+        """
+        known = self.step_targets.get(set_id, FIRST_TOKEN + token_id)
+        if known >= 0:
+            return known
+        target = self._united(self.goto_all(set_id, text) if text else DEAD_SET, self.goto_all(set_id, mark))
+        if target != DEAD_SET:
+            self.step_targets.put(set_id, FIRST_TOKEN + token_id, target)
+        return target
+
+    def goto_all(self, set_id: int, data: bytes) -> int:
+        """Return the set after some bytes, or 0 when the grammar does not allow them; see `goto`."""
+        for index in range(len(data)):
+            set_id = self.goto(set_id, data[index])
+            if set_id == DEAD_SET:
+                break
+        return set_id
+
+    def _united(self, first: int, second: int) -> int:
+        """Return the set of the items of two sets.
+
+        Only one of them is inside of a capture: a capture is of a value in JSON or YAML, and no mark is in these. So
+        the other one has no text.
+        """
+        if DEAD_SET in (first, second) or first == second:
+            return first or second
+        texts = self.table.text
+        self._kernels.begin(texts[second] if texts[first] == NO_TEXT else texts[first])
+        items = self._items
+        for set_id in (first, second):
+            for index in range(self.table.first_kernel[set_id], self.table.last_kernel[set_id]):
+                item = self.table.kernel[index]
+                self._kernels.add(items.position[item], items.state[item], items.group[item])
+        self._kernels.accepting = self.table.accepting[first] or self.table.accepting[second]
         return self._kernels.finish()
 
     def begins_here(self, set_id: int, group: int) -> bool:

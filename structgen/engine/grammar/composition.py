@@ -9,6 +9,9 @@ the parts when they are predicted: from the tables of a part that was written do
                                          (0, key or nonterminal of NUMBER)    the body in NUMBER, with 0 beside its keys
 
 A key is a pair: the number of the part, and a key or nonterminal of that part. OWN stands for the composition itself.
+
+A grammar that was written down may also have other grammars in it (`with_parts`): its tables stay as they are, and the
+nonterminals of the others are lazy.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -31,6 +35,8 @@ from structgen.engine.grammar.tables import (
     terminal_number,
 )
 from structgen.engine.regex.tree import Literal, Regex
+from structgen.engine.regex.unicode_classes import union_of
+from structgen.engine.vocabulary.marks import without_marks
 
 __all__ = [
     "OWN",
@@ -39,6 +45,7 @@ __all__ = [
     "concatenation",
     "has_text",
     "repetition",
+    "with_parts",
     "with_terminals",
 ]
 
@@ -65,13 +72,40 @@ def repetition(item: GrammarTables, separator: bytes, least: int, most: int | No
     return composed(_Repetition(item, separator, least, most), least == 0)
 
 
+def with_parts(tables: GrammarTables, parts: Sequence[GrammarTables]) -> GrammarTables:
+    """Return a written grammar with other grammars in it.
+
+    Args:
+        tables: the grammar, without lazy nonterminals. Where a symbol is the number of its nonterminals plus n, a text
+            of part n stands, but not the empty one.
+        parts: the others. Each has a text besides the empty one.
+    """
+    if tables.marks and not any(part.marks for part in parts):
+        parts = [with_terminals(part, without_marks) for part in parts]
+    elif not tables.marks and any(part.marks for part in parts):
+        tables = replace(tables, terminals=tuple(map(without_marks, tables.terminals)))
+    source = _Parts(parts, len(tables.lookaheads))
+    return replace(
+        tables,
+        marks=union_of([*tables.marks, *(ids for part in parts for ids in part.marks)]),
+        lazy=tuple([(number, part.start) for number, part in enumerate(parts)]),
+        source=source,
+        describer=source,
+        lookaheads=tables.lookaheads + source.lookaheads,
+        text_units=tables.text_units + sum([part.text_units for part in parts]),
+    )
+
+
 def with_terminals(tables: GrammarTables, change: Callable[[Regex], Regex]) -> GrammarTables:
     """Return a grammar with each terminal replaced. A body with a terminal that matches nothing is dropped."""
     return composed(_WithTerminals(tables, change), tables.accepts_empty)
 
 
 def composed(source: ComposedRules, accepts_empty: bool) -> GrammarTables:
-    """Return the tables of a composition."""
+    """Return the tables of a composition.
+
+    Where one of its parts has token terminals, the texts of the others have no marks, either.
+    """
     return GrammarTables(
         symbols=array("i", [1, END]),
         first_rule=array("i", [0, 1]),
@@ -85,6 +119,7 @@ def composed(source: ComposedRules, accepts_empty: bool) -> GrammarTables:
         describer=source,
         lookaheads=source.lookaheads,
         text_units=sum([tables.text_units for tables in source.grammars]),
+        marks=union_of([part for tables in source.grammars for part in tables.marks]),
     )
 
 
@@ -93,6 +128,7 @@ class ComposedRules(ABC):
 
     Args:
         grammars: the parts, by number.
+        lookaheads_before: the number of look-aheads that the composition itself has.
 
     Attributes:
         start: the key of the composition's start, within OWN.
@@ -103,13 +139,15 @@ class ComposedRules(ABC):
 
     start: Hashable = 0
 
-    def __init__(self, grammars: Sequence[GrammarTables]) -> None:
+    def __init__(self, grammars: Sequence[GrammarTables], lookaheads_before: int = 0) -> None:
+        if any(tables.marks for tables in grammars) and not all(tables.marks for tables in grammars):
+            grammars = [tables if tables.marks else with_terminals(tables, without_marks) for tables in grammars]
         self.grammars = grammars
         self._first_lookahead: list[int] = []
         self.sources = [tables.source for tables in grammars]
         self.lookaheads: tuple[Regex, ...] = ()
         for tables in grammars:
-            self._first_lookahead.append(len(self.lookaheads))
+            self._first_lookahead.append(lookaheads_before + len(self.lookaheads))
             self.lookaheads += tables.lookaheads
 
     @abstractmethod
@@ -275,6 +313,14 @@ class _Repetition(ComposedRules):
         elif self._most is None or written < self._most:
             found.append([first, Lazy((OWN, ("item", written)))])
         return found
+
+
+class _Parts(ComposedRules):
+    """The grammars within a written one, whose own rules are in its tables."""
+
+    def own_bodies(self, key: Any) -> _Bodies:
+        """Return none; see `ComposedRules`."""
+        return ()
 
 
 class _WithTerminals(ComposedRules):

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from structgen.engine.regex.tree import Regex
+from structgen.engine.vocabulary.marks import Ranges
 
 __all__ = [
     "CAPTURES",
@@ -185,6 +186,8 @@ class GrammarTables:
             none. Empty where the grammar has no look-aheads.
         text_units: total length of the long texts that terminals hold as tables or suffix automata, in their units. An
             estimate of the grammar's memory.
+        marks: the ids of the tokens that its token terminals name, as ranges (`engine/vocabulary/marks.py`). These
+            terminals are marks, and no other terminal has the byte 0xFF where there are any.
 
     Invariants: no body is empty. No terminal matches the empty text, and each matches some text. Every nonterminal is
     reached from `start`, has a body, and (unless endless rules were kept) derives some text. The bodies do not derive
@@ -205,6 +208,7 @@ class GrammarTables:
     before: Sequence[int] = ()
     text_units: int = 0
     describer: Describer | None = None
+    marks: Ranges = ()
 
 
 def terminal_symbol(number: int) -> int:

@@ -21,7 +21,9 @@ cdef class SharedTables:
 cdef class CompiledGrammar:
     cdef readonly object tables
     cdef readonly object vocabulary
+    cdef readonly object marked
     cdef readonly tuple spellings
+    cdef readonly bint has_marks
     cdef readonly bint eager
     cdef readonly object limits
     cdef Deadline _deadline     # of the turn under way

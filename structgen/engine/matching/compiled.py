@@ -28,6 +28,7 @@ from structgen.engine.masks.set_masks import SetMasks
 from structgen.engine.masks.terminal_masks import TerminalMasks
 from structgen.engine.memory import release_free_memory
 from structgen.engine.regex.tree import Regex
+from structgen.engine.vocabulary.marks import MARK_BYTE, Ranges, mark_of
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, StructgenError
 from structgen.limits import Limits
@@ -144,6 +145,12 @@ class SharedState:
             if tables is not None:
                 tables.is_dropped = True
 
+    @classmethod
+    def drop_all(cls, vocabulary: Vocabulary, limits: Limits) -> None:
+        """Drop the tables of a vocabulary and of those with marks that were made of it; see `drop`."""
+        for one in (vocabulary, *vocabulary.with_marks()):
+            cls.of(one).drop(limits)
+
     def is_empty(self, vocabulary: Vocabulary, limits: Limits) -> Callable[[Regex], bool]:
         """Return a function that decides whether a regex matches nothing, in the automata that the grammar will use."""
 
@@ -178,7 +185,9 @@ class CompiledGrammar:
     Attributes:
         tables: the grammar in normal form.
         vocabulary: the tokens.
-        spellings: the bytes of each token.
+        marked: the tokens as the masks read them: the vocabulary, with marks where the grammar has token terminals.
+        spellings: the bytes of each token of `marked`; empty for tokens with several readings.
+        has_marks: whether the grammar has token terminals.
         eager: see above.
         limits: the bounds.
         lock: held while sets, masks or shared tables are read or extended.
@@ -203,12 +212,14 @@ class CompiledGrammar:
     ) -> None:
         self.tables = tables
         self.vocabulary = vocabulary
-        self.spellings = vocabulary.spellings  # a copy, as each token is looked up
+        self.has_marks = bool(tables.marks)
+        self.marked = vocabulary.marked(tables.marks) if tables.marks else vocabulary
+        self.spellings = _with_one_reading(self.marked, vocabulary, tables.marks)  # a copy, as each token is looked up
         self.eager = eager
         self.limits = limits
         self._deadline = Deadline(limits.mask_seconds, "mask_seconds", limits.memory_bytes)
         self.epoch = -1
-        self.lock = SharedState.of(vocabulary).lock
+        self.lock = SharedState.of(self.marked).lock
         self._acquire, self._release = self.lock.acquire, self.lock.release
         self.previous: ItemSetStore | None = None
         self.proper: EpochCache | None = None
@@ -234,7 +245,7 @@ class CompiledGrammar:
 
     def _begin(self) -> None:
         """Begin an epoch with new sets, in the tables that the vocabulary has now."""
-        shared = SharedState.of(self.vocabulary).tables(self.vocabulary, self.limits)
+        shared = SharedState.of(self.marked).tables(self.marked, self.limits)
         with self.lock:
             if self.tables.source is not None and self.epoch >= 0:
                 self.tables.source.forget()
@@ -243,7 +254,7 @@ class CompiledGrammar:
             except LimitExceededError as error:
                 if error.limit != "automaton_states":
                     raise
-                shared = SharedTables(self.vocabulary, self.limits, self.lock)  # it may fit into empty tables
+                shared = SharedTables(self.marked, self.limits, self.lock)  # it may fit into empty tables
                 sets = self._new_sets(Rules(self.tables, shared.automata, self.limits))
             self._begin_epoch(shared, sets, None)
 
@@ -263,6 +274,34 @@ class CompiledGrammar:
 
     def _new_sets(self, rules: Rules) -> ItemSetStore:
         return ItemSetStore(rules, self.limits, accepts_empty=self.tables.accepts_empty)
+
+    def names(self, token_id: int) -> bool:
+        """Return whether a token is a token terminal of the grammar."""
+        return any(first <= token_id <= last for first, last in self.tables.marks)
+
+    def allows_mark(self, set_id: int, token_id: int) -> bool:
+        """Return whether a token may come after a set as a token terminal. The lock is held."""
+        return self.has_marks and self.names(token_id) and self.sets.goto_all(set_id, mark_of(token_id)) > 0
+
+    def written(self, token_id: int) -> bytes:
+        """Return the text that an accepted token adds: its bytes; for a token terminal without any, its name."""
+        text = self.vocabulary.token_bytes(token_id)
+        if text is None and self.has_marks and self.names(token_id):
+            return self.vocabulary.shown(token_id)
+        return text or b""
+
+    def readings(self, token_id: int) -> tuple[bytes, bytes] | None:
+        """Return the readings of a token that is a token terminal and something else, too: text, or an end token.
+
+        Returns:
+            Its text, which may be empty, and its mark; None for any other token.
+        """
+        if not self.names(token_id):
+            return None
+        text, mark = self.marked.spellings[token_id], mark_of(token_id)
+        if text == mark:
+            return (b"", mark) if token_id in self.vocabulary.eos_token_ids else None
+        return text, mark
 
     def begin_turn(self) -> None:
         """Take the lock, and begin the time of one mask or of one accepted token. Each call needs one of `end_turn`.
@@ -320,6 +359,18 @@ class CompiledGrammar:
         """
         with Turn(self), contextlib.suppress(LimitExceededError):
             self.masks.get(self.sets.start_set)
+
+
+def _with_one_reading(marked: Vocabulary, vocabulary: Vocabulary, marks: Ranges) -> tuple[bytes, ...]:
+    """Return the bytes of each token; empty for those with several readings (`CompiledGrammar.readings`)."""
+    if not marks:
+        return vocabulary.spellings
+    spellings = list(marked.spellings)
+    for first, last in marks:
+        for token_id in range(first, last + 1):
+            if spellings[token_id][0] != MARK_BYTE or token_id in vocabulary.eos_token_ids:
+                spellings[token_id] = b""
+    return tuple(spellings)
 
 
 class Turn:

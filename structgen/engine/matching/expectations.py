@@ -12,7 +12,7 @@ Items that are the same thing become one: `a key: "name" or "age"`. Nothing is c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.tables import Capture, GrammarTables, Lookahead, Origins, Symbol, terminal_number
 from structgen.engine.regex.tree import Literal, LiteralSet
+from structgen.engine.vocabulary.marks import MARK_BYTE, MARK_LENGTH, token_of
 
 __all__ = ["THE_END", "ExpectationFinder", "Expected", "joined", "shown"]
 
@@ -75,10 +76,14 @@ class ExpectationFinder:
         sets: the item sets of the grammar.
         tables: the grammar in normal form.
         origin: returns the rules that terminals come from, where the tables' names say less.
+        name_of: returns the name of a token, for token terminals.
     """
 
-    def __init__(self, sets: ItemSetStore, tables: GrammarTables, origin: Origins | None) -> None:
+    def __init__(
+        self, sets: ItemSetStore, tables: GrammarTables, origin: Origins | None, name_of: Callable[[int], bytes]
+    ) -> None:
         self.sets = sets
+        self._name_of = name_of
         self._rules = sets.rules
         self._automata: AutomatonStore = sets.automata
         self._describer = tables.describer
@@ -146,6 +151,8 @@ class ExpectationFinder:
         """Describe one scannable item."""
         location = self._location(position, group)
         location = self._origin_of(position, location) or location
+        if self._tables.marks and self._automata.first_bytes(state) == 1 << MARK_BYTE:
+            return _Description(self._tokens(state), "", location, b"")
         what, text = self._words(position, group)
         example = self._automata.shortest_text(state, MAX_STATES) or b""
         if self._is_white_space(state):
@@ -161,6 +168,22 @@ class ExpectationFinder:
             detail = f" ({class_words(some)})" if some.bit_count() <= MAX_BYTES else ""
             return _Description(f"more of {what}{detail}", "", location, example)
         return _Description(*self._by_automaton(state), location, example)
+
+    def _tokens(self, state: int) -> str:
+        """Return words for a token terminal."""
+        ids: list[int] = []
+        states = [(state, b"")]
+        while states and len(ids) <= MAX_SHOWN:
+            state, mark = states.pop()
+            if len(mark) == MARK_LENGTH:
+                ids.append(token_of(mark))
+                continue
+            some = self._automata.first_bytes(state)
+            following = [byte for byte in range(255, -1, -1) if some >> byte & 1]
+            states += [(self._automata.next(state, byte), mark + bytes([byte])) for byte in following]
+        if len(ids) > MAX_SHOWN:
+            return "one of many tokens"
+        return "the token " + joined(shown(self._name_of(token_id)) for token_id in ids)
 
     def _words(self, position: int, group: int) -> tuple[str, str]:
         """Return the words that the grammar's source has for a terminal; none in rules that were written down."""

@@ -9,14 +9,15 @@ what was expected there:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.expectations import THE_END, ExpectationFinder, Expected, shown
-from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.engine.vocabulary.marks import MARK_BYTE, mark_of
 
-__all__ = ["Explanation", "Reason", "explain"]
+__all__ = ["Explanation", "Reason", "State", "explain"]
 
-Reason = Literal["allowed", "grammar", "taken", "ended", "unfinished", "tokenizer", "no text", "no token"]
+Reason = Literal["allowed", "grammar", "taken", "ended", "unfinished", "tokenizer", "not here", "no text", "no token"]
 """The reason why a token is allowed or refused:
 
 allowed     it may come next
@@ -25,6 +26,7 @@ taken       its bytes end a text that must not come again, such as a key of an o
 ended       the text has ended, and only an end token may follow
 unfinished  it is an end token, and the text may not end here
 tokenizer   the grammar allows it, but the tokenizer would split the text in another way (`tokenization="proper"`)
+not here    it is a token terminal of the grammar, which is not allowed here
 no text     it stands for no text
 no token    the vocabulary has no such id
 """
@@ -81,6 +83,8 @@ class Explanation:
         if self.reason == "tokenizer":
             told = f": it writes {' '.join(map(shown, self.instead))}" if self.instead else ""
             return f"is refused {where}: the grammar allows it, the tokenizer would not write it there{told}."
+        if self.reason == "not here":
+            return f"is refused {where}: the grammar does not allow this token there."
         if self.reason == "unfinished":
             return f"is refused {where}: it ends the text, which may not end there."
         return {
@@ -98,46 +102,72 @@ class Explanation:
         return f" Expected there: {'; '.join(listed)}."
 
 
-def explain(
-    finder: ExpectationFinder,
-    vocabulary: Vocabulary,
-    set_id: int,
-    read: bytes,
-    token_id: int,
-    *,
-    has_ended: bool = False,
-) -> Explanation:
+class State(NamedTuple):
+    """The state of a sequence that an explanation is about.
+
+    Attributes:
+        set_id: the item set.
+        read: the text so far, for the message.
+        has_ended: whether only end tokens may come.
+        may_end: whether an end token may come.
+    """
+
+    set_id: int
+    read: bytes
+    has_ended: bool
+    may_end: bool
+
+
+def explain(finder: ExpectationFinder, compiled: CompiledGrammar, state: State, token_id: int) -> Explanation:
     """Explain why a token may come next after an item set, or may not.
 
     Args:
         finder: finds what the grammar expects; the grammar's lock is held.
-        vocabulary: the tokens.
-        set_id: one of the grammar's sets.
-        read: the text so far, for the message.
+        compiled: the grammar.
+        state: where the sequence is.
         token_id: any number.
-        has_ended: whether only end tokens may come.
 
     Raises:
         LimitExceededError: automaton_states, item_sets, or what the grammar's source raises.
     """
-    sets = finder.sets
+    vocabulary = compiled.vocabulary
     if not 0 <= token_id < vocabulary.size:
         return Explanation(token_id, None, False, "no token")
     text = vocabulary.token_bytes(token_id)
+    named = _explain_named(finder, compiled, state, token_id) if compiled.has_marks else None
+    if named is not None:
+        return named
     if token_id in vocabulary.eos_token_ids:
-        if has_ended or sets.table.accepting[set_id]:
+        if state.may_end:
             return Explanation(token_id, None, True, "allowed")
-        return Explanation(token_id, None, False, "unfinished", None, read, finder.expected(set_id))
+        return Explanation(token_id, None, False, "unfinished", None, state.read, finder.expected(state.set_id))
     if text is None:
         return Explanation(token_id, None, False, "no text")
-    if has_ended:
-        return Explanation(token_id, text, False, "ended", 0, read, (THE_END,))
-    reached = set_id
+    if state.has_ended:
+        return Explanation(token_id, text, False, "ended", 0, state.read, (THE_END,))
+    reached = state.set_id
     for position, byte in enumerate(text):
-        after = sets.goto(reached, byte)
+        after = 0 if compiled.has_marks and byte == MARK_BYTE else finder.sets.goto(reached, byte)
         if not after:
             expected = finder.expected(reached)
             reason: Reason = "taken" if finder.is_accepted(reached, byte) else "grammar"
-            return Explanation(token_id, text, False, reason, position, read + text[:position], expected)
+            return Explanation(token_id, text, False, reason, position, state.read + text[:position], expected)
         reached = after
-    return Explanation(token_id, text, True, "allowed", None, read + text)
+    return Explanation(token_id, text, True, "allowed", None, state.read + text)
+
+
+def _explain_named(
+    finder: ExpectationFinder, compiled: CompiledGrammar, state: State, token_id: int
+) -> Explanation | None:
+    """Explain a token that the grammar names; None where its text, or the end of the text, says more."""
+    vocabulary = compiled.vocabulary
+    if not compiled.names(token_id):
+        return None
+    name = vocabulary.shown(token_id)
+    if state.has_ended:
+        return None if token_id in vocabulary.eos_token_ids else Explanation(token_id, name, False, "ended")
+    if finder.sets.goto_all(state.set_id, mark_of(token_id)):
+        return Explanation(token_id, name, True, "allowed", None, state.read + name)
+    if vocabulary.token_bytes(token_id) is not None or token_id in vocabulary.eos_token_ids:
+        return None
+    return Explanation(token_id, name, False, "not here", None, state.read, finder.expected(state.set_id))

@@ -6,7 +6,6 @@ from structgen.engine.earley.item_sets cimport ItemSetStore
 
 
 cdef int NOT_ENDED, STALE
-cdef unsigned int FULL
 cdef bint IS_COMPILED
 
 
@@ -32,14 +31,10 @@ cdef class Matcher:
     cdef int _write(self, unsigned int[::1] words) except -1
     @cython.locals(compiled=CompiledGrammar)
     cdef int _begin(self) except -1
-    @cython.locals(sets=ItemSetStore, set_id=int, byte=int)
-    cdef int _follow_forced(self, bytearray out) except -1
-    cdef bint _may_end(self) noexcept
+    cdef bint _may_end(self) except -1
     cdef bint _has_ended(self) noexcept
     @cython.locals(spellings=tuple, text=bytes)
     cpdef accept_token(self, token_id)
-    @cython.locals(compiled=CompiledGrammar, allowed=bint)
-    cdef int _accept_end(self, token_id) except -1
     @cython.locals(compiled=CompiledGrammar, accepted=int)
     cdef int _move(self, bytes text) except -1
     @cython.locals(ends=bint)
@@ -55,9 +50,5 @@ cdef class Matcher:
     @cython.locals(compiled=CompiledGrammar)
     cdef void _refresh(self) except *
     cdef int _continue_at(self, int set_id) except -1
-    @cython.locals(compiled=CompiledGrammar, set_id=int, index=int, text=bytes)
+    @cython.locals(compiled=CompiledGrammar, set_id=int, index=int, text=bytes, has_mark=bint)
     cdef int _read_again(self) except -1
-
-
-@cython.locals(words="unsigned int[::view.strided, ::view.contiguous]", matcher=Matcher, row=int)
-cpdef fill_next_token_bitmask(matchers, mask)

@@ -15,23 +15,25 @@ before is read without the lock; see IS_COMPILED.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structgen.engine.matching.compiled import CompiledGrammar, Turn
-from structgen.engine.vocabulary.bitmask import as_rows, as_words, tokens_of
+from structgen.engine.matching.readings import follow, is_marked, may_have_ended, read, written
+from structgen.engine.vocabulary.bitmask import as_words, tokens_of
+from structgen.engine.vocabulary.marks import MARK_BYTE, pieces_of
 from structgen.engine.whole_numbers import whole_number
-from structgen.errors import LimitExceededError, StructgenError, TokenRejectedError, VocabularyError
+from structgen.errors import LimitExceededError, StructgenError, TokenRejectedError
 
 if TYPE_CHECKING:
     from structgen.engine.matching.expectations import ExpectationFinder, Expected
     from structgen.engine.matching.explaining import Explanation
     from structgen.engine.vocabulary.bitmask import Bitmask
 
-__all__ = ["Matcher", "fill_next_token_bitmask"]
+__all__ = ["Matcher"]
 
 T = TypeVar("T")
 
@@ -39,7 +41,6 @@ STALE = -1  # in place of a set before an earlier token, which was dropped
 NOT_ENDED = -1
 NO_MASK = object()
 MAX_FORCED_BYTES = 65_536  # returned by one call; a grammar may force bytes without end
-FULL = 0xFFFFFFFF
 # Compiled, what was found before is read without the lock, as taking the lock costs more than the read. This is safe:
 # no object is made between the comparison of the epoch and the last read, so no other thread can run; the tables of one
 # epoch only grow; and code that replaces an array that is read here keeps the old one until the new one is stored, as
@@ -170,43 +171,40 @@ class Matcher:
         """
         if self._has_ended():
             return not data
+        if self._compiled.has_marks and MARK_BYTE in data:
+            return False
         return self.ask(lambda compiled, set_id: self._follow(data) == len(data))
 
     def forced_bytes(self) -> bytes:
-        """Return the bytes that must come next: up to the first choice, or to where the text may end."""
+        """Return the bytes that must come next: up to the first choice, a token terminal, or where the text may end."""
+        first = next(iter(self.forced_pieces()), b"")
+        return first if isinstance(first, bytes) else b""
+
+    def forced_pieces(self) -> list[bytes | int]:
+        """Return the texts and token terminals that must come next, a terminal as its token id; see `forced_bytes`."""
         compiled = self._compiled
-        if self._has_ended():
-            return b""
+        if self._has_ended() or (compiled.has_marks and may_have_ended(self._texts)):
+            return []
         with Turn(compiled):
             self._refresh()
             out = bytearray()
             try:
-                self._follow_forced(out)
+                compiled.sets.append_forced(self._set, out, MAX_FORCED_BYTES)
             except LimitExceededError as error:
                 self._renew_after(error)
                 out.clear()
                 with contextlib.suppress(LimitExceededError):  # then those that fit
-                    self._follow_forced(out)
-            return bytes(out)
-
-    def _follow_forced(self, out: bytearray) -> None:
-        """Append the bytes that must come next."""
-        sets = self._compiled.sets
-        set_id = self._set
-        while len(out) < MAX_FORCED_BYTES and not sets.table.accepting[set_id]:
-            sets.close(set_id)
-            byte = sets.table.only_byte[set_id]
-            if byte < 0 or byte > 255:
-                break
-            set_id = sets.goto(set_id, byte)
-            out.append(byte)
+                    compiled.sets.append_forced(self._set, out, MAX_FORCED_BYTES)
+        if compiled.has_marks:
+            return list(pieces_of(bytes(out)))
+        return [bytes(out)] if out else []
 
     @property
     def is_accepting(self) -> bool:
         """True if the text so far is a whole text of the language."""
         with Turn(self._compiled):
             self._refresh()
-            return bool(self._compiled.sets.table.accepting[self._set])
+            return self._may_end()
 
     @property
     def is_terminated(self) -> bool:
@@ -223,7 +221,9 @@ class Matcher:
 
     def _may_end(self) -> bool:
         # With an eager end a token ends the text as soon as it is accepted; only the empty text has no such token.
-        return self._has_ended() or bool(self._compiled.sets.table.accepting[self._set])
+        if self._has_ended() or bool(self._compiled.sets.table.accepting[self._set]):
+            return True
+        return self._compiled.has_marks and may_have_ended(self._texts)
 
     def _has_ended(self) -> bool:
         return self._ended_by >= 0
@@ -247,15 +247,16 @@ class Matcher:
             TypeError: the token id is no integer.
             LimitExceededError: a bound of `Limits` was passed.
         """
-        from structgen.engine.matching.explaining import explain  # for messages only
+        from structgen.engine.matching.explaining import State, explain  # for messages only
 
         token_id = whole_number(token_id, "a token id")
 
-        text, has_ended = b"".join(self._texts), self._has_ended()
-        vocabulary = self._compiled.vocabulary
-        return self.ask(
-            lambda compiled, at: explain(self._finder(), vocabulary, at, text, token_id, has_ended=has_ended)
-        )
+        def found(compiled: CompiledGrammar, set_id: int) -> Explanation:
+            text = written(compiled, self._texts)
+            state = State(set_id, text, has_ended=self._has_ended(), may_end=self._may_end())
+            return explain(self._finder(), compiled, state, token_id)
+
+        return self.ask(found)
 
     def expected(self) -> tuple[Expected, ...]:
         """Describe in words what may come next; see `structgen.engine.matching.expectations.Expected`.
@@ -285,7 +286,7 @@ class Matcher:
         from structgen.engine.matching.expectations import ExpectationFinder  # for messages only
 
         compiled = self._compiled
-        return ExpectationFinder(compiled.sets, compiled.tables, compiled.origin)
+        return ExpectationFinder(compiled.sets, compiled.tables, compiled.origin, compiled.vocabulary.shown)
 
     # -- moving -----------------------------------------------------------------------------------------------------
 
@@ -302,21 +303,28 @@ class Matcher:
         spellings = self._compiled.spellings
         text = spellings[token_id] if 0 <= token_id < len(spellings) else b""
         if not text:
-            self._accept_end(token_id)
+            self._accept_other(token_id)
             return
         if self._has_ended():
             raise self._rejected(token_id, "the text has ended")
         if self._move(text) < len(text):
             raise self._rejected(token_id, "the grammar does not allow it here")
 
-    def _accept_end(self, token_id: int) -> None:
-        """Accept a token without text: an end token, where the text may end."""
-        compiled = self._compiled
-        vocabulary = compiled.vocabulary
-        if token_id not in vocabulary.eos_token_ids:
-            if 0 <= token_id < vocabulary.size:
-                raise self._rejected(token_id, "it stands for no text")
+    def _accept_other(self, token_id: int) -> None:
+        """Accept an end token where the text may end, or a token with several readings (`readings.py`)."""
+        compiled, vocabulary = self._compiled, self._compiled.vocabulary
+        readings = compiled.readings(token_id) if compiled.has_marks else None
+        ends = token_id in vocabulary.eos_token_ids
+        if readings is not None and not self._has_ended():
+            kept, self._reached = self.ask(lambda compiled, at: read(compiled, at, token_id, readings, self._may_end()))
+            if kept:
+                self._advance(kept)
+                return
+        if not ends and not 0 <= token_id < vocabulary.size:
             raise self._rejected(token_id, f"the vocabulary has the ids 0 to {vocabulary.size - 1}")
+        if not ends:
+            refused = "the text has ended" if self._has_ended() else "the grammar does not allow it here"
+            raise self._rejected(token_id, "it stands for no text" if readings is None else refused)
         with Turn(compiled):
             self._refresh()
             allowed = self._may_end()
@@ -330,11 +338,18 @@ class Matcher:
     def accept_bytes(self, data: bytes) -> None:
         """Accept some bytes: move past them. They count as one token for `rollback`.
 
+        A token terminal is no text: `accept_token` accepts it, and this method does not.
+
         Raises:
             TokenRejectedError: the grammar does not allow them here; the state is unchanged.
             LimitExceededError: a bound of `Limits` was passed; the state is unchanged.
         """
-        accepted = 0 if self._has_ended() and data else self._move(data)
+        if self._has_ended() and data:
+            accepted = 0
+        elif self._compiled.has_marks and MARK_BYTE in data:
+            accepted = min(data.index(MARK_BYTE), self.ask(lambda compiled, set_id: self._follow(data)))
+        else:
+            accepted = self._move(data)
         if accepted < len(data):
             raise TokenRejectedError(
                 f"byte {data[accepted]:#04x} at position {accepted} of {data[:80]!r} is not allowed",
@@ -402,8 +417,9 @@ class Matcher:
         return len(text)
 
     def _rejected(self, token_id: int, why: str) -> TokenRejectedError:
-        vocabulary = self._compiled.vocabulary
-        text = vocabulary.token_bytes(token_id) if 0 <= token_id < vocabulary.size else None
+        vocabulary, text = self._compiled.vocabulary, None
+        if 0 <= token_id < vocabulary.size:
+            text = vocabulary.shown(token_id) if self._compiled.has_marks else vocabulary.token_bytes(token_id)
         return TokenRejectedError(
             f"token {token_id} ({text!r}) was rejected after {len(self._texts)} tokens: {why}",
             token_id=token_id,
@@ -535,50 +551,18 @@ class Matcher:
         sets_before: list[int] = []
         for text in self._texts:
             sets_before.append(set_id)
-            for index in range(len(text)):
+            has_mark = compiled.has_marks and is_marked(text)
+            for index in range(1 if has_mark else len(text)):
                 try:
-                    set_id = compiled.sets.goto(set_id, text[index])
+                    set_id = follow(compiled, set_id, text) if has_mark else compiled.sets.goto(set_id, text[index])
                 except LimitExceededError as error:
                     if error.limit != "item_sets":
                         raise
                     dropped = compiled.sets
                     compiled.renew_sets()
-                    set_id = compiled.sets.goto(compiled.sets.adopt(dropped, set_id), text[index])
+                    set_id = compiled.sets.adopt(dropped, set_id)
+                    set_id = follow(compiled, set_id, text) if has_mark else compiled.sets.goto(set_id, text[index])
                     sets_before = [STALE] * len(sets_before)
         self._set = set_id
         self._sets_before = sets_before
         self._epoch = compiled.epoch
-
-
-def fill_next_token_bitmask(matchers: Sequence[Matcher | None], mask: Bitmask) -> None:
-    """Write which tokens may come next in every sequence of a batch.
-
-    Args:
-        matchers: one for each row. Their grammars may differ; their vocabulary is the same. None stands for a sequence
-            without a grammar: its row allows every token. A text that has ended allows only end tokens.
-        mask: uint32 or int32 [rows, ceil(V / 32)], numpy or torch on the CPU. See `structgen.allocate_token_bitmask`.
-
-    Raises:
-        VocabularyError: the mask has another shape or type.
-        LimitExceededError: a bound of `Limits` was passed; the rows before it are written.
-
-    Example:
-        >>> vocabulary = Vocabulary.from_bytes({0: b"a", 1: b"b", 2: b"</s>"}, eos_token_ids=[2])
-        >>> grammars = [structgen.Grammar.regex(pattern) for pattern in ("a|b", "b?")]
-        >>> matchers = [structgen.compile(grammar, vocabulary).matcher() for grammar in grammars]
-        >>> mask = structgen.allocate_token_bitmask(len(matchers), vocabulary.size)
-        >>> structgen.fill_next_token_bitmask(matchers, mask)
-        >>> [f"{word:03b}" for word in mask[:, 0]]
-        ['011', '110']
-    """
-    words = as_rows(mask)
-    if len(matchers) != words.shape[0]:
-        raise VocabularyError(f"got {len(matchers)} matchers for {words.shape[0]} rows of the mask")
-    for row in range(len(matchers)):
-        matcher = matchers[row]
-        if matcher is None:
-            words[row, :] = FULL
-            continue
-        if matcher._compiled.masks.empty.shape[0] != words.shape[1]:
-            as_words(mask, matcher._compiled.vocabulary.size)  # raises the error that names the right shape
-        matcher._fill(words[row])

@@ -27,7 +27,7 @@ from typing import Any
 
 from structgen.errors import VocabularyError
 
-__all__ = ["BYTE_ALPHABET", "spell_tokens", "tokenizer_state"]
+__all__ = ["BYTE_ALPHABET", "special_tokens", "spell_tokens", "tokenizer_state"]
 
 SPACE_MARK = "▁"
 BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
@@ -69,6 +69,23 @@ def spell_tokens(tokenizer: Any) -> tuple[dict[int, bytes], set[int]]:
         f"the bytes of the tokens of a {type(tokenizer).__name__} are not known",
         hint="use the tokenizer's fast version, or give the bytes to Vocabulary.from_bytes",
     )
+
+
+def special_tokens(tokenizer: Any) -> dict[str, int]:
+    """Return the ids of a tokenizer's special and added tokens by name; those whose names it tells.
+
+    Args:
+        tokenizer: as `spell_tokens` takes it.
+    """
+    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    if hasattr(backend, "get_added_tokens_decoder"):
+        added = backend.get_added_tokens_decoder()
+        return {token.content: token_id for token_id, token in sorted(added.items())}
+    for inner in _nested(tokenizer):
+        if hasattr(inner, "special_ids") and hasattr(inner, "id_to_piece"):  # mistral-common
+            return {inner.id_to_piece(token_id): token_id for token_id in sorted(inner.special_ids)}
+    added = getattr(tokenizer, "added_tokens_decoder", {})
+    return {token.content: token_id for token_id, token in sorted(added.items())}
 
 
 def tokenizer_state(tokenizer: Any) -> tuple[Hashable, ...]:

@@ -32,3 +32,10 @@ cdef class TokenTrie:
     cpdef fewest_tokens(self, bytes data)
 
     cdef _trim(self, int node_count)
+
+    @cython.locals(nodes=int, first=int, tokens=int, made=TokenTrie)
+    cpdef TokenTrie followed_by(self, TokenTrie last, int byte)
+
+
+@cython.locals(count=int, index=int, made=cython.int[::1])
+cdef int[::1] _joined(int[::1] first, int used, int[::1] second, int offset)

@@ -1,7 +1,8 @@
 """The vocabulary of a model: the bytes of each token, the tokens that end a text, and the trie that masks walk.
 
 A mask never allows tokens without bytes: special tokens, ids that the tokenizer does not use (padded logits), and
-tokens that spell nothing. It allows end tokens exactly where the text may stop.
+tokens that spell nothing. It allows end tokens exactly where the text may stop. A grammar with token terminals is an
+exception: it names tokens, and is compiled for a vocabulary that has marks for them (`marks.py`).
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ import hashlib
 import pickle
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
 from structgen.engine.fork_safety import forkable_lock
-from structgen.engine.vocabulary.token_bytes import spell_tokens, tokenizer_state
+from structgen.engine.vocabulary.marks import MARK_BYTE, Ranges, mark_of
+from structgen.engine.vocabulary.token_bytes import special_tokens, spell_tokens, tokenizer_state
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.engine.whole_numbers import whole_number
 from structgen.errors import VocabularyError
@@ -25,7 +28,8 @@ from structgen.limits import Limits
 
 __all__ = ["Vocabulary", "byte_vocabulary"]
 
-MAX_SIZE = 2**24  # tokens; far more than any tokenizer has, far fewer than int32 trie arrays can hold
+MAX_SIZE = 2**24  # tokens; far more than any tokenizer has, and an id fits into the three bytes of a mark
+MAX_MARKED = 8  # vocabularies with marks that are kept for one vocabulary
 MAX_PER_TOKENIZER = 8  # vocabularies with different sizes or end tokens that are kept for one tokenizer
 
 
@@ -54,6 +58,7 @@ class Vocabulary:
         eos_token_ids: the end tokens, in the order given, without duplicates.
         spellings: by token id, the bytes of the token, up to the last id that stands for text; `b""` for ids that
             stand for no text.
+        special_tokens: the ids of special and added tokens, by name; for token terminals.
         trie: the tokens that stand for text, as a `TokenTrie`.
         max_token_bytes: the length of the longest token in bytes.
         proper: what `structgen.tokenization` knows about how the tokenizer splits texts; None until it is needed.
@@ -68,12 +73,15 @@ class Vocabulary:
     __slots__ = (
         "__weakref__",
         "_fingerprint",
+        "_marked",
+        "_names",
         "_tokenizers",
         "eos_token_ids",
         "max_token_bytes",
         "proper",
         "shared",
         "size",
+        "special_tokens",
         "spellings",
         "trie",
     )
@@ -81,9 +89,12 @@ class Vocabulary:
     size: int
     eos_token_ids: tuple[int, ...]
     spellings: tuple[bytes, ...]
+    special_tokens: Mapping[str, int]
     trie: TokenTrie
     max_token_bytes: int
     _fingerprint: str | None
+    _marked: dict[Ranges, Vocabulary]
+    _names: dict[int, bytes] | None
     _tokenizers: list[tuple[Callable[[], Any], tuple[Hashable, ...]]]
     proper: Tokenization | None
     shared: SharedState | None
@@ -120,7 +131,8 @@ class Vocabulary:
         if kept is None:
             spellings, special = spell_tokens(tokenizer)
             size = max([*spellings, *special], default=-1) + 1 if vocab_size is None else vocab_size
-            kept = _make(cls, spellings, ends, size)
+            names = {name: found for name, found in special_tokens(tokenizer).items() if found < size}
+            kept = _make(cls, spellings, ends, size, names)
             _CACHE.keep(tokenizer, key, kept)
             kept.remember(tokenizer)
         return kept
@@ -153,7 +165,12 @@ class Vocabulary:
 
     @classmethod
     def from_bytes(
-        cls, tokens: Mapping[int, bytes], eos_token_ids: int | Iterable[int] | None = (), size: int | None = None
+        cls,
+        tokens: Mapping[int, bytes],
+        eos_token_ids: int | Iterable[int] | None = (),
+        size: int | None = None,
+        *,
+        special_tokens: Mapping[str, int] | None = None,
     ) -> Vocabulary:
         """Return the vocabulary of tokens whose bytes are known.
 
@@ -162,6 +179,7 @@ class Vocabulary:
                 tokens are never allowed as text. Different ids may have the same bytes.
             eos_token_ids: the end tokens: one id, several, or None.
             size: the width of the model's logits; by default the largest id plus one.
+            special_tokens: the ids of special tokens by name, such as `{"<|im_end|>": 7}`, for grammars that name them.
 
         Returns:
             The vocabulary, `size` tokens wide.
@@ -171,7 +189,9 @@ class Vocabulary:
         """
         ends = _end_tokens([eos_token_ids])
         spellings = _checked(tokens)
-        return _make(cls, spellings, ends, max([*spellings, *ends], default=-1) + 1 if size is None else size)
+        names = {name: _token_id(token_id) for name, token_id in (special_tokens or {}).items()}
+        least = max([*spellings, *ends, *names.values()], default=-1) + 1
+        return _make(cls, spellings, ends, least if size is None else size, names)
 
     def with_spellings(self, spellings: dict[int, bytes]) -> Vocabulary:
         """Return a vocabulary as wide as this one, with other bytes for its tokens and without end tokens.
@@ -187,7 +207,7 @@ class Vocabulary:
     def fingerprint(self) -> str:
         """A hash of its content, which is the same in every process."""
         if self._fingerprint is None:
-            self._fingerprint = _fingerprint(self.spellings, self.eos_token_ids, self.size)
+            self._fingerprint = _fingerprint(self.spellings, self.eos_token_ids, self.size, self.special_tokens)
         return self._fingerprint
 
     def token_bytes(self, token_id: int) -> bytes | None:
@@ -203,6 +223,49 @@ class Vocabulary:
             token_id = whole_number(token_id, "a token id")
         return (self.spellings[token_id] or None) if 0 <= token_id < len(self.spellings) else None
 
+    def shown(self, token_id: int) -> bytes:
+        """Return the text of a token as people write it: its bytes, its name, or its id as in `<[1000]>`.
+
+        That is what a decoder without `skip_special_tokens` writes.
+
+        Args:
+            token_id: a token of the vocabulary.
+        """
+        text = self.token_bytes(token_id)
+        if text is not None:
+            return text
+        if self._names is None:
+            self._names = {found: name.encode() for name, found in self.special_tokens.items()}
+        return self._names.get(token_id, f"<[{token_id}]>".encode())
+
+    def tokens_without_text(self) -> list[str]:
+        """Return the names of the special tokens that stand for no text."""
+        return [name for name, token_id in self.special_tokens.items() if self.token_bytes(token_id) is None]
+
+    def marked(self, marks: Ranges) -> Vocabulary:
+        """Return the vocabulary with marks for some tokens, for grammars with token terminals; see `marks.py`.
+
+        It is kept with this one, as grammars for the same model name the same few tokens.
+
+        Args:
+            marks: the tokens; of the vocabulary.
+
+        Returns:
+            A vocabulary without end tokens. A token that stands for text, too, has two entries in its trie, and its
+            text in `spellings`.
+        """
+        made = self._marked.get(marks)
+        if made is None:
+            made = _with_marks(self, marks)
+            while len(self._marked) >= MAX_MARKED:
+                self._marked.pop(next(iter(self._marked)), None)
+            made = self._marked.setdefault(marks, made)
+        return made
+
+    def with_marks(self) -> list[Vocabulary]:
+        """Return the vocabularies with marks that are kept for this one."""
+        return list(self._marked.values())
+
     def detached(self) -> Vocabulary:
         """Return another object with the same tokens, for which nothing was compiled yet.
 
@@ -210,6 +273,7 @@ class Vocabulary:
         """
         made = object.__new__(type(self))
         made.size, made.eos_token_ids, made.spellings = self.size, self.eos_token_ids, self.spellings
+        made.special_tokens, made._names, made._marked = self.special_tokens, self._names, {}
         made.trie, made.max_token_bytes = self.trie, self.max_token_bytes
         made._fingerprint, made._tokenizers, made.proper = self._fingerprint, self._tokenizers, self.proper
         made.shared = None
@@ -229,7 +293,8 @@ class Vocabulary:
         Loading returns the vocabulary with these tokens if the process has one already. Nothing compiled is stored.
         """
         parts = dict(enumerate(self.spellings)), self.eos_token_ids, self.size
-        return _loaded, (type(self), *parts, list(filter(None, map(_pickled, self.tokenizers))))
+        tokenizers = list(filter(None, map(_pickled, self.tokenizers)))
+        return _loaded, (type(self), *parts, tokenizers, dict(self.special_tokens))
 
     def __repr__(self) -> str:
         return f"Vocabulary({self.size} tokens, eos_token_ids={self.eos_token_ids}, {self.fingerprint[:12]})"
@@ -241,7 +306,9 @@ def byte_vocabulary() -> Vocabulary:
     return Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256])
 
 
-def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> Vocabulary:
+def _make(
+    cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, ...], size: int, names: Mapping[str, int]
+) -> Vocabulary:
     """Check the parts of a vocabulary, and build it unless one with the same content is in use already.
 
     Args:
@@ -249,25 +316,35 @@ def _make(cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, .
         spellings: by token id, the token's bytes.
         ends: the end tokens.
         size: the width of the model's logits.
+        names: the ids of special and added tokens, by name.
     """
     spellings = {token_id: text for token_id, text in spellings.items() if text and token_id not in ends}
     _check(spellings, ends, size)
+    for name, token_id in names.items():
+        if not 0 <= token_id < size:
+            raise VocabularyError(f"the special token {name!r} is {token_id}, not in a vocabulary of {size} tokens")
     by_id = _by_id(spellings)
-    fingerprint = _fingerprint(by_id, ends, size)
+    fingerprint = _fingerprint(by_id, ends, size, names)
     known = _CACHE.by_fingerprint(fingerprint)
     if known is not None:
         return known
     # The sorts are stable: tokens with the same bytes stay in the order of their ids.
     made = _built(cls, by_id, sorted(sorted(spellings), key=by_id.__getitem__), ends, size)
+    made.special_tokens = MappingProxyType(dict(names))
     made._fingerprint = fingerprint
     return _CACHE.intern(made)
 
 
 def _loaded(
-    cls: type[Vocabulary], spellings: dict[int, bytes], ends: tuple[int, ...], size: int, tokenizers: list[bytes]
+    cls: type[Vocabulary],
+    spellings: dict[int, bytes],
+    ends: tuple[int, ...],
+    size: int,
+    tokenizers: list[bytes],
+    names: Mapping[str, int],
 ) -> Vocabulary:
     """Return a vocabulary that was pickled; see `Vocabulary.__reduce__`."""
-    made = _make(cls, spellings, ends, size)
+    made = _make(cls, spellings, ends, size, names)
     if not made.tokenizers:
         for stored in tokenizers:
             made._remember_loaded(pickle.loads(stored))
@@ -296,13 +373,41 @@ def _built(
     made = object.__new__(cls)
     made.size = size
     made.eos_token_ids = ends
-    made._fingerprint = None
     # The garbage collector skips a tuple of bytes, which takes half the memory of a dict with its keys.
     made.spellings = tuple(by_id)
-    made.trie = TokenTrie(list(map(by_id.__getitem__, token_ids)), token_ids)
-    made.max_token_bytes = made.trie.max_depth
+    _set_trie(made, TokenTrie(list(map(by_id.__getitem__, token_ids)), token_ids))
+    return made
+
+
+def _set_trie(made: Vocabulary, trie: TokenTrie) -> None:
+    """Set the trie of a vocabulary in the making, and the attributes that it has at first."""
+    made.trie = trie
+    made.max_token_bytes = trie.max_depth
+    made.special_tokens = MappingProxyType({})
+    made._names = made._fingerprint = None
+    made._marked = {}
     made._tokenizers = []
     made.proper = made.shared = None
+
+
+def _with_marks(vocabulary: Vocabulary, marks: Ranges) -> Vocabulary:
+    """Return a vocabulary with marks; see `Vocabulary.marked`. The marks come last in the order of bytes."""
+    named = [token_id for first, last in marks for token_id in range(first, last + 1)]
+    by_id = list(vocabulary.spellings)
+    by_id += [b""] * (vocabulary.size - len(by_id))
+    trie = vocabulary.trie
+    begin = trie.first_node[MARK_BYTE] if trie.first_node[MARK_BYTE] >= 0 else trie.node_count
+    for token_id in trie.tokens[trie.token_start[begin] :]:  # mostly one, of a byte-level vocabulary
+        by_id[token_id] = b""
+    if (np.asarray(trie.node_byte)[:begin] == MARK_BYTE).any():
+        by_id = [text if MARK_BYTE not in text else b"" for text in by_id]
+        plain = [token_id for token_id in trie.tokens if by_id[token_id]]
+        trie = TokenTrie(list(map(by_id.__getitem__, plain)), plain)
+    for token_id in named:
+        by_id[token_id] = by_id[token_id] or mark_of(token_id)
+    made = object.__new__(type(vocabulary))
+    made.size, made.eos_token_ids, made.spellings = vocabulary.size, (), tuple(by_id)
+    _set_trie(made, trie.followed_by(TokenTrie(list(map(mark_of, named)), named), MARK_BYTE))
     return made
 
 
@@ -324,12 +429,14 @@ def _check(spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> Non
         )
 
 
-def _fingerprint(by_id: Sequence[bytes], ends: tuple[int, ...], size: int) -> str:
+def _fingerprint(by_id: Sequence[bytes], ends: tuple[int, ...], size: int, names: Mapping[str, int]) -> str:
     digest = hashlib.blake2b(digest_size=20)
     # Each part's length follows from the parts before it, so that no two contents give the same bytes.
     digest.update(np.array([size, len(ends), *ends, len(by_id)], dtype="<i8").tobytes())
     digest.update(np.fromiter(map(len, by_id), dtype="<i8", count=len(by_id)).tobytes())
     digest.update(b"".join(by_id))
+    if names:
+        digest.update(repr(sorted(names.items())).encode())
     return digest.hexdigest()
 
 

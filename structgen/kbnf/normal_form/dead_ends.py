@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from structgen.engine.grammar.tables import terminal_number
 from structgen.engine.regex import tree as rx
+from structgen.errors import GrammarError
 from structgen.kbnf.normal_form.productions import Body, Productions
 
 __all__ = ["possible_dead_ends", "without_refused"]
@@ -63,6 +64,7 @@ class _Following:
         self.names = productions.names
         self.start = productions.start
         self.marks = productions.terminals.marks
+        self.holes = productions.terminals.holes
         self.regexes = productions.terminals.regexes
         self.is_empty = is_empty
         self.begins: dict[tuple[int, Ahead], bool] = {}
@@ -149,6 +151,11 @@ class _Following:
     def _can_begin(self, symbol: int, state: Ahead) -> bool:
         if not state:
             return True
+        if symbol in self.holes:
+            raise GrammarError(
+                "a look-ahead stands before a bound nonterminal",
+                hint="write what may not follow into the rule before it",
+            )
         known = self.begins.get((symbol, state))
         if known is None:
             refused = rx.sequence(rx.choice(*state), rx.ANY_BYTES)

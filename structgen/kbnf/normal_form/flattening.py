@@ -9,7 +9,10 @@ in the tree becomes one nonterminal.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from structgen.engine.regex import tree as rx
+from structgen.engine.vocabulary.marks import MARK_BYTE, Ranges, without_marks
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.nullables import nullable_nonterminals
@@ -18,31 +21,40 @@ from structgen.kbnf.normal_form.repeated_terminals import repeated_terminal
 from structgen.kbnf.regular import any_text, character_set, regular, substrings, text_except
 from structgen.kbnf.repetition import CountedRules
 from structgen.kbnf.rewriting import group_rules
+from structgen.kbnf.tokens import has_tokens
 from structgen.kbnf.validation import excluded_strings, validate
 from structgen.limits import Limits
 
 __all__ = ["flatten"]
 
 
-def flatten(grammar: ast.Grammar, terminals: TerminalTable, *, limits: Limits | None = None) -> Productions:
+def flatten(
+    grammar: ast.Grammar,
+    terminals: TerminalTable,
+    *,
+    limits: Limits | None = None,
+    ids_of: Callable[[ast.Token], Ranges] | None = None,
+) -> Productions:
     """Return a grammar as productions. Nothing is simplified yet, and bodies may be empty.
 
     Args:
         grammar: the tree.
         terminals: the table that receives its terminals.
         limits: `grammar_symbols` bounds all bodies together.
+        ids_of: returns the ids of a token terminal; None where there is no vocabulary.
 
     Raises:
-        GrammarError: the grammar is not valid (see `validate`).
+        GrammarError: the grammar is not valid (see `validate`), or it has token terminals and there is no vocabulary.
         LimitExceededError: the grammar is too large.
     """
-    flattening = _Flattening(grammar, terminals, limits or Limits())
+    limits = limits or Limits()
+    flattening = _Flattening(grammar, terminals, limits, ids_of)
     productions = flattening.run()
     if not flattening.repeated:
         return productions
     nullable = nullable_nonterminals(productions)
     repeated = frozenset(node for node, symbol in flattening.repeated.items() if symbol in nullable)
-    return _Flattening(grammar, terminals, limits or Limits(), repeated).run() if repeated else productions
+    return _Flattening(grammar, terminals, limits, ids_of, repeated).run() if repeated else productions
 
 
 class _Flattening:
@@ -59,8 +71,15 @@ class _Flattening:
     """
 
     def __init__(
-        self, grammar: ast.Grammar, terminals: TerminalTable, limits: Limits, nullable: frozenset[int] = frozenset()
+        self,
+        grammar: ast.Grammar,
+        terminals: TerminalTable,
+        limits: Limits,
+        ids_of: Callable[[ast.Token], Ranges] | None,
+        nullable: frozenset[int] = frozenset(),
     ) -> None:
+        self.ids_of = ids_of
+        self.has_tokens = has_tokens(grammar)
         self.repeated: dict[int, int] = {}
         self.nullable = nullable
         self.non_empty: dict[int, int] = {}  # for each symbol, the nonterminal of its other texts
@@ -123,12 +142,14 @@ class _Flattening:
         """Return the symbols of one alternative; nested sequences are spliced in."""
         out: list[int] = []
         stack = [expression]
-        known, numbers, literal, regex = self.known, self.numbers, self.terminals.literal, self.terminals.regex
+        known, numbers, literal, regex = self.known, self.numbers, self.terminals.literal, self._text
         while stack:
             node = stack.pop()
             kind = type(node)
             if kind is ast.Literal:
-                if node.data:  # type: ignore[union-attr]
+                if self.has_tokens and MARK_BYTE in node.data:  # type: ignore[union-attr]
+                    out += self._nullable(owner, None, False)
+                elif node.data:  # type: ignore[union-attr]
                     out.append(literal(node.data))  # type: ignore[union-attr]
             elif kind is ast.Reference:
                 number = numbers.get(node.name)  # type: ignore[union-attr]
@@ -171,8 +192,13 @@ class _Flattening:
             return self._regex(owner, self._except(node))
         if isinstance(node, ast.Difference):
             return self._regex(owner, regular(node, self.grouped))
+        if isinstance(node, ast.Hole):
+            symbol, nullable = self.terminals.hole(node.content)
+            return (symbol,) if symbol is not None and not nullable else self._nullable(owner, symbol, nullable)
         if isinstance(node, ast.NotFollowedBy):
             return (self._lookahead(owner, node),)
+        if isinstance(node, ast.Token):
+            return (self._token(owner, node),)
         if isinstance(node, ast.Margin):
             return (self.terminals.mark(Mark("margin")),)
         if isinstance(node, ast.Indented):
@@ -199,8 +225,20 @@ class _Flattening:
         self.work.append((number, [expression], operator))
         return number
 
+    def _token(self, owner: int, node: ast.Token) -> int:
+        if self.ids_of is None:
+            raise GrammarError(
+                f"in the rule {self.names[owner]!r}: a token terminal has no meaning without a vocabulary",
+                hint="write the text of the token as a string",
+            )
+        return self.terminals.token(self.ids_of(node))
+
+    def _text(self, regex: rx.Regex) -> tuple[int | None, bool]:
+        """Return the symbol of a regex, see `TerminalTable.regex`; where tokens are named, no text has their marks."""
+        return self.terminals.regex(without_marks(regex) if self.has_tokens else regex)
+
     def _regex(self, owner: int, regex: rx.Regex) -> Body:
-        symbol, nullable = self.terminals.regex(regex)
+        symbol, nullable = self._text(regex)
         return (symbol,) if symbol is not None and not nullable else self._nullable(owner, symbol, nullable)
 
     def _nullable(self, owner: int, symbol: int | None, nullable: bool) -> Body:
@@ -254,7 +292,7 @@ class _Flattening:
         """Return one symbol for a repeated expression."""
         if isinstance(expression, ast.Reference) and expression.name in self.numbers:
             return self.numbers[expression.name]
-        if isinstance(expression, ast.Literal) and expression.data:
+        if isinstance(expression, ast.Literal) and expression.data and MARK_BYTE not in expression.data:
             return self.terminals.literal(expression.data)
         return self._later(owner, expression, "")
 

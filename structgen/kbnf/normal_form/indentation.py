@@ -41,6 +41,7 @@ def indented_tables(productions: Productions, *, accepts_empty: bool) -> Grammar
         source=rules,
         describer=rules,
         lookaheads=rules.lookaheads,
+        marks=productions.terminals.token_ids,
     )
 
 

@@ -10,6 +10,7 @@ from structgen.engine.grammar.tables import terminal_number
 from structgen.engine.regex.tree import Regex
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.flattening import flatten
+from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.normal_form.productions import TerminalTable
 from structgen.kbnf.reading.kbnf import parse
 from structgen.limits import Limits
@@ -38,8 +39,9 @@ def rules_of_terminals(source: str, start: str = "start") -> dict[Regex, tuple[s
 
 def rules_of_tree(tree: ast.Grammar) -> dict[Regex, tuple[str, ...]]:
     """Return for each terminal of a grammar that was compiled before the names of the rules that use it."""
-    terminals = TerminalTable(lambda regex: False)
-    productions = flatten(tree, terminals, limits=_NO_LIMITS)
+    nothing = normalize(ast.Grammar((ast.Rule("start", ast.Literal(b"")),)))
+    terminals = TerminalTable(lambda regex: False, lambda content: nothing)  # holes have messages of their own
+    productions = flatten(tree, terminals, limits=_NO_LIMITS, ids_of=lambda node: ())
     names: dict[int, dict[str, None]] = {}
     for name, alternatives in zip(productions.names, productions.bodies):
         for body in alternatives:

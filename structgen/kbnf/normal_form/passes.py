@@ -29,11 +29,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
+from functools import partial
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.deadlines import Deadline
+from structgen.engine.grammar.composition import with_parts
 from structgen.engine.grammar.tables import END, GrammarTables, terminal_number, terminal_symbol
 from structgen.engine.regex.tree import NOTHING, Regex, choice
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.dead_ends import without_refused
@@ -42,7 +45,7 @@ from structgen.kbnf.normal_form.flattening import flatten
 from structgen.kbnf.normal_form.indentation import indented_tables
 from structgen.kbnf.normal_form.literals import merge_adjacent_literals, unite_literal_alternatives
 from structgen.kbnf.normal_form.nullables import eliminate_nullables
-from structgen.kbnf.normal_form.productions import Productions, TerminalTable
+from structgen.kbnf.normal_form.productions import Productions, TablesOf, TerminalTable
 from structgen.kbnf.normal_form.simplification import (
     deduplicate_alternatives,
     inline_single_uses,
@@ -52,6 +55,7 @@ from structgen.kbnf.normal_form.simplification import (
     remove_unreachable,
 )
 from structgen.kbnf.regex_facts import text_units
+from structgen.kbnf.tokens import token_ids
 from structgen.limits import Limits
 
 __all__ = ["normalize", "pack", "simplify"]
@@ -69,6 +73,8 @@ def normalize(
     limits: Limits | None = None,
     deadline: Deadline | None = None,
     is_empty: Callable[[Regex], bool] | None = None,
+    tables_of: TablesOf | None = None,
+    vocabulary: Vocabulary | None = None,
 ) -> GrammarTables:
     """Return the tables of a grammar, in the form that the engine reads.
 
@@ -82,14 +88,19 @@ def normalize(
         deadline: of the compile; checked between passes.
         is_empty: returns whether a regex matches nothing; called only where its tree does not tell. The default makes
             a new store for each regex; pass the method of the engine's store to do the work once.
+        tables_of: returns the tables of what fills a hole.
+        vocabulary: the tokens that token terminals name; without one, a grammar with token terminals is refused.
 
     Raises:
-        GrammarError: the grammar is not valid (see `validate`), or has no text.
+        GrammarError: the grammar is not valid (see `validate`), has no text, or names a token that does not exist; or a
+            hole stands where none can: after a look-ahead, in a grammar with `margin!` or `indented!`, or without
+            `tables_of`.
         LimitExceededError: the grammar is too large, or the time is over.
     """
     limits = limits or Limits()
-    terminals = TerminalTable(is_empty or (lambda regex: AutomatonStore(limits).is_empty(regex)))
-    productions = flatten(grammar, terminals, limits=limits)
+    terminals = TerminalTable(is_empty or (lambda regex: AutomatonStore(limits).is_empty(regex)), tables_of)
+    ids_of = None if vocabulary is None else partial(token_ids, vocabulary=vocabulary)
+    productions = flatten(grammar, terminals, limits=limits, ids_of=ids_of)
     if deadline:
         deadline.check()
     without_empty, accepts_empty = eliminate_nullables(productions)
@@ -103,6 +114,8 @@ def normalize(
         check_has_text(grammar, productions, without_empty)
     simple = simplify(without_empty, keep_endless=keep_endless, deadline=deadline)
     if any(mark.refused is None for mark in terminals.marks.values()):
+        if terminals.holes:
+            raise GrammarError("a grammar with margin! or indented! cannot have a bound nonterminal")
         return indented_tables(simple, accepts_empty=accepts_empty)
     return pack(simple, accepts_empty=accepts_empty)
 
@@ -168,7 +181,9 @@ def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
     number_of = {productions.start: 0}
     reached = [productions.start]
     terminal_of: dict[int, int] = {}
-    marks = productions.terminals.marks
+    hole_of: dict[int, int] = {}
+    holes_at: list[int] = []
+    marks, holes = productions.terminals.marks, productions.terminals.holes
     lookaheads: dict[Regex, int] = {NOTHING: 0}
     symbols: list[int] = []
     before: list[int] = []
@@ -190,6 +205,9 @@ def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
                     if number is None:
                         number = number_of[symbol] = len(reached)
                         reached.append(symbol)
+                elif symbol in holes:
+                    number = hole_of.setdefault(symbol, len(hole_of))  # of its nonterminal, counted after all others
+                    holes_at.append(len(symbols))
                 else:
                     number = terminal_of.get(symbol)
                     if number is None:
@@ -200,7 +218,9 @@ def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
         first_rule.append(len(rule_starts))
     regexes = productions.terminals.regexes
     terminals = tuple([regexes[terminal_number(symbol)] for symbol in terminal_of])
-    return GrammarTables(
+    for at in holes_at:
+        symbols[at] += len(reached)
+    tables = GrammarTables(
         symbols=array("i", symbols),
         first_rule=array("i", first_rule),
         rule_starts=array("i", rule_starts),
@@ -211,4 +231,6 @@ def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
         lookaheads=tuple(lookaheads)[1:],
         before=array("i", before) if any(before) else (),
         text_units=sum(map(text_units, terminals)),
+        marks=productions.terminals.token_ids,
     )
+    return with_parts(tables, [holes[symbol] for symbol in hole_of]) if holes_at else tables

@@ -15,13 +15,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 
-from structgen.engine.grammar.tables import terminal_number, terminal_symbol
+from structgen.engine.grammar.composition import has_text
+from structgen.engine.grammar.tables import GrammarTables, terminal_number, terminal_symbol
 from structgen.engine.regex import tree as rx
+from structgen.engine.regex.unicode_classes import union_of
+from structgen.engine.vocabulary.marks import Ranges, marks_regex
+from structgen.errors import GrammarError
 from structgen.kbnf.regex_facts import survey, text_units, without_empty
 
-__all__ = ["Body", "Mark", "Productions", "TerminalTable"]
+__all__ = ["Body", "Mark", "Productions", "TablesOf", "TerminalTable"]
 
 Body = tuple[int, ...]
+
+TablesOf = Callable[[object], GrammarTables]
+"""Returns the tables of what fills a hole, given `ast.Hole.content`."""
 
 
 @dataclass(slots=True)
@@ -120,21 +127,27 @@ class TerminalTable:
 
     Args:
         is_empty: returns whether a regex matches nothing; called only where its tree does not tell.
+        tables_of: returns the tables of what fills a hole. None: the grammar must have no holes.
 
     Attributes:
         regexes: the regex of each terminal, by number.
         data: the bytes of each terminal that is a literal, else None; by number.
         marks: the marks, by symbol. A mark has the symbol of a terminal, so that the passes need not know of it.
+        holes: the tables of what fills the holes, by symbol; these, too, are symbols of terminals.
     """
 
-    def __init__(self, is_empty: Callable[[rx.Regex], bool]) -> None:
+    def __init__(self, is_empty: Callable[[rx.Regex], bool], tables_of: TablesOf | None = None) -> None:
         self.regexes: list[rx.Regex] = []
         self.data: list[bytes | None] = []
         self.marks: dict[int, Mark] = {}
+        self.holes: dict[int, GrammarTables] = {}
         self.is_empty = is_empty
+        self._tables_of = tables_of
+        self._contents: dict[int, tuple[int | None, bool]] = {}  # by id: the tree holds them
         self._literals: dict[bytes, int] = {}
         # Keys are the numbers of facts; for sequences tuples of their parts, as bytes or numbers of facts.
         self._others: dict[int | tuple[bytes | int, ...], int] = {}
+        self._tokens: dict[Ranges, int] = {}
 
     def literal(self, data: bytes) -> int:
         """Return the symbol of a non-empty literal."""
@@ -144,6 +157,20 @@ class TerminalTable:
             self.regexes.append(rx.Literal(data))
             self.data.append(data)
         return symbol
+
+    def token(self, ids: Ranges) -> int:
+        """Return the symbol of a token terminal. It is never joined with a literal, nor united with one."""
+        symbol = self._tokens.get(ids)
+        if symbol is None:
+            symbol = self._tokens[ids] = terminal_symbol(len(self.regexes))
+            self.regexes.append(marks_regex(ids))
+            self.data.append(None)
+        return symbol
+
+    @property
+    def token_ids(self) -> Ranges:
+        """The ids of all token terminals."""
+        return union_of([part for ids in self._tokens for part in ids])
 
     def mark(self, mark: Mark) -> int:
         """Return the symbol of a mark."""
@@ -155,6 +182,26 @@ class TerminalTable:
         self.data.append(None)
         self.marks[symbol] = mark
         return symbol
+
+    def hole(self, content: object) -> tuple[int | None, bool]:
+        """Return the symbol of a hole's texts without the empty one, None if there are none; and whether it has that.
+
+        Raises:
+            GrammarError: nothing tells the tables of holes.
+        """
+        found = self._contents.get(id(content))
+        if found is None:
+            if self._tables_of is None:
+                raise GrammarError("a grammar with a bound nonterminal cannot be used here")
+            tables = self._tables_of(content)
+            symbol = None
+            if has_text(tables):
+                symbol = terminal_symbol(len(self.regexes))
+                self.regexes.append(rx.NOTHING)  # keeps the numbering
+                self.data.append(None)
+                self.holes[symbol] = tables
+            found = self._contents[id(content)] = (symbol, tables.accepts_empty)
+        return found
 
     def regex(self, regex: rx.Regex) -> tuple[int | None, bool]:
         """Return the symbol of a regex without the empty text, and whether the regex is nullable.

@@ -3,10 +3,12 @@ r"""The reader of GBNF, the notation of llama.cpp: a hand-written parser with an
     rule     ::= name "::=" choice newline
     choice   ::= sequence {"|" sequence}            sequences may be empty
     sequence ::= {atom {"*" | "+" | "?" | "{" m ["," [n]] "}"}}
-    atom     ::= name | string | class | "." | "(" choice ")"
+    atom     ::= name | string | class | "." | "(" choice ")" | ["!"] token
+    token    ::= "<[" id "]>" | "<" characters ">"
 
 A newline ends a rule, except after `::=` and `|` and inside parentheses. Strings and classes are made of code points,
-with the escapes `\xHH \uHHHH \UHHHHHHHH \t \r \n \\ \" \[ \] \-`. A grammar begins at `root`.
+with the escapes `\xHH \uHHHH \UHHHHHHHH \t \r \n \\ \" \[ \] \-`. A grammar begins at `root`. `<think>` is the token of
+this name, brackets included, and `!<think>` any other token but an end token.
 
 Two texts that llama.cpp accepts silently, with another meaning than written, are read differently here: a name that is
 defined twice is refused (there the last definition counts), and a bound of more than 2,000 is kept (there it is none).
@@ -33,7 +35,7 @@ _SPACE = re.compile(r"(?:[ \t]|#[^\r\n]*)*")
 _SPACE_AND_LINES = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*")
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _COUNTS = re.compile(r"\{[ \t]*([0-9]+)[ \t]*(?:(,)[ \t]*([0-9]+)?[ \t]*)?\}")
-_TOKEN = re.compile(r"!?<[^>\r\n]*>?")
+_TOKEN = re.compile(r"(!?)(<(?:\[([^\]>\r\n]*)\]|[^>\r\n]+)>)")
 _ESCAPES = {"t": 9, "r": 13, "n": 10, "\\": 92, '"': 34, "[": 91, "]": 93, "-": 45}
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
 _MAX_COUNT_DIGITS = 9
@@ -55,7 +57,7 @@ def parse_gbnf(text: str, *, limits: Limits | None = None) -> ast.Grammar:
         The tree; its names are defined, and its start is `root`.
 
     Raises:
-        GrammarError: the text is not GBNF, or names tokens; with line and column.
+        GrammarError: the text is not GBNF; with line and column.
         LimitExceededError: the grammar is too large.
 
     Example:
@@ -198,17 +200,26 @@ class _Parser:
         if mark == ".":
             self._position += 1
             return ast.RegexTerminal(rx.ANY_CHAR)
-        if mark in "<!" and (found := _TOKEN.match(self._text, begin)):
-            self._fail(
-                f"{found.group()} names a token, and grammars here describe text",
-                begin,
-                hint="write the token's text as a string",
-            )
+        if mark in "<!":
+            return self._token()
         if not _NAME.match(self._text, begin):
             self._fail_expected("a name, a string, a class, '.' or '('")
         name = self._name("a name")
         self._used.setdefault(name, begin)
         return ast.Reference(name)
+
+    def _token(self) -> ast.Expression:
+        begin = self._position
+        found = _TOKEN.match(self._text, begin)
+        if found is None:
+            self._fail("expected a token", begin, hint="write <[1000]> or <think>, and ! before it for any other token")
+        self._position = found.end()
+        if found[3] is None:
+            return ast.Token((found[2],), is_negated=bool(found[1]), source=self._text, offset=begin)
+        if not re.fullmatch("[0-9]{1,9}", found[3]):
+            self._fail(f"{found[3]!r} is no token id", found.start(3), hint="write <[1000]>")
+        token_id = int(found[3])
+        return ast.Token((), ((token_id, token_id),), bool(found[1]), self._text, begin)
 
     def _string(self) -> ast.Expression:
         begin = self._position

@@ -6,12 +6,14 @@
     term     ::= atom ["?" | "*" | "+"] {"-" atom} | "!" atom
     atom     ::= name | string | "(" choice ")" | "[" choice "]" | "{" choice "}"
                | "#" string | "#e" string | "#ex" string | "#substrs" string
+               | "#token" string | "#token[" ("*" | ["^"] ids {"," ids}) "]"
                | "any!" | "except!" "(" (string | name) ["," [number]] ")"
                | "margin!" | "indented!" "(" choice ")"
+    ids      ::= number ["-" number] | string
 
-`-`, `!`, `margin!` and `indented!` are not in the published package: EBNF's exception (ISO 14977), PEG's look-ahead,
-and indentation. Comments `(* … *)` may stand between any two tokens, and do not nest. The methods that build a terminal
-say what the published package does with it (0.4.2, tried).
+`-`, `!`, `margin!`, `indented!` and `#token` are not in the published package: EBNF's exception (ISO 14977), PEG's
+look-ahead, indentation, and token terminals. Comments `(* … *)` may stand between any two tokens, and do not nest. The
+methods that build a terminal say what the published package does with it (0.4.2, tried).
 
 An error names line and column, and points at the position:
 
@@ -31,7 +33,9 @@ from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
+from structgen.kbnf.reading.json_schemas import json_hole
 from structgen.kbnf.reading.kbnf_lexer import Token, fail, source_offset, tokens, unescape
+from structgen.kbnf.reading.token_sets import token_set
 from structgen.kbnf.regex_facts import without_empty
 from structgen.kbnf.regular import text_without
 from structgen.limits import Limits
@@ -229,7 +233,12 @@ class _Parser:
         if token.kind == "name":
             return ast.Reference(token.text)
         if token.kind == "regex":
-            return self._regex(token.text[1:])
+            return self._regex(token)
+        if token.kind == "tokens":
+            begin = token.offset + len("#token[")
+            return token_set(self._text, token.offset, begin, token.offset + len(token.text) - 1, self._name_at)
+        if token.kind == "json":
+            return json_hole(self._text, token.offset, token.text[len("#json") :])
         if token.text == "margin!":
             return ast.Margin()
         return ast.AnyText() if token.text == "any!" else self._except()
@@ -241,13 +250,20 @@ class _Parser:
         except UnicodeEncodeError as error:
             fail(self._text, source_offset(token, error.start), "a lone surrogate is no Unicode character")
 
-    def _regex(self, kind: str) -> ast.Expression:
-        """Return the terminal of a token `#`, `#e`, `#ex` or `#substrs` (`kind` is the part after `#`).
+    def _name_at(self, offset: int, text: str) -> str:
+        """Return the name that a string at a position stands for."""
+        return unescape(self._text, Token("string", text, offset))
+
+    def _regex(self, opening: Token) -> ast.Expression:
+        """Return the terminal of a token `#`, `#e`, `#ex`, `#substrs` or `#token`.
 
         `#'…'` is anchored at both ends. `#e'…'` ends at its first match; as in the published package, the empty text
         is never that match (`#e'a*' 'b'` matches `ab` only, `#e''` matches nothing).
         """
+        kind = opening.text[1:]
         token = self._take("string", f"a string after '#{kind}'")
+        if kind == "token":
+            return ast.Token((unescape(self._text, token),), source=self._text, offset=opening.offset)
         if kind == "substrs":
             self._string(token)
             return ast.SubstringsTerminal(unescape(self._text, token))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
@@ -18,7 +19,9 @@ _TOKEN = re.compile(
   | (?P<keyword>(?:any|except|margin|indented)!)
   | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
   | (?P<number>[0-9]+)
-  | (?P<regex>\#(?:substrs|ex|e)?(?=['"]))
+  | (?P<json>\#json(?=\s*\{))
+  | (?P<regex>\#(?:substrs|token|ex|e)?(?=['"]))
+  | (?P<tokens>\#token\[(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^]'"])*\])
   | (?P<mark>\(\*|::=|[=;,|()\[\]{}?*+!-])
     """,
     re.VERBOSE | re.DOTALL,
@@ -44,7 +47,7 @@ class Token(NamedTuple):
     """A token of KBNF.
 
     Attributes:
-        kind: "string", "keyword", "name", "number", "regex", "mark" or "end".
+        kind: "string", "keyword", "name", "number", "regex", "tokens", "json", "mark" or "end".
         text: as written, quotes included; "" at the end.
         offset: characters before it.
     """
@@ -71,11 +74,22 @@ def tokens(source: str) -> Iterator[Token]:
         found = match_at(source, offset)
         if found is None or found.group() == "(*":
             _fail_at_character(source, offset)
-        kind = found.lastgroup or ""
+        kind, end_of_token = found.lastgroup or "", found.end()
+        if kind == "json":
+            end_of_token = _end_of_json(source, end_of_token)
         if kind != "space":
-            yield Token(kind, found.group(), offset)
-        offset = found.end()
+            yield Token(kind, source[offset:end_of_token], offset)
+        offset = end_of_token
     yield Token("end", "", end)
+
+
+def _end_of_json(source: str, offset: int) -> int:
+    """Return the end of the JSON object that begins after some white space."""
+    begin = source.index("{", offset)
+    try:
+        return json.JSONDecoder().raw_decode(source, begin)[1]
+    except (ValueError, RecursionError) as error:
+        fail(source, begin, f"expected a JSON object after '#json': {error}")
 
 
 def _fail_at_character(source: str, offset: int) -> NoReturn:
@@ -85,6 +99,9 @@ def _fail_at_character(source: str, offset: int) -> NoReturn:
     if character in "'\"":
         fail(source, offset, f"this string has no end: expected {character}")
     if character == "#":
+        if source.startswith("#token", offset):
+            hint = "write #token'<name>' or #token[7]"
+            fail(source, offset, "expected a string or '[' right after '#token'", hint=hint)
         fail(source, offset, "expected a string right after '#', '#e', '#ex' or '#substrs'", hint="write #'[0-9]+'")
     fail(source, offset, f"unexpected character {character!r}")
 

@@ -7,7 +7,10 @@ captures have no effect here.
 
 Texts of `%ignore` may follow each terminal, any number of them; in grammars of the Python toolkit they may precede the
 first terminal as well. (llguidance 1.9.1, tried, accepts none there, and after the last terminal only where another
-terminal might have followed.) Everything else, such as `%json` and special tokens, is refused by name.
+terminal might have followed.) Everything else, such as `%lark`, is refused by name.
+
+In llguidance's dialect `<think>` is the token of this name, brackets included; `<[1000-1010,5]>`, `<[^5]>` and `<[*]>`
+are sets of token ids. End tokens are in none of the negated sets and not in `<[*]>`, while llguidance has them there.
 
 Look-around in a terminal is read in the dialect of the Python toolkit (see `lark_terminals`). A grammar with `%declare
 _INDENT _DEDENT` is read as Lark's `PythonIndenter` reads it: `lark_lexing` and `lark_indentation` have the rules.
@@ -15,6 +18,7 @@ _INDENT _DEDENT` is read as Lark's `PythonIndenter` reads it: `lark_lexing` and 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -25,6 +29,7 @@ from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
+from structgen.kbnf.reading.json_schemas import json_hole
 from structgen.kbnf.reading.kbnf_lexer import fail
 from structgen.kbnf.reading.lark_bodies import Body, read_body
 from structgen.kbnf.reading.lark_common import COMMON, COMMON_IN_LLGUIDANCE
@@ -34,6 +39,7 @@ from structgen.kbnf.reading.lark_items import Definition
 from structgen.kbnf.reading.lark_lexer import LarkDialect, LarkToken, pattern_of, text_of
 from structgen.kbnf.reading.lark_lexing import LexedGrammar
 from structgen.kbnf.reading.lark_terminals import LookingOut, Terminal, first_look, regex_terminal
+from structgen.kbnf.reading.token_sets import token_set
 from structgen.kbnf.rewriting import nodes_of, sequence
 from structgen.limits import Limits
 
@@ -249,7 +255,8 @@ class _Reader:
         if token.kind == "json" and token.text == "%regex":
             return Terminal.of(self._substrings(token))
         if token.kind != "regex":
-            self.fail(token, f"{token.text} is not supported")
+            hint = "tokens stand in rules, not in terminals" if token.text.startswith("<") else ""
+            self.fail(token, f"{token.text} is not supported", hint=hint)
         return self._regex(token)
 
     def _regex(self, token: LarkToken) -> Terminal:
@@ -294,6 +301,23 @@ class _Reader:
             self._lexed[name] = terminal
             return ast.Reference(name)
         found = self.terminal(token).expression()
+        return found if self._skip is None else ast.Sequence((found, self._skip))
+
+    def named_token(self, token: LarkToken) -> ast.Expression:
+        """Return a token terminal `<…>`, followed by any number of ignored texts."""
+        if self._lark == "lark":
+            self.fail(token, f"{token.text} is not supported", hint="llguidance's dialect has tokens")
+        found = ast.Token((token.text,), source=self._text, offset=token.offset)
+        if token.text.startswith("<[") and token.text.endswith("]>"):
+            end = token.offset + len(token.text) - len("]>")
+            found = token_set(self._text, token.offset, token.offset + len("<["), end, None)
+        return found if self._skip is None else ast.Sequence((found, self._skip))
+
+    def schema(self, token: LarkToken) -> ast.Expression:
+        """Return the schema of a `%json`, followed by any number of ignored texts."""
+        if self._lark == "lark":
+            self.fail(token, "%json is not supported", hint="llguidance's dialect has schemas")
+        found = json_hole(self._text, token.offset, json.dumps(token.value))
         return found if self._skip is None else ast.Sequence((found, self._skip))
 
     def lexeme_of(self, regex: rx.Regex) -> ast.Expression:
@@ -375,6 +399,10 @@ class _RuleBody(Body[ast.Expression]):
             if given is None:
                 return self._reader.rule(token, arguments)
             return self._reader.applied(token, given, arguments) if arguments else given
+        if token.kind == "special" and token.text.startswith("<"):
+            return self._reader.named_token(token)
+        if token.kind == "json" and token.text == "%json":
+            return self._reader.schema(token)
         return self._reader.lexeme(token)
 
     def range(self, regex: rx.Regex) -> ast.Expression:

@@ -11,6 +11,7 @@ an upper bound, silently read as no bound at all. So larger repetitions are made
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from structgen.engine.regex import tree as rx
@@ -22,6 +23,7 @@ from structgen.kbnf.writing.infix import comment_lines, infix
 from structgen.kbnf.writing.left_recursion import refuse_left_recursion
 from structgen.kbnf.writing.naming import FreshNames, errors_in, without_extensions, written_names
 from structgen.kbnf.writing.productive import without_unproductive
+from structgen.kbnf.writing.tokens import gbnf_token, xgrammar_token
 from structgen.limits import Limits
 
 __all__ = ["print_gbnf", "print_xgrammar"]
@@ -36,20 +38,23 @@ class _Dialect:
         max_count: the largest count of a repetition that is written as one.
         reserved: names with another meaning.
         is_recursive_descent: the reader refuses left recursion.
+        token: returns the text of a token terminal.
     """
 
     name: str
     max_count: int
     reserved: frozenset[str]
     is_recursive_descent: bool
+    token: Callable[[ast.Token], str]
 
 
-_LLAMA_CPP = _Dialect("GBNF", 1000, frozenset(), True)
+_LLAMA_CPP = _Dialect("GBNF", 1000, frozenset(), True, gbnf_token)
 _XGRAMMAR = _Dialect(
     "xgrammar's EBNF",
     1_000_000_000,
     frozenset({"true", "false", "Regex", "TagDispatch", "Token", "ExcludeToken", "TokenTagDispatch"}),
     False,
+    xgrammar_token,
 )
 
 
@@ -87,7 +92,7 @@ def print_xgrammar(grammar: ast.Grammar, *, limits: Limits | None = None) -> str
 
 def _print(grammar: ast.Grammar, dialect: _Dialect, limits: Limits) -> str:
     validate(grammar)
-    grammar = without_extensions(grammar, dialect.name)
+    grammar = without_extensions(grammar, dialect.name, has_tokens=True)
     names = written_names(grammar, start="root", clean=_clean, reserved=dialect.reserved, separator="-")
     renamed = [
         replace(rule, name=names[rule.name], body=rewrite(rule.body, lambda node: _renamed(node, names)))
@@ -104,8 +109,12 @@ def _print(grammar: ast.Grammar, dialect: _Dialect, limits: Limits) -> str:
         refuse_left_recursion(lowered, "llama.cpp")
     counts = _Counts(fresh, dialect.max_count)
     written = [replace(rule, body=counts.body(rule.body, rule.name)) for rule in lowered.rules]
+
+    def atom(node: ast.Expression) -> str:
+        return dialect.token(node) if isinstance(node, ast.Token) else _atom(node)
+
     return "".join(
-        f"{comment_lines(rule, '#')}{rule.name} ::= {infix(rule.body, atom=_atom, count=_count, limits=limits)}\n"
+        f"{comment_lines(rule, '#')}{rule.name} ::= {infix(rule.body, atom=atom, count=_count, limits=limits)}\n"
         for rule in (*written, *counts.rules)
     )
 

@@ -7,6 +7,7 @@ import re
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.writing.lowering import lower
+from structgen.kbnf.writing.tokens import kbnf_token
 from structgen.limits import Limits
 
 __all__ = ["print_grammar"]
@@ -21,7 +22,7 @@ _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
 
-def print_grammar(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
+def print_grammar(grammar: ast.Grammar, *, limits: Limits | None = None, has_tokens: bool = False) -> str:
     r"""Return the grammar as KBNF. Long rules are broken at their alternatives and at the keys of objects.
 
     Args:
@@ -30,9 +31,12 @@ def print_grammar(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
             other trees `parse(print_grammar(grammar)) == grammar`, except that `Sequence(())` is read back as
             `Literal(b"")`.
         limits: `grammar_symbols` bounds the written rules.
+        has_tokens: write token terminals, which only structgen reads. The published package has none, so that they are
+            refused by default.
 
     Raises:
-        GrammarError: the grammar has bytes that are not UTF-8: KBNF text cannot name them.
+        GrammarError: the grammar has bytes that are not UTF-8: KBNF text cannot name them. Or it has a construct that
+            cannot be written, see `without_extensions`.
         LimitExceededError: the grammar is too large.
 
     Example:
@@ -40,7 +44,7 @@ def print_grammar(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
         start ::= 'a' | 'b'?;
     """
     limits = limits or Limits()
-    lowered = lower(grammar, limits=limits)
+    lowered = lower(grammar, limits=limits, has_tokens=has_tokens)
     return "".join(f"{_comment(rule)}{rule.name} ::= {_body(rule.body, limits)};\n" for rule in lowered.rules)
 
 
@@ -133,6 +137,8 @@ def _atom(node: ast.Expression, inside: bool) -> str:
         excluded = node.excluded
         name = excluded.name if isinstance(excluded, ast.Reference) else _quoted(_text(excluded.data), True)
         return f"except!({name})" if node.limit is None else f"except!({name},{node.limit})"
+    if isinstance(node, ast.Token):
+        return kbnf_token(node, lambda text: _quoted(text, inside))
     return "any!" if isinstance(node, ast.AnyText) else "''"
 
 

@@ -37,6 +37,7 @@ from structgen.kbnf.writing.naming import FreshNames, errors_in, without_extensi
 from structgen.kbnf.writing.productive import without_unproductive
 from structgen.kbnf.writing.regex_text import regex_texts
 from structgen.kbnf.writing.shorter_regex import shortened
+from structgen.kbnf.writing.tokens import lark_token
 from structgen.limits import Limits
 
 __all__ = ["print_lark"]
@@ -69,7 +70,7 @@ def print_lark(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
     """
     limits = limits or Limits()
     validate(grammar)
-    grammar = without_extensions(grammar, "llguidance's Lark")
+    grammar = without_extensions(grammar, "llguidance's Lark", has_tokens=True)
     names = written_names(grammar, start="start", clean=_clean)
     grouped = group_rules(grammar)
     store = AutomatonStore(limits)
@@ -109,6 +110,8 @@ def _collapsed(node: ast.Expression, grouped: dict[str, list[ast.Expression]], n
         return ast.Reference(names[node.name])
     if isinstance(node, _TERMINALS):
         return ast.RegexTerminal(regular(node, grouped))
+    if isinstance(node, ast.Token):
+        return node
     if isinstance(node, ast.Bounded) and node.max == 0:
         return ast.RegexTerminal(rx.EMPTY)
     children = children_of(node)
@@ -147,7 +150,9 @@ def _check_text(bodies: Bodies, store: AutomatonStore) -> None:
 
 
 def _is_regular(bodies: Bodies) -> bool:
-    """Return whether no rule leads back to itself."""
+    """Return whether no rule leads back to itself, and none has a token, which no terminal can hold."""
+    if any(isinstance(node, ast.Token) for body in bodies.values() for node in nodes_of(body)):
+        return False
     done: set[str] = set()
     left = dict(bodies)
     while left:
@@ -278,6 +283,8 @@ class _Writer:
     def _atom(self, node: ast.Expression, owner: str) -> str:
         if isinstance(node, ast.Reference):
             return self._names[node.name]
+        if isinstance(node, ast.Token):
+            return lark_token(node)
         assert isinstance(node, ast.RegexTerminal)
         text = _terminal_text(node.regex) or '""'
         if len(text) <= _MAX_INLINE and text[0] in '/"':

@@ -74,7 +74,7 @@ def _reduced(node: ast.Expression, names: set[str]) -> ast.Expression:
         is_empty = True
     elif isinstance(node, ast.Choice):
         is_empty = any(child is _EMPTY for child in children)
-    elif isinstance(node, ast.RegexTerminal):
+    elif isinstance(node, (ast.RegexTerminal, ast.Token)):
         is_empty = False
     else:
         is_empty = all(child is _EMPTY for child in children)

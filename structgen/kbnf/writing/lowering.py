@@ -35,14 +35,19 @@ _MAX_WEIGHT = 2000
 _MAX_WRITTEN_OUT = 4  # copies of a counted repetition that are written one by one
 
 
-def lower(grammar: ast.Grammar, *, limits: Limits | None = None) -> ast.Grammar:
+def lower(grammar: ast.Grammar, *, limits: Limits | None = None, has_tokens: bool = False) -> ast.Grammar:
     """Return a grammar of the same language that can be written as text; nodes that already can be stay as they are.
+
+    Args:
+        grammar: the tree.
+        limits: bounds of the automata that are made.
+        has_tokens: whether token terminals can be written.
 
     Raises:
         GrammarError: a regex matches bytes that are not UTF-8, or the grammar has a look-ahead or an indentation.
         LimitExceededError: a regex needs too many states.
     """
-    grammar = without_extensions(grammar, "the published KBNF")
+    grammar = without_extensions(grammar, "the published KBNF", has_tokens=has_tokens)
     names = written_names(grammar, start="start", clean=_identifier)
     lowering = _Lowering(names, _program_made(grammar), limits or Limits())
     rules: list[ast.Rule] = []

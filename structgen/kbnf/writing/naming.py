@@ -13,7 +13,13 @@ from structgen.kbnf.rewriting import group_rules, rewrite
 
 __all__ = ["FreshNames", "errors_in", "without_extensions", "written_names"]
 
-_ONLY_HERE = {ast.NotFollowedBy: "look-ahead '!'", ast.Margin: "'margin!'", ast.Indented: "'indented!'"}
+_ONLY_HERE = {
+    ast.NotFollowedBy: "look-ahead '!'",
+    ast.Margin: "'margin!'",
+    ast.Indented: "'indented!'",
+    ast.Hole: "bound nonterminal",
+    ast.Token: "token terminal",
+}
 
 
 @contextmanager
@@ -27,15 +33,16 @@ def errors_in(rule: ast.Rule) -> Iterator[None]:
         raise
 
 
-def without_extensions(grammar: ast.Grammar, dialect: str) -> ast.Grammar:
+def without_extensions(grammar: ast.Grammar, dialect: str, *, has_tokens: bool = False) -> ast.Grammar:
     """Return the grammar with differences as terminals; refuse the other constructs that only structgen has.
 
     Args:
         grammar: the tree.
         dialect: the name of the dialect, for the error: "the published KBNF".
+        has_tokens: whether the dialect has token terminals.
 
     Raises:
-        GrammarError: the grammar has a look-ahead, `margin!` or `indented!`.
+        GrammarError: the grammar has a look-ahead, `margin!`, `indented!`, or a token terminal that is not possible.
     """
     grouped = group_rules(grammar)
     known: dict[int, ast.Expression] = {}
@@ -44,7 +51,7 @@ def without_extensions(grammar: ast.Grammar, dialect: str) -> ast.Grammar:
     def translate(node: ast.Expression) -> ast.Expression:
         if isinstance(node, ast.Difference):
             return ast.RegexTerminal(regular(node, grouped))
-        if type(node) in _ONLY_HERE:
+        if type(node) in _ONLY_HERE and not (has_tokens and isinstance(node, ast.Token)):
             name = grammar.rules[len(rules)].name
             raise GrammarError(f"{dialect} cannot express the {_ONLY_HERE[type(node)]} in the rule {name!r}")
         return node

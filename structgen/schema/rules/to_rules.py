@@ -38,6 +38,7 @@ __all__ = [
     "begins_with_bracket",
     "begins_with_many_texts",
     "expressed",
+    "json_rules_beside",
     "json_schema_to_rules",
     "lazy_tables",
     "read_schema",
@@ -81,13 +82,19 @@ def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
     return lazy_tables(("value", root), lazy, SchemaDescriber(lazy), lazy.space)
 
 
-def lazy_tables(key: Hashable, source: RuleSource, describer: Describer, space: Space) -> GrammarTables:
+def json_rules_beside(lazy: LazyRules) -> LazyRules:
+    """Return rules of the same nodes as others, which are in another notation, for JSON within their texts."""
+    notation = _JSON[lazy.options.whitespace, lazy.options.numbers]
+    return LazyRules(lazy.space, lazy.shapes, lazy.productive, _set_rules, notation, captures=lazy.captures)
+
+
+def lazy_tables(key: Hashable, source: RuleSource, describer: Describer | None, space: Space) -> GrammarTables:
     """Return the tables of a grammar of one lazy nonterminal.
 
     Args:
         key: the nonterminal's.
         source: makes its bodies.
-        describer: describes its symbols.
+        describer: describes its symbols; None if nothing does.
         space: the schema.
     """
     return GrammarTables(

@@ -282,7 +282,7 @@ def test_a_grammar_made_with_higher_limits_is_explained():
 
 def test_a_finder_tells_what_a_set_expects():
     compiled = compiled_from("start ::= 'a' | 'b';")
-    finder = ExpectationFinder(compiled.sets, compiled.tables, compiled.origin)
+    finder = ExpectationFinder(compiled.sets, compiled.tables, compiled.origin, compiled.vocabulary.shown)
     with compiled.lock:
         assert list(map(str, finder.expected(compiled.sets.start_set))) == ['"a" or "b" (start)']
 

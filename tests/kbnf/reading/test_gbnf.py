@@ -43,8 +43,9 @@ def test_texts_of_grammars(name):
         ('root ::= "a', 1, 10, "this string has no end"),
         ("root ::= [a", 1, 10, "this class has no end"),
         ('root ::= ("a"\n', 1, 10, "this group has no end"),
-        ("root ::= <think>", 1, 10, "<think> names a token"),
-        ("root ::= !<[1000]>", 1, 10, "names a token"),
+        ("root ::= <think", 1, 10, "expected a token"),
+        ("root ::= <[a]>", 1, 12, "'a' is no token id"),
+        ('root ::= !"a"', 1, 10, "expected a token"),
         ('root ::= "a" b', 1, 14, "the rule 'b' is not defined"),
         ("root ::= [z-a]", 1, 11, "wrong order"),
         ("root ::= []", 1, 10, "this class is empty"),
@@ -145,3 +146,16 @@ def test_names_that_a_dialect_does_not_take():
     )
     assert "true ::=" not in print_xgrammar(grammar)
     assert belongs(parse_gbnf(print_xgrammar(grammar)), "123")
+
+
+def test_tokens():
+    body = parse_gbnf("root ::= <think> !<think>* !<[1000]> <[7]>").rules[0].body
+    think = ast.Token(("<think>",))
+    assert body == ast.Sequence(
+        (
+            think,
+            ast.ZeroOrMore(ast.Token(("<think>",), is_negated=True)),
+            ast.Token(ids=((1000, 1000),), is_negated=True),
+            ast.Token(ids=((7, 7),)),
+        )
+    )

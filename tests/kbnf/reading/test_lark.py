@@ -89,10 +89,11 @@ def test_what_is_read(text, valid, invalid):
 @pytest.mark.parametrize(
     ("text", "line", "column", "says"),
     [
-        ("start: <think>", 1, 8, "<think> is not supported"),
-        ("start: <[1000]>", 1, 8, r"<\[1000\]> is not supported"),
+        ("start: A\nA: <think>", 2, 4, "<think> is not supported"),
+        ("start: <[1000-]>", 1, 14, "expected ',' between token ids"),
+        ("start: <[7-3]>", 1, 10, "7-3 is no range of token ids"),
         ("start: @other", 1, 8, "@other is not supported"),
-        ('start: %json {"type": "string"}', 1, 8, "%json is not supported"),
+        ('start: A\nA: %json {"type": "string"}', 2, 4, "%json is not supported"),
         ('start: %regex {"words": "a"}', 1, 8, "this %regex is not supported"),
         ("start: %json {", 1, 14, "expected JSON"),
         ("start: a", 1, 8, "the rule 'a' is not defined"),
@@ -203,3 +204,21 @@ def test_terminals_are_cut_where_a_lexer_would_take_the_longer_one(kbnf, text):
 def test_what_lark_cannot_say_is_refused(kbnf):
     with pytest.raises(GrammarError):
         print_lark(parse(kbnf))
+
+
+def test_tokens():
+    tree = parse_lark("start: <think> <[^5]>* <[*]> word <[1000-1010,5]>\nword: /a/")
+    _word, start = tree.rules
+    assert start.body.parts[:3] == (
+        ast.Token(("<think>",)),
+        ast.ZeroOrMore(ast.Token(ids=((5, 5),), is_negated=True)),
+        ast.Token(is_negated=True),
+    )
+    assert start.body.parts[4] == ast.Token(ids=((1000, 1010), (5, 5)))
+
+
+def test_ignored_texts_may_follow_a_token():
+    tree = parse_lark('start: <think> "a"\n%ignore " "')
+    first = tree.rules[-1].body.parts[0]
+    assert isinstance(first, ast.Sequence)
+    assert first.parts[0] == ast.Token(("<think>",))

@@ -1,4 +1,4 @@
-"""`call`: functions and arguments picked by a model."""
+"""`call` with a model that knows no tools: functions and arguments picked by a model."""
 
 import asyncio
 import dataclasses
@@ -36,9 +36,16 @@ def nothing() -> None:
     """Does nothing."""
 
 
+def picked(model, messages, tools, **options):
+    """Return the one call that is required."""
+    reply = structgen.call(model, messages, tools, tool_choice="required", parallel=False, **options)
+    (step,) = reply.tool_calls
+    return step
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_a_call_can_be_run(tiny_model, seed):
-    step = structgen.call(tiny_model, "hi", [weather, add, nothing], temperature=2.0, seed=seed, max_new_tokens=300)
+    step = picked(tiny_model, "hi", [weather, add, nothing], temperature=2.0, seed=seed, max_new_tokens=300)
     assert step.function.__name__ == step.name
     bound = inspect.signature(step.function)
     assert set(step.arguments) <= set(bound.parameters)
@@ -52,10 +59,14 @@ def test_a_call_can_be_run(tiny_model, seed):
 
 
 def test_one_tool_only(tiny_model):
-    step = structgen.call(tiny_model, [{"role": "user", "content": "hi"}], [add], temperature=1.0, seed=1)
-    assert step.name == "add"
-    assert [message["role"] for message in step.messages(step.run())] == ["assistant", "user"]
-    assert step.messages(Place(city="x"))[1]["content"] == 'add returned: {"city": "x"}'
+    messages = [{"role": "user", "content": "hi"}]
+    options = {"tool_choice": "required", "parallel": False, "temperature": 1.0, "seed": 1}
+    reply = structgen.call(tiny_model, messages, [add], **options)
+    assert [step.name for step in reply.tool_calls] == ["add"]
+    assert [message["role"] for message in reply.messages()] == ["assistant", "tool"]
+    assert reply.messages([Place(city="x")])[1]["content"] == '{"city": "x"}'
+    with pytest.raises(ValueError, match="got 0 results for 1 calls"):
+        reply.messages([])
 
 
 def test_methods_and_partials(tiny_model):
@@ -63,13 +74,13 @@ def test_methods_and_partials(tiny_model):
         def price(self, item: Literal["tea", "milk"]) -> int:
             return {"tea": 3, "milk": 1}[item]
 
-    assert structgen.call(tiny_model, "hi", [Shop().price]).run() in (1, 3)
+    assert picked(tiny_model, "hi", [Shop().price]).run() in (1, 3)
 
     @functools.wraps(add)
     def wrapped(*args):
         return -add(*args)
 
-    assert structgen.call(tiny_model, "hi", [wrapped]).run() <= 0
+    assert picked(tiny_model, "hi", [wrapped]).run() <= 0
 
 
 @dataclasses.dataclass
@@ -80,10 +91,10 @@ class Order:
 
 
 def test_classes_are_tools(tiny_model):
-    step = structgen.call(tiny_model, "hi", [Place], max_new_tokens=100)
+    step = picked(tiny_model, "hi", [Place], max_new_tokens=100)
     assert step.name == "Place"
     assert isinstance(step.run(), Place)
-    step = structgen.call(tiny_model, "hi", [Order])
+    step = picked(tiny_model, "hi", [Order])
     assert isinstance(step.run(), Order)
 
 
@@ -91,7 +102,7 @@ def test_the_model_is_told_of_the_tools(tiny_model, monkeypatch):
     seen = []
     encode = tiny_model.encode_prompt
     monkeypatch.setattr(tiny_model, "encode_prompt", lambda prompt, **more: seen.append(prompt) or encode("hi"))
-    structgen.call(tiny_model, "hi", [weather, nothing], system="Be brief.", temperature=1.0, max_new_tokens=300)
+    picked(tiny_model, "hi", [weather, nothing], system="Be brief.", temperature=1.0, max_new_tokens=300)
     system = seen[0][0]
     assert system["role"] == "system" and system["content"].startswith("Be brief.\n\n")
     assert "The weather of a day." in system["content"] and '"name": "nothing"' in system["content"]
@@ -109,17 +120,18 @@ def test_tools_that_a_model_cannot_call(tiny_model):
         ([bare], "parameter x of bare has no annotation"),
         ([many], r"\*values"),
         ([unknown], "Nowhere"),
-        ([add, lambda x: x, lambda y: y], "two tools are called <lambda>"),
+        ([add, lambda x: x, lambda y: y], "two tools are called '<lambda>'"),
     ]:
         with pytest.raises(structgen.FunctionDefinitionError, match=message):
             structgen.call(tiny_model, "hi", tools)
-    with pytest.raises(ValueError, match="at least one"):
-        structgen.call(tiny_model, "hi", [])
+    with pytest.raises(structgen.GrammarError, match="a call is required, and there are no tools"):
+        picked(tiny_model, "hi", [])
 
 
 def test_acall(tiny_model):
-    step = asyncio.run(structgen.acall(tiny_model, "hi", [add], temperature=1.0, seed=1))
-    assert step.arguments == structgen.call(tiny_model, "hi", [add], temperature=1.0, seed=1).arguments
+    options = {"tool_choice": "required", "parallel": False, "temperature": 1.0, "seed": 1}
+    reply = asyncio.run(structgen.acall(tiny_model, "hi", [add], **options))
+    assert reply == structgen.call(tiny_model, "hi", [add], **options)
 
 
 def test_the_real_model_picks_the_right_one(smollm2):
@@ -131,8 +143,8 @@ def test_the_real_model_picks_the_right_one(smollm2):
         """Adds two numbers."""
         return a + b
 
-    assert structgen.call(smollm2, "What is 17 plus 25?", [weather_in, total]).run() == 42
-    assert structgen.call(smollm2, "Is it warm in Lyon?", [weather_in, total]).run() == "18 C in Lyon"
+    assert picked(smollm2, "What is 17 plus 25?", [weather_in, total]).run() == 42
+    assert picked(smollm2, "Is it warm in Lyon?", [weather_in, total]).run() == "18 C in Lyon"
 
 
 def test_arguments_that_are_only_positional_keep_their_places():

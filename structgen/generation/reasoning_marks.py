@@ -1,0 +1,79 @@
+"""The marks of models' reasoning, by family, and the family of a chat template.
+
+    prompt  start  reasoning …  end  after  answer
+
+Most families write `<think>` and `</think>`. gpt-oss (Harmony) writes each part of its turn as a message of a channel:
+
+    <|channel|>analysis<|message|> reasoning … <|end|> <|start|>assistant<|channel|>final<|message|> answer
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["MARKS", "Marks", "marks_of"]
+
+
+class Marks(NamedTuple):
+    """The marks of a family.
+
+    Attributes:
+        start: open the reasoning; the first is the one to write. No start: the empty text.
+        end: close the reasoning; the first is the one to write.
+        after: written after the end.
+        answer: written before the answer, after reasoning or without it; "" in most families.
+    """
+
+    start: tuple[str, ...]
+    end: tuple[str, ...]
+    after: str
+    answer: str = ""
+
+
+MARKS = {
+    "harmony": Marks(
+        ("<|channel|>analysis<|message|>",), ("<|end|>",), "<|start|>assistant", "<|channel|>final<|message|>"
+    ),
+    "kimi_k3": Marks(("<|open|>think<|sep|>",), ("<|close|>think<|sep|>",), "", "<|open|>response<|sep|>"),
+    "gemma": Marks(("<|channel>thought\n",), ("<channel|>",), ""),
+    "cohere": Marks(("<|START_THINKING|>",), ("<|END_THINKING|>",), ""),
+    "mistral": Marks(("[THINK]",), ("[/THINK]",), ""),
+    "seed": Marks(("<seed:think>",), ("</seed:think>",), ""),
+    "minimax_m3": Marks(("<mm:think>",), ("</mm:think>",), ""),
+    "hunyuan": Marks(("<think:opensource>", "<think>"), ("</think:opensource>", "</think>"), ""),
+    "deepseek_r1": Marks(("<think>\n",), ("</think>",), "\n\n"),
+    "deepseek_v3_1": Marks(("<think>",), ("</think>",), ""),
+    "kimi_k2": Marks(("<think>",), ("</think>",), ""),
+    "glm": Marks(("<think>",), ("</think>",), "\n"),
+    "qwen": Marks(("<think>\n",), ("</think>",), "\n\n"),
+}
+"""The known families. The first whose marks a chat template has is its family."""
+
+# Texts that a chat template of the family has, all of them; without an entry, the end mark.
+_TELL_TALES = {
+    "harmony": ("<|channel|>analysis", "<|end|>"),
+    "kimi_k3": ("'<|open|>' + tag", "'think'"),
+    "hunyuan": ("'</think{}>'",),
+    "deepseek_r1": (r"<｜Assistant｜><think>\n", "</think>"),
+    "deepseek_v3_1": ("<｜Assistant｜>", "</think>"),
+    "kimi_k2": ("<|im_middle|>", "</think>"),
+    "glm": ("<|observation|>", "</think>"),
+}
+
+
+def marks_of(chat_template: str | None) -> Marks | None:
+    r"""Return the marks that a chat template knows; None if it has none of the known ones.
+
+    Args:
+        chat_template: the template's text.
+
+    Example:
+        >>> marks_of("{{ '<think>' }}{{ message.reasoning_content }}{{ '</think>' }}").after
+        '\\n\\n'
+    """
+    if chat_template is None:
+        return None
+    for name, marks in MARKS.items():
+        if all(text in chat_template for text in _TELL_TALES.get(name, marks.end[:1])):
+            return marks
+    return None

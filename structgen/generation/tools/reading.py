@@ -1,0 +1,199 @@
+r"""A model's text as text, reasoning and tool calls, in the format of a family; and the reverse.
+
+    Let me see.<tool_call>\n{"name": "weather", "arguments": {"city": "Lyon"}}\n</tool_call>
+
+is read as the text `Let me see.` and one call. `structgen.output_types.tool_formats` has the marks of the formats.
+White space in the marks may be more or less than a model was trained to write.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from structgen.generation.tools import special
+from structgen.generation.tools.messages import ParsedCall, ParsedReply
+from structgen.generation.tools.notations import read_arguments, write_arguments
+from structgen.output_types.tool_formats.families import FAMILIES as _NAMED
+from structgen.output_types.tool_formats.families import Family
+from structgen.output_types.tool_formats.more_families import MORE_FAMILIES
+
+__all__ = ["FORMATS", "are_alike", "check_format", "read_reply", "write_reply"]
+
+FAMILIES = {**_NAMED, **MORE_FAMILIES}
+_SPECIAL: dict[str, special.Special] = special.FORMATS
+
+FORMATS: tuple[str, ...] = tuple(sorted({*FAMILIES, *_SPECIAL}))
+"""The names of the formats that can be read."""
+
+
+def read_reply(
+    format: str, text: str, schemas: Mapping[str, Any] | None = None, *, partial: bool = False
+) -> ParsedReply:
+    r"""Read a model's text.
+
+    Args:
+        format: the name of the format.
+        text: the text, with its special tokens as `<|name|>`.
+        schemas: the JSON Schemas of the tools' arguments by name; formats in XML need them.
+        partial: whether the text may end within a call, which is then the last one and not complete.
+
+    Raises:
+        ValueError: the format is unknown, or a call is not in the format.
+
+    Example:
+        >>> read_reply("qwen_3", 'Hm. <tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>').calls[0].name
+        'f'
+    """
+    check_format(format)
+    known = schemas or {}
+    if format in _SPECIAL:
+        return _SPECIAL[format].read(text, known, partial)
+    return _Reader(FAMILIES[format], text, known, partial).read()
+
+
+def write_reply(format: str, text: str, calls: Sequence[ParsedCall]) -> str:
+    """Return the text of a reply; the reverse of `read_reply`.
+
+    Args:
+        format: the name of the format.
+        text: the text before the calls.
+        calls: the calls.
+    """
+    check_format(format)
+    if format in _SPECIAL:
+        return _SPECIAL[format].write(text, calls)
+    family = FAMILIES[format]
+    if not calls:
+        return text
+    opening, closing = family.section or ("", "")
+    written = [_written(family, call, number) for number, call in enumerate(calls)]
+    return f"{text}{opening}{family.separator.join(written)}{closing}"
+
+
+def check_format(format: str) -> None:
+    """Check the name of a format.
+
+    Raises:
+        ValueError: it is unknown.
+    """
+    if format not in FORMATS:
+        close = get_close_matches(str(format), FORMATS, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(FORMATS)}"
+        raise ValueError(f"there is no format of tool calls called {format!r}: {hint}")
+
+
+def are_alike(format: str, other: str) -> bool:
+    """Return whether two names are of one format."""
+    return format == other or (format in FAMILIES and FAMILIES[format] == FAMILIES.get(other))
+
+
+def _written(family: Family, call: ParsedCall, number: int) -> str:
+    begin = family.begin.replace("NAME", call.name).replace("NUMBER", _number_of(call.id, number))
+    return f"{begin}{write_arguments(family.style, call.arguments)}{family.end}"
+
+
+def _number_of(call_id: str, number: int) -> str:
+    found = re.search(r"\d+\Z", call_id)
+    return found.group() if found else str(number)
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """The marks of a family, as regexes.
+
+    Attributes:
+        begin: the begin of a call, with the groups `name` and perhaps `number`.
+        end: its end.
+        held: the marks whose first characters are no text for a reader of a text that goes on.
+        around: the marks of the section.
+    """
+
+    begin: re.Pattern[str]
+    end: re.Pattern[str]
+    held: tuple[str, ...]
+    around: tuple[re.Pattern[str], ...]
+
+
+@functools.cache
+def _marks(family: Family) -> _Marks:
+    parts = re.split("(NAME|NUMBER)", family.begin)
+    begin = ""
+    for part in parts:
+        if part == "NAME":
+            begin += r"(?P<name>[\w.:/-]+)"
+        elif part == "NUMBER":
+            begin += r"(?P<number>\d+)"
+        else:
+            begin += _tolerant(part)
+    begin = begin.replace(r"\[ARGS\]", r"(?:\[CALL_ID\]\w*)?\[ARGS\]")  # older models of Mistral write an id
+    end = _tolerant(family.end)
+    if family.style == "json" and family.end.startswith("}"):
+        end = r'(?:,\s*"id":\s*"(?P<id>[^"]*)")?\s*' + end
+    section = family.section or ("", "")
+    held = (family.trigger, *section, family.begin.partition("NAME")[0].partition("NUMBER")[0])
+    around = tuple(re.compile(rf"\s*{_tolerant(mark.strip())}\s*") for mark in section if mark.strip())
+    return _Marks(re.compile(begin), re.compile(r"\s*" + end), tuple(filter(None, held)), around)
+
+
+def _tolerant(mark: str) -> str:
+    """Return the regex of a mark, in which white space may differ."""
+    return r"\s*".join(re.escape(part) for part in re.split(r"\s+", mark))
+
+
+@dataclass(slots=True)
+class _Reader:
+    """The reader of one text in a format of calls between marks."""
+
+    family: Family
+    text: str
+    schemas: Mapping[str, Any]
+    partial: bool
+    position: int = 0
+    texts: list[str] = field(default_factory=list)
+    calls: list[ParsedCall] = field(default_factory=list)
+
+    def read(self) -> ParsedReply:
+        """Return the text and the calls."""
+        marks = _marks(self.family)
+        while (found := marks.begin.search(self.text, self.position)) is not None:
+            self.texts.append(self.text[self.position : found.start()])
+            if not self._read_call(found, marks):
+                return self._reply("")
+        return self._reply(self.text[self.position :])
+
+    def _read_call(self, found: re.Match[str], marks: _Marks) -> bool:
+        """Read a call; return False where the text ends within it."""
+        name, number = found["name"], found.groupdict().get("number")
+        call_id = f"functions.{name}:{number}" if number is not None and "functions." in self.family.begin else ""
+        arguments = read_arguments(self.family.style, self.text, found.end(), self.schemas.get(name, True))
+        end = marks.end.match(self.text, arguments.end) if arguments.end >= 0 else None
+        if end is None:
+            if not self.partial:
+                raise ValueError(f"the call of {name} is not finished, or not in the format: {self.text[-120:]!r}")
+            self.calls.append(ParsedCall(name, arguments.values, call_id, is_complete=False))
+            return False
+        source = self.text[found.end() : arguments.end] if self.family.style == "json" else ""
+        self.calls.append(ParsedCall(name, arguments.values, end.groupdict().get("id") or call_id, source=source))
+        self.position = end.end()
+        return True
+
+    def _reply(self, rest: str) -> ParsedReply:
+        marks = _marks(self.family)
+        if self.partial and rest:
+            rest = special.without_begun(rest, marks.held)
+        pieces = [*self.texts, rest]
+        if self.calls:
+            pieces[1:] = [piece for piece in pieces[1:] if piece.strip() != self.family.separator.strip()]
+        for mark in marks.around:
+            pieces = [mark.sub("", piece) for piece in pieces]
+        text = "".join(pieces)
+        return ParsedReply(text.strip() if self.calls else text, self.calls)
+
+
+Reads = Callable[[str, Mapping[str, Any], bool], ParsedReply]
+"""Reads a text; the arguments are those of `read_reply`."""

@@ -1,0 +1,229 @@
+"""`stream_call`: a reply while it is written: pieces of text, and calls with the arguments so far."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Unpack
+
+from structgen.errors import GenerationError
+from structgen.generation.settings import CallOptions
+from structgen.generation.tools.calling import Caller
+from structgen.generation.tools.results import ToolCall, ToolReply
+from structgen.limits import Limits
+
+if TYPE_CHECKING:
+    from structgen.models.base import AnyModel, Prompt
+
+__all__ = ["AsyncCallStream", "CallStream", "astream_call", "stream_call"]
+
+
+def stream_call(
+    model: AnyModel,
+    messages: Prompt,
+    tools: Iterable[Any],
+    *,
+    tool_choice: str = "auto",
+    parallel: bool = True,
+    format: str | None = None,
+    limits: Limits | None = None,
+    **options: Unpack[CallOptions],
+) -> CallStream:
+    """Run a model as `call` does, and show the reply while it is written.
+
+    Args:
+        model: see `structgen.call`.
+        messages: see `structgen.call`.
+        tools: see `structgen.call`.
+        tool_choice: see `structgen.call`.
+        parallel: see `structgen.call`.
+        format: see `structgen.call`.
+        limits: see `structgen.call`.
+        options: see `structgen.call`.
+
+    Returns:
+        A context manager; see `CallStream`.
+
+    Example:
+        >>> with structgen.stream_call(model, "Is it warm in Lyon?", [weather]) as s:         # doctest: +SKIP
+        ...     for part in s:
+        ...         print(part if isinstance(part, str) else (part.name, part.arguments))
+        Let me see.
+        ('weather', {})
+        ('weather', {'city': 'Lyon', 'unit': 'C'})
+    """
+    caller = Caller(model, tools, parallel=parallel, format=format, limits=limits, options=options)
+    return CallStream(caller, messages, tool_choice)
+
+
+def astream_call(
+    model: AnyModel,
+    messages: Prompt,
+    tools: Iterable[Any],
+    *,
+    tool_choice: str = "auto",
+    parallel: bool = True,
+    format: str | None = None,
+    limits: Limits | None = None,
+    **options: Unpack[CallOptions],
+) -> AsyncCallStream:
+    """Run a model as `stream_call` does, for asyncio; the model runs in threads.
+
+    The arguments are those of `structgen.stream_call`.
+
+    Example:
+        >>> async with structgen.astream_call(model, messages, [weather]) as s:               # doctest: +SKIP
+        ...     async for part in s:
+        ...         print(part)
+    """
+
+    def begin() -> CallStream:
+        caller = Caller(model, tools, parallel=parallel, format=format, limits=limits, options=options)
+        return CallStream(caller, messages, tool_choice)
+
+    return AsyncCallStream(begin)
+
+
+class CallStream:
+    """A reply while it is written; made by `stream_call`.
+
+    The model runs as the stream is iterated. Iterating yields pieces of text, as `str`, and calls, as `ToolCall`: a
+    call whenever more of its arguments are there, and at last with `is_complete` and validated arguments. When a reply
+    is refused and tried again, the pieces begin anew.
+    """
+
+    def __init__(self, caller: Caller, messages: Prompt, tool_choice: str) -> None:
+        self._caller = caller
+        self._messages = messages
+        self._run = caller.begin(messages, tool_choice, streams=True)
+        self._is_closed = False
+        self._passing = threading.Lock()
+
+    def __enter__(self) -> CallStream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[str | ToolCall]:
+        shown = _Shown()
+        while self._step():
+            yield from shown.new_parts(self._so_far(), self._run.decoder)
+        yield from shown.new_parts(self.reply(), self._run.decoder)
+
+    @property
+    def reasoning(self) -> str:
+        """The model's reasoning so far."""
+        return self._run.reasoning
+
+    def reply(self) -> ToolReply:
+        """Return the whole reply, after generating the rest of it.
+
+        Raises:
+            IncompleteOutputError, ValidationFailedError, GenerationError: see `structgen.call`.
+        """
+        while self._step():
+            pass
+        if self._run.result is None:
+            raise GenerationError("the stream is closed", hint="iterate, or call reply(), inside the with block")
+        return self._caller.finished(self._run.result)
+
+    def close(self) -> None:
+        """End the run where it is, after the pass under way."""
+        self._is_closed = True
+        if self._passing.acquire(blocking=False):
+            self._run.close()
+            self._passing.release()
+
+    def _step(self) -> bool:
+        """Run one pass of the model; return False when there is a result."""
+        if self._run.result is not None:
+            return False
+        if self._is_closed:
+            raise GenerationError("the stream is closed", hint="iterate, or call reply(), inside the with block")
+        with self._passing:
+            goes_on = self._run.step()
+        if self._is_closed:
+            self.close()
+        return goes_on
+
+    def _so_far(self) -> ToolReply:
+        decoder = self._run.decoder
+        text = "" if decoder is None else decoder.text_bytes.decode(errors="ignore")
+        return self._caller.partial(text, self._messages)
+
+
+class _Shown:
+    """The parts of a reply that were yielded."""
+
+    def __init__(self) -> None:
+        self._attempt: Any = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._text = ""
+        self._calls: list[tuple[str, bool]] = []
+
+    def new_parts(self, reply: ToolReply, attempt: object) -> Iterator[str | ToolCall]:
+        """Yield what is new: text, and calls that changed.
+
+        Args:
+            reply: the reply so far.
+            attempt: tells the attempts apart.
+        """
+        if attempt is not self._attempt:
+            self._attempt = attempt
+            self._begin()
+        if len(reply.text) > len(self._text) and reply.text.startswith(self._text):
+            yield reply.text[len(self._text) :]
+            self._text = reply.text
+        for index, call in enumerate(reply.tool_calls):
+            state = (call.source, call.is_complete)
+            if index == len(self._calls):
+                self._calls.append(("", False))
+            elif self._calls[index] == state:
+                continue
+            self._calls[index] = state
+            if call.error is None:  # else it is raised at the end
+                yield call
+
+
+class AsyncCallStream:
+    """A `CallStream` for `async with` and `async for`; the model runs in threads."""
+
+    def __init__(self, begin: Callable[[], CallStream]) -> None:
+        self._begin = begin
+        self._opened: CallStream | None = None
+
+    async def __aenter__(self) -> AsyncCallStream:
+        self._opened = await asyncio.to_thread(self._begin)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stream.close()
+
+    async def __aiter__(self) -> AsyncIterator[str | ToolCall]:
+        parts = iter(self._stream)
+        while (part := await asyncio.to_thread(next, parts, None)) is not None:
+            yield part
+
+    @property
+    def reasoning(self) -> str:
+        """The model's reasoning so far."""
+        return self._stream.reasoning
+
+    async def reply(self) -> ToolReply:
+        """Return the whole reply; see `CallStream.reply`."""
+        return await asyncio.to_thread(self._stream.reply)
+
+    @property
+    def _stream(self) -> CallStream:
+        if self._opened is None:
+            raise GenerationError("the stream is not open: use it in `async with structgen.astream_call(…) as s:`")
+        return self._opened

@@ -1,0 +1,238 @@
+"""The structural tag of some tools, in the format of a model family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import Any, Literal, TypeAlias
+
+from structgen.errors import GrammarError
+from structgen.output_types.tool_formats.families import FAMILIES, Family, Thinking
+from structgen.output_types.tool_formats.more_families import MORE_FAMILIES
+from structgen.output_types.tool_formats.tools import Tool
+
+__all__ = ["TOOL_FORMATS", "Mode", "structural_tag_of"]
+
+Mode: TypeAlias = Literal["enabled", "disabled", "auto", "outside"]
+"""Whether the text begins with reasoning: it must, it must not, the model chooses, or reasoning is no part of it."""
+
+Format: TypeAlias = dict[str, Any]
+
+_MODES = ("enabled", "disabled", "auto", "outside")
+
+
+def structural_tag_of(
+    tools: Sequence[Tool], format: str, tool_choice: str | Format, reasoning: Mode, parallel: bool
+) -> Format:
+    """Return the structural tag of some tools in a format. See `Grammar.tool_calls`.
+
+    The schemas in it are `BoundSchema`s, not JSON data.
+
+    Raises:
+        GrammarError: the format, the tool choice or the reasoning mode is unknown; or a call is required, and there are
+            no tools.
+    """
+    build = _BUILDERS.get(format)
+    if build is None:
+        close = get_close_matches(format, TOOL_FORMATS, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"one of {', '.join(TOOL_FORMATS)}"
+        raise GrammarError(f"the format {format!r} is unknown", hint=hint)
+    if reasoning not in _MODES:
+        raise GrammarError(f"reasoning is one of {', '.join(map(repr, _MODES))}, not {reasoning!r}")
+    chosen, choice = _chosen(tools, tool_choice)
+    return {"type": "structural_tag", "format": build(chosen, choice, reasoning, parallel)}
+
+
+def _chosen(tools: Sequence[Tool], tool_choice: str | Format) -> tuple[Sequence[Tool], str]:
+    """Return the tools that may be called, and "auto", "required" or "forced"."""
+    name = tool_choice["function"]["name"] if isinstance(tool_choice, dict) else tool_choice
+    by_name = {tool.name: tool for tool in tools}
+    if name == "none":
+        return (), "auto"
+    if name in ("auto", "required"):
+        if name == "required" and not tools:
+            raise GrammarError("a call is required, and there are no tools", hint="give tools, or tool_choice='none'")
+        return tools, name
+    if name not in by_name:
+        known = ", ".join(map(repr, by_name)) or "none"
+        raise GrammarError(
+            f"tool_choice names {name!r}, which is no tool", hint=f"'auto', 'required', 'none' or a tool: {known}"
+        )
+    return (by_name[name],), "forced"
+
+
+# --- parts -----------------------------------------------------------------------------------------------------------
+
+
+def _text(value: str) -> Format:
+    return {"type": "const_string", "value": value}
+
+
+def _any_text(excludes: Sequence[str]) -> Format:
+    return {"type": "any_text", "excludes": list(excludes)}
+
+
+def _sequence(*elements: Format) -> Format:
+    return elements[0] if len(elements) == 1 else {"type": "sequence", "elements": list(elements)}
+
+
+def _tag(begin: str, content: Format, end: str | list[str]) -> Format:
+    return {"type": "tag", "begin": begin, "content": content, "end": end}
+
+
+def _separated(tags: list[Format], separator: str, *, at_least_one: bool, parallel: bool = True) -> Format:
+    return {
+        "type": "tags_with_separator",
+        "tags": tags,
+        "separator": separator,
+        "at_least_one": at_least_one,
+        "stop_after_first": not parallel,
+    }
+
+
+def _call(tool: Tool, begin: str, end: str, style: str, excludes: Sequence[str] = ()) -> Format:
+    """Return the tag of a call."""
+    arguments: Format = {"type": "json_schema", "json_schema": tool.bound, "style": style, "excludes": list(excludes)}
+    before, number, after = begin.partition("NUMBER")
+    content = [arguments]
+    if number:
+        content = [{"type": "regex", "pattern": r"\d+"}, _text(after.replace("NAME", tool.name)), arguments]
+    return _tag(before.replace("NAME", tool.name), _sequence(*content), end)
+
+
+def _thinking(thinking: Thinking | None, reasoning: Mode) -> list[Format]:
+    """Return the reasoning before an answer; nothing where there is none."""
+    if thinking is None or reasoning == "outside":
+        return []
+    if reasoning == "disabled":
+        return [_text(thinking.skipped)] if thinking.skipped else []
+    is_opened = reasoning == "enabled"
+    excludes = thinking.excludes
+    if is_opened and thinking.excludes_opened is not None:
+        excludes = thinking.excludes_opened
+    begin = "" if is_opened and thinking.opened_by_prompt else thinking.begin
+    block = _tag(begin, _any_text(excludes), thinking.end)
+    if thinking.after:
+        block = _sequence(block, _text(thinking.after))
+    if is_opened:
+        return [block]
+    if thinking.may_only_end:
+        block = {"type": "or", "elements": [block, _text(thinking.end)]}
+    return [{"type": "optional", "content": block}]
+
+
+# --- calls in free text ----------------------------------------------------------------------------------------------
+
+
+def _in_text(family: Family) -> Callable[[Sequence[Tool], str, Mode, bool], Format]:
+    """Return the function that builds the structural tag of a family."""
+
+    def build(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) -> Format:
+        return _sequence(*_thinking(family.thinking, reasoning), _answer(family, tools, choice, parallel))
+
+    return build
+
+
+def _answer(family: Family, tools: Sequence[Tool], choice: str, parallel: bool) -> Format:
+    """Return free text and calls, after the reasoning."""
+    if not tools:
+        return _any_text(family.excludes if family.excludes_alone is None else family.excludes_alone)
+    tags = [_call(tool, family.begin, family.end, family.style) for tool in tools]
+    trigger = family.trigger or family.begin.partition("NAME")[0]
+    if family.section is not None:
+        opening, closing = family.section
+        trigger = family.trigger or opening
+        several = _separated(tags, family.separator, at_least_one=True, parallel=parallel)
+        content = tags[0] if choice == "forced" else several
+        if choice == "forced" or (choice == "required" and not family.text_before):
+            return _sequence(_text(family.lead + opening), content, _text(closing))
+        tags = [_tag(opening, content, closing)]
+    elif choice == "forced":
+        return tags[0]
+    return {
+        "type": "triggered_tags",
+        "triggers": [trigger],
+        "tags": tags,
+        "excludes": list(family.excludes),
+        "at_least_one": choice == "required",
+        "stop_after_first": not parallel,
+    }
+
+
+# --- messages in channels --------------------------------------------------------------------------------------------
+
+
+def _harmony(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) -> Format:
+    """Return the messages of gpt-oss: analysis, commentary with calls, and the final answer."""
+    calls: list[Format] = []
+    for tool in tools:
+        for begin in (
+            "<|channel|>commentary to=functions.NAME<|constrain|>json<|message|>",
+            " to=functions.NAME<|channel|>commentary <|constrain|>json<|message|>",
+            " to=functions.NAME<|channel|>commentary json<|message|>",
+        ):
+            calls.append(_call(tool, begin, "<|call|>", "json"))
+    channels = [*(["final"] if choice == "auto" else []), *(["analysis"] if reasoning in ("enabled", "auto") else [])]
+    messages = [
+        _tag(f"<|channel|>{channel}<|message|>", _any_text(()), ["<|end|>", "<|return|>"]) for channel in channels
+    ]
+    between = "<|start|>assistant"
+    if parallel or not calls:
+        # With reasoning, it is xgrammar's form, in which calls are never required.
+        return _separated([*calls, *messages], between, at_least_one=reasoning == "outside" and choice != "auto")
+    # Any number of messages, and then one call at most, which ends the turn.
+    one_call = _separated(calls, between, at_least_one=True, parallel=False)
+    if not messages:
+        return one_call if reasoning == "outside" else {"type": "optional", "content": one_call}
+    before = _separated(messages, between, at_least_one=True)
+    ways = [_separated(messages, between, at_least_one=False), one_call, _sequence(before, _text(between), one_call)]
+    return {"type": "or", "elements": ways}
+
+
+_K3_EXCLUDES = ("<|open|>", "<|close|>")
+
+
+def _kimi_k3(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) -> Format:
+    """Return the blocks of Kimi K3: think, response, tools."""
+    calls = [
+        _call(
+            tool,
+            '<|open|>call tool="NAME" index="NUMBER"<|sep|>',
+            "<|close|>call<|sep|>",
+            "kimi_k3_xml",
+            (*_K3_EXCLUDES, "<|sep|>"),
+        )
+        for tool in tools
+    ]
+    thinking = Thinking("<|open|>think<|sep|>", "<|close|>think<|sep|>", excludes=_K3_EXCLUDES)
+    begin = "" if reasoning in ("disabled", "outside") else "<|open|>response<|sep|>"
+    parts = [*_thinking(thinking, reasoning), _tag(begin, _any_text(_K3_EXCLUDES), "<|close|>response<|sep|>")]
+    if calls:
+        content = calls[0] if choice == "forced" else _separated(calls, "", at_least_one=True, parallel=parallel)
+        section = _tag("<|open|>tools<|sep|>", content, "<|close|>tools<|sep|>")
+        parts.append({"type": "optional", "content": section} if choice == "auto" else section)
+    return _sequence(*parts, _text("<|close|>message<|sep|>"))
+
+
+# --- calls and nothing else -------------------------------------------------------------------------------------------
+
+
+def _lines(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) -> Format:
+    """Return text, or calls with nothing around them, for models that were trained on no format."""
+    family = MORE_FAMILIES["json"]
+    if not tools:
+        return _any_text(())
+    tags = [_call(tool, family.begin, family.end, family.style) for tool in tools]
+    calls = tags[0] if choice == "forced" else _separated(tags, "\n", at_least_one=True, parallel=parallel)
+    return {"type": "or", "elements": [_any_text([family.trigger]), calls]} if choice == "auto" else calls
+
+
+_BUILDERS: dict[str, Callable[[Sequence[Tool], str, Mode, bool], Format]] = {
+    **{name: _in_text(family) for name, family in {**FAMILIES, **MORE_FAMILIES}.items()},
+    "json": _lines,
+    "harmony": _harmony,
+    "kimi_k3": _kimi_k3,
+}
+
+TOOL_FORMATS: tuple[str, ...] = tuple(sorted(_BUILDERS))
+"""The names of all formats."""

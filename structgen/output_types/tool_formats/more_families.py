@@ -1,0 +1,65 @@
+r"""Formats of tool calls that xgrammar does not name, as data; see `families`.
+
+hermes      as qwen_3: Hermes, Qwen 2.5, Granite 4 and many others
+json        structgen's own, for models that know no tools: one call a line, {"name": "f", "arguments": {…}}
+"""
+
+from __future__ import annotations
+
+from structgen.output_types.tool_formats.families import FAMILIES, Family, Thinking
+
+__all__ = ["MORE_FAMILIES"]
+
+_BEGIN = '{"name": "NAME", "arguments": '
+
+
+def _listed(opening: str, closing: str) -> Family:
+    """Return the format of a list of JSON objects between two marks."""
+    return Family(begin=_BEGIN, end="}", section=(opening, closing), separator=", ", thinking=None)
+
+
+MORE_FAMILIES: dict[str, Family] = {
+    "apertus": Family(
+        begin='{"NAME": ',
+        end="}",
+        section=("<|tools_prefix|>[", "]<|tools_suffix|>"),
+        separator=", ",
+        excludes=(),
+        thinking=None,
+    ),
+    "apriel": _listed("<tool_calls>[", "]</tool_calls>"),
+    "cohere_2": Family(
+        begin='{"tool_call_id": "NUMBER", "tool_name": "NAME", "parameters": ',
+        end="}",
+        section=("<|START_ACTION|>[\n    ", "\n]<|END_ACTION|>"),
+        separator=",\n    ",
+        excludes=FAMILIES["cohere"].excludes,
+        thinking=FAMILIES["cohere"].thinking,
+    ),
+    "functionary_3_1": Family(begin="<function=NAME>", end="</function>", thinking=None),
+    "glm_4_5": Family(
+        begin="<tool_call>NAME\n",
+        end="\n</tool_call>",
+        style="glm_xml",
+        separator="\n",
+        excludes=FAMILIES["glm_4_7"].excludes,
+    ),
+    "granite_3": _listed("<|tool_call|>[", "]"),
+    "hermes": FAMILIES["qwen_3"],
+    "json": Family(begin=_BEGIN, end="}", trigger='{"name": ', separator="\n", excludes=(), thinking=None),
+    "minimax_m1": Family(
+        begin=_BEGIN, end="}", section=("<tool_calls>\n", "\n</tool_calls>"), separator="\n", thinking=None
+    ),
+    "mistral": _listed("[TOOL_CALLS][", "]"),
+    "mistral_v11": Family(begin="[TOOL_CALLS]NAME[ARGS]", end="", thinking=Thinking("[THINK]", "[/THINK]")),
+    "nemotron_2": _listed("<TOOLCALL>[", "]</TOOLCALL>"),
+    "phi_4": _listed("<|tool_call|>[", "]<|/tool_call|>"),
+    "seed": Family(
+        begin="<seed:tool_call>\n<function=NAME>\n",
+        end="\n</function>\n</seed:tool_call>",
+        style="qwen_xml",
+        separator="\n",
+        thinking=Thinking("<seed:think>", "</seed:think>", excludes=()),
+    ),
+}
+"""The formats by name."""

@@ -1,0 +1,85 @@
+"""The rules of a call's arguments in any notation, JSON included, without some texts in their strings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.deadlines import Deadline
+from structgen.engine.grammar.composition import with_terminals
+from structgen.engine.grammar.tables import GrammarTables
+from structgen.engine.regex import tree as rx
+from structgen.limits import Limits
+from structgen.schema.reading.writable import Narrowed
+from structgen.schema.rules.parameter_rules import json_schema_to_parameter_rules
+from structgen.schema.rules.to_rules import json_schema_to_rules
+from structgen.schema.sources import Source
+
+__all__ = ["parameter_rules"]
+
+
+def parameter_rules(
+    source: Source,
+    style: str,
+    excludes: Sequence[str] = (),
+    *,
+    limits: Limits | None = None,
+    deadline: Deadline | None = None,
+    narrowed: Narrowed | None = None,
+) -> GrammarTables:
+    """Return the grammar of the values of a schema in a notation, for the engine.
+
+    Args:
+        source: the schema.
+        style: "json", or a key of `parameter_styles.STYLES`.
+        excludes: texts that no string may hold, none of them empty.
+        limits: bounds on the cost of the translation.
+        deadline: a running clock; by default one of `limits.compile_seconds` starts now.
+        narrowed: the texts of a regex that can be written; by default all of them.
+
+    Raises:
+        SchemaError, LimitExceededError: as `json_schema_to_rules`.
+    """
+    limits = limits or Limits()
+    if excludes:
+        narrowed = _Without(excludes, limits, narrowed)
+    if style != "json":
+        return json_schema_to_parameter_rules(
+            source.json_schema,
+            style,
+            source.options,
+            excludes=excludes,
+            limits=limits,
+            deadline=deadline,
+            narrowed=narrowed,
+        )
+    tables = json_schema_to_rules(
+        source.json_schema, source.options, limits=limits, deadline=deadline, narrowed=narrowed
+    )
+    return tables if narrowed is None or not excludes else with_terminals(tables, narrowed)
+
+
+class _Without:
+    """Removes texts that hold one of some others from terminals.
+
+    Args:
+        excludes: the others.
+        limits: bounds on automata.
+        narrowed: is applied first.
+    """
+
+    def __init__(self, excludes: Sequence[str], limits: Limits, narrowed: Narrowed | None) -> None:
+        found = rx.literal_set([text.encode() for text in excludes])
+        self._holding = rx.sequence(rx.ANY_BYTES, found, rx.ANY_BYTES)
+        self._limits = limits
+        self._narrowed = narrowed
+        self._known: dict[int, tuple[rx.Regex, rx.Regex]] = {}
+
+    def __call__(self, regex: rx.Regex) -> rx.Regex:
+        known = self._known.get(id(regex))
+        if known is None:
+            left = regex if self._narrowed is None else self._narrowed(regex)
+            if not AutomatonStore(self._limits).is_empty(rx.intersection(left, self._holding)):
+                left = rx.difference(left, self._holding)
+            known = self._known[id(regex)] = (regex, left)
+        return known[1]

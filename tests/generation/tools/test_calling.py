@@ -1,0 +1,304 @@
+"""`call`: the prompt with its tools, the reply's calls, and conversations in the form of each template."""
+
+import asyncio
+import datetime
+import json
+import types
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import AfterValidator, BaseModel, Field
+from support.scripted_chat import ScriptedChat
+
+import structgen
+
+
+def weather(city: str, day: datetime.date = datetime.date(2026, 1, 1), unit: Literal["C", "F"] = "C") -> str:
+    """The weather of a city."""
+    return f"{city} {day} {unit}"
+
+
+def add(a: int, b: int = 1) -> int:
+    """Adds two numbers."""
+    return a + b
+
+
+class Order(BaseModel):
+    """Orders something."""
+
+    item: str
+    count: int = Field(ge=1, le=9)
+
+
+ADD = '<tool_call>\n{"name": "add", "arguments": {"a": 2, "b": 3}}\n</tool_call>'
+WEATHER = '<tool_call>\n{"name": "weather", "arguments": {"city": "Lyon", "day": "2026-03-04"}}\n</tool_call>'
+DEEPSEEK = {
+    name: f"<｜tool▁{name.replace('_', '▁')}｜>"
+    for name in ("calls_begin", "calls_end", "call_begin", "call_end", "sep")
+}
+
+
+def test_text_and_several_calls():
+    model = ScriptedChat("hermes", [f"Let me see.{ADD}\n{WEATHER}"])
+    reply = structgen.call(model, "hi", [add, weather])
+    assert (reply.text, reply.format, reply.finish_reason) == ("Let me see.", "hermes", "stop")
+    first, second = reply.tool_calls
+    assert (first.name, first.arguments, first.function, first.run()) == ("add", {"a": 2, "b": 3}, add, 5)
+    assert second.arguments == {"city": "Lyon", "day": datetime.date(2026, 3, 4)}
+    assert second.run() == "Lyon 2026-03-04 C"
+    assert [call.id for call in reply.tool_calls] == ["call00000", "call00001"]
+    assert reply.usage.completion_tokens == len(reply.source.encode())
+    assert '"description": "The weather of a city."' in model.prompts[-1]
+
+
+def test_text_alone():
+    reply = structgen.call(ScriptedChat("hermes", ["Hello!"]), "hi", [add])
+    assert (reply.text, reply.tool_calls) == ("Hello!", ())
+    reply = structgen.call(ScriptedChat("hermes", ["Hello!"]), "hi", [])
+    assert reply.text == "Hello!"
+
+
+def test_tool_choice():
+    told = ["Hello!", "Hello!", "Hello!"]
+    model = ScriptedChat("hermes", told)
+    assert structgen.call(model, "hi", [add], tool_choice="none").text == "Hello!"
+    assert '"add"' not in model.prompts[-1]
+    # Greedy picks of a model that would say something else still fit.
+    for choice in ("required", "add"):
+        model = ScriptedChat("hermes", [ADD])
+        reply = structgen.call(model, "hi", [weather, add], tool_choice=choice)
+        assert [call.name for call in reply.tool_calls] == ["add"]
+    with pytest.raises(structgen.GrammarError, match="'ad', which is no tool"):
+        structgen.call(model, "hi", [weather, add], tool_choice="ad")
+    with pytest.raises(structgen.GrammarError, match="there are no tools"):
+        structgen.call(model, "hi", [], tool_choice="required")
+
+
+def test_one_call_at_most():
+    model = ScriptedChat("hermes", [f"{ADD}\n{WEATHER}"])
+    assert len(structgen.call(model, "hi", [add, weather], parallel=False).tool_calls) == 1
+
+
+def test_marks_that_are_special_tokens():
+    said = f"Hm.{DEEPSEEK['calls_begin']}{DEEPSEEK['call_begin']}add{DEEPSEEK['sep']}"
+    said += f'{{"a": 2}}{DEEPSEEK["call_end"]}{DEEPSEEK["calls_end"]}'
+    model = ScriptedChat("deepseek_v3_1", [said], special=DEEPSEEK.values())
+    reply = structgen.call(model, "hi", [add])
+    assert (reply.text, reply.tool_calls[0].arguments, reply.source) == ("Hm.", {"a": 2}, said)
+    # The template shows no tools: the system message does, with an example of a call.
+    assert model.prompts[-1].startswith("[system]You may call these functions:\n{")
+    assert f"{DEEPSEEK['call_begin']}NAME{DEEPSEEK['sep']}" in model.prompts[-1]
+
+
+HARMONY = ("<|channel|>", "<|message|>", "<|start|>", "<|end|>", "<|call|>", "<|return|>", "<|constrain|>")
+
+
+def test_harmony_ends_a_call_with_an_end_token():
+    said = [
+        '<|channel|>commentary to=functions.add<|constrain|>json<|message|>{"a": 2}<|call|>'
+        "<|start|>assistant<|channel|>final<|message|>This comes after the end.<|return|>",
+        "<|channel|>final<|message|>It is 3.<|return|>",
+    ]
+    model = ScriptedChat("harmony", said, special=HARMONY, ends=("<|call|>", "<|return|>"))
+    reply = structgen.call(model, "hi", [add])
+    assert (reply.text, reply.format) == ("", "harmony")
+    assert [call.run() for call in reply.tool_calls] == [3]
+    assert structgen.call(model, "hi", [add]).text == "It is 3."
+
+
+def test_a_model_that_knows_no_tools_writes_json():
+    model = ScriptedChat("none", ['{"name": "add", "arguments": {"a": 2, "b": 3}}', "Hello"])
+    reply = structgen.call(model, "hi", [add], system="Be brief.")
+    assert reply.format == "json" and reply.tool_calls[0].run() == 5
+    assert model.prompts[-1].startswith("[system]Be brief.\n\nYou may call these functions:\n{")
+    assert structgen.call(model, "hi", [add]).text == "Hello"
+    raw = ScriptedChat(None, ['{"name": "add", "arguments": {"a": 2}}'])
+    assert structgen.call(raw, "hi", [add], tool_choice="required").tool_calls[0].run() == 3
+
+
+def test_a_format_can_be_named():
+    model = ScriptedChat("none", [WEATHER])
+    reply = structgen.call(model, "hi", [weather], format="qwen_3")
+    assert reply.tool_calls[0].name == "weather"
+    assert '<tool_call>\n{"name": "NAME"' in model.prompts[-1]
+    with pytest.raises(ValueError, match="did you mean 'qwen_3"):
+        structgen.call(model, "hi", [weather], format="qwen_33")
+
+
+@pytest.mark.parametrize("template", ["none", "hermes", "llama", "mistral", "granite_3", "deepseek_v3_1", None])
+def test_calls_and_results_go_back(template):
+    """Two calls and their results are in the next prompt, in whatever form the template accepts."""
+    special = DEEPSEEK.values() if template == "deepseek_v3_1" else ()
+    calls = [
+        structgen.ToolCall("add", {"a": 2}, add, "call00000", '{"a": 2}'),
+        structgen.ToolCall("add", {"a": 5}, add, "call00001", '{"a": 5}'),
+    ]
+    reply = structgen.ToolReply("Well.", tuple(calls))
+    messages = [{"role": "user", "content": "hi"}, *reply.messages()]
+    model = ScriptedChat(template, ["Done."], special=special)
+    assert structgen.call(model, messages, [add]).text == "Done."
+    prompt = model.prompts[-1]
+    assert "hi" in prompt and '{"a": 2}' in prompt and '{"a": 5}' in prompt
+    results = prompt[prompt.index('{"a": 2}') :]
+    assert "3" in results and "6" in results[results.index("3") :]
+    if template == "llama":
+        assert prompt.count("<|python_tag|>") == 2
+        assert prompt.index("[tool]3") < prompt.index('{"a": 5}')
+    if template in ("none", None):
+        assert "The result of add is: 3." in prompt
+
+
+def test_messages_of_openais_interface():
+    """Arguments as text, and results without a name, as OpenAI's interface has them."""
+    call = {"id": "x", "type": "function", "function": {"name": "add", "arguments": '{"a": 2}'}}
+    messages = [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "x", "content": "3"},
+    ]
+    model = ScriptedChat("none", ["Done.", ADD])
+    assert structgen.call(model, messages, [add]).text == "Done."
+    assert "The result of add is: 3." in model.prompts[-1]
+    broken = {**call, "function": {"name": "add", "arguments": "{"}}
+    with pytest.raises(ValueError, match="the arguments of a message's call of add are not JSON"):
+        structgen.call(model, [messages[0], {**messages[1], "tool_calls": [broken]}], [add])
+
+
+def test_every_kind_of_tool():
+    data = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+    openai = {"type": "function", "function": {"name": "f", "description": "F.", "parameters": data}}
+    mcp = types.SimpleNamespace(
+        tools=[types.SimpleNamespace(name="f", description="F.", inputSchema=data)], nextCursor=None
+    )
+    said = '<tool_call>\n{"name": "f", "arguments": {"x": 4}}\n</tool_call>'
+    for tools in (
+        [openai],
+        [openai["function"]],
+        [{"name": "f", "description": "F.", "inputSchema": data}],
+        {"tools": [{"name": "f", "description": "F.", "inputSchema": data}]},
+        [{"name": "f", "description": "F.", "input_schema": data}],
+        mcp,
+    ):
+        model = ScriptedChat("hermes", [said])
+        (call,) = structgen.call(model, "hi", tools).tool_calls
+        assert (call.name, call.arguments, call.function) == ("f", {"x": 4}, None)
+        assert json.dumps(openai) in model.prompts[-1]
+        with pytest.raises(structgen.StructgenError, match="has no Python function"):
+            call.run()
+    bound = structgen.Tool("f", data, "F.", lambda x: x + 1)
+    assert structgen.call(ScriptedChat("hermes", [said]), "hi", [bound]).tool_calls[0].run() == 5
+
+
+def test_pydantic_models_are_tools():
+    said = '<tool_call>\n{"name": "Order", "arguments": {"item": "tea", "count": 3}}\n</tool_call>'
+    (call,) = structgen.call(ScriptedChat("hermes", [said]), "hi", [Order]).tool_calls
+    assert call.arguments == {"item": "tea", "count": 3}
+    assert call.run() == Order(item="tea", count=3)
+
+
+def even(value: int) -> int:
+    if value % 2:
+        raise ValueError("must be even")
+    return value
+
+
+def halve(number: Annotated[int, AfterValidator(even)]) -> int:
+    return number // 2
+
+
+def test_arguments_that_a_validator_refuses():
+    said = '<tool_call>\n{"name": "halve", "arguments": {"number": 3}}\n</tool_call>'
+    good = said.replace("3", "4")
+    with pytest.raises(structgen.ValidationFailedError, match="must be even") as caught:
+        structgen.call(ScriptedChat("hermes", [said]), "hi", [halve])
+    assert caught.value.attempts[0][0] == said  # nothing is lost
+    model = ScriptedChat("hermes", [said, good])
+    reply = structgen.call(model, "hi", [halve], max_retries=1)
+    assert reply.tool_calls[0].run() == 2
+    assert "must be even" in model.prompts[-1]
+
+
+def test_a_retry_is_told_of_the_tools_once():
+    said = '{"name": "halve", "arguments": {"number": 3}}'
+    model = ScriptedChat("none", [said, said.replace("3", "4")])
+    reply = structgen.call(model, "hi", [halve], max_retries=1, system="Be brief.")
+    assert reply.tool_calls[0].run() == 2
+    assert model.prompts[-1].count("You may call") == model.prompts[-1].count("Be brief.") == 1
+
+
+def test_a_raw_prompt_stays_as_it_is():
+    model = ScriptedChat("hermes", ['{"name": "add", "arguments": {"a": 2}}'])
+    assert structgen.call(model, "Call: ", [add], raw=True).tool_calls[0].run() == 3
+    assert model.prompts == ["Call: "]
+
+
+def test_a_reply_that_is_not_finished():
+    with pytest.raises(structgen.IncompleteOutputError) as caught:
+        structgen.call(ScriptedChat("hermes", [ADD]), "hi", [add], max_new_tokens=40)
+    assert caught.value.text == ADD[:40]
+
+
+def test_validate_sees_the_reply():
+    def brief(reply):
+        if len(reply.text) > 4:
+            raise ValueError("too long")
+
+    model = ScriptedChat("hermes", ["Hello!", "Hi."])
+    assert structgen.call(model, "hi", [add], validate=brief, max_retries=1).text == "Hi."
+
+
+def test_reasoning_comes_first():
+    model = ScriptedChat("hermes", [f"two</think>\n\n{ADD}"], after="<think>\n")
+    reply = structgen.call(model, "hi", [add], reasoning=True)
+    assert (reply.reasoning, reply.text, reply.tool_calls[0].run()) == ("two", "", 5)
+    assert reply.message["reasoning_content"] == "two"
+
+
+def test_bad_tools():
+    model = ScriptedChat("hermes", [])
+
+    def bare(x):
+        return x
+
+    def many(*values: int) -> None: ...
+
+    def again(a: int) -> int: ...
+
+    again.__name__ = "add"
+    for tools, message in [
+        ([bare], "parameter x of bare has no annotation"),
+        ([many], r"\*values"),
+        ([add, again], "two tools are called 'add'"),
+        ([lambda: 1], "the name of tool 1, '<lambda>', cannot be written"),
+        ([{"name": "a+b"}], r"a tool cannot be called 'a\+b'"),
+        ([3], "tool 1 is a int"),
+        ([{"type": "function", "function": {}}], "tool 1 has no name"),
+        ([{"type": "web_search"}], "not of the type 'function'"),
+    ]:
+        with pytest.raises(structgen.FunctionDefinitionError, match=message):
+            structgen.call(model, "hi", tools)
+    with pytest.raises(TypeError, match="tools is a list of tools"):
+        structgen.call(model, "hi", add)
+
+
+def test_where_people_look_for_tools(tiny_model):
+    for run in (structgen.generate, structgen.stream, structgen.batch):
+        with pytest.raises(TypeError, match=r"structgen\.call and structgen\.run_tools take tools"):
+            run(tiny_model, ["hi"], bool, tools=[add])
+
+
+def test_awaited():
+    model = ScriptedChat("hermes", [ADD])
+    reply = asyncio.run(structgen.acall(model, "hi", [add]))
+    assert asyncio.run(reply.tool_calls[0].arun()) == 5
+
+
+@pytest.mark.parametrize("format", ["json", "hermes", "mistral", "qwen_3_coder", "glm_4_7", "kimi"])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_random_model_writes_valid_calls(tiny_model, format, seed):
+    tools = [add, Order]
+    options = {"tool_choice": "add", "temperature": 1.5, "seed": seed, "max_new_tokens": 300}
+    reply = structgen.call(tiny_model, "hi", tools, format=format, **options)
+    assert reply.tool_calls[0].run() == sum(reply.tool_calls[0].arguments.values()) + (
+        "b" not in reply.tool_calls[0].arguments
+    )

@@ -1,0 +1,116 @@
+"""`run_tools`: the loop of replies and results."""
+
+import asyncio
+
+import pytest
+from support.scripted_chat import ScriptedChat
+
+import structgen
+
+
+def add(a: int, b: int = 1) -> int:
+    """Adds two numbers."""
+    return a + b
+
+
+def divide(a: int, b: int) -> float:
+    """Divides."""
+    return a / b
+
+
+def said(name, arguments):
+    return f'<tool_call>\n{{"name": "{name}", "arguments": {arguments}}}\n</tool_call>'
+
+
+ADD = said("add", '{"a": 2, "b": 3}')
+
+
+def test_until_the_model_answers():
+    first = "First." + ADD + "\n" + said("add", '{"a": 1}')
+    model = ScriptedChat("hermes", [first, said("add", '{"a": 5}'), "It is 6."])
+    found = structgen.run_tools(model, "hi", [add])
+    assert (found.text, found.finish_reason, len(found.replies)) == ("It is 6.", "stop", 3)
+    assert [message["role"] for message in found.messages] == [
+        "user",
+        "assistant",
+        *["tool"] * 2,
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+    assert [message["content"] for message in found.messages if message["role"] == "tool"] == ["5", "2", "6"]
+    ids = [call["id"] for message in found.messages for call in message.get("tool_calls", ())]
+    assert ids == ["call00000", "call00001", "call00002"]
+    assert [m["tool_call_id"] for m in found.messages if m["role"] == "tool"] == ids
+    assert found.usage.prompt_tokens > sum(len(prompt) for prompt in model.prompts[-1:])
+    # The transcript can go on.
+    model.said.append("Bye.")
+    again = structgen.run_tools(model, [*found.messages, {"role": "user", "content": "Thanks"}], [add])
+    assert again.text == "Bye."
+
+
+def test_exceptions_go_back():
+    model = ScriptedChat("hermes", [said("divide", '{"a": 2, "b": 0}'), "I cannot."])
+    found = structgen.run_tools(model, "hi", [divide])
+    assert found.messages[2]["content"] == "Error: ZeroDivisionError: division by zero"
+    assert "Error: ZeroDivisionError" in model.prompts[-1]
+    assert found.text == "I cannot."
+
+
+def test_turns_end():
+    model = ScriptedChat("hermes", [ADD] * 3)
+    found = structgen.run_tools(model, "hi", [add], max_turns=2)
+    assert (found.finish_reason, len(found.replies), found.messages[-1]["role"]) == ("turns", 2, "tool")
+    with pytest.raises(ValueError, match="max_turns"):
+        structgen.run_tools(model, "hi", [add], max_turns=0)
+
+
+def test_a_required_call_is_the_first_one():
+    model = ScriptedChat("hermes", [ADD, "Done."])
+    assert structgen.run_tools(model, "hi", [add], tool_choice="required").text == "Done."
+
+
+def test_arguments_that_are_refused_go_back():
+    from typing import Annotated
+
+    from pydantic import AfterValidator
+
+    def even(value: int) -> int:
+        if value % 2:
+            raise ValueError("must be even")
+        return value
+
+    def halve(number: Annotated[int, AfterValidator(even)]) -> int:
+        return number // 2
+
+    model = ScriptedChat("hermes", [said("halve", '{"number": 3}'), said("halve", '{"number": 4}'), "2"])
+    found = structgen.run_tools(model, "hi", [halve])
+    assert "must be even" in found.messages[2]["content"]
+    assert found.messages[4]["content"] == "2"
+    assert found.replies[0].tool_calls[0].error is not None
+
+
+def test_tools_without_functions():
+    tool = {"name": "f", "parameters": {"type": "object"}}
+    with pytest.raises(structgen.StructgenError, match=r"the tool f has no Python function.*\n.*structgen\.Tool"):
+        structgen.run_tools(ScriptedChat("hermes", []), "hi", [tool])
+
+
+def test_asynchronous_tools():
+    running = []
+
+    async def slow(a: int) -> int:
+        running.append(a)
+        await asyncio.sleep(0)
+        if a == 3:
+            raise KeyError("three")
+        return a * 2
+
+    calls = "\n".join(said("slow", f'{{"a": {a}}}') for a in (1, 3))
+    model = ScriptedChat("hermes", [calls + said("add", '{"a": 1}'), "Done."])
+    found = asyncio.run(structgen.arun_tools(model, "hi", [slow, add]))
+    assert (found.text, running) == ("Done.", [1, 3])
+    contents = [message["content"] for message in found.messages if message["role"] == "tool"]
+    assert contents == ["2", "Error: KeyError: 'three'", "2"]
+    with pytest.raises(structgen.StructgenError, match="use arun_tools"):
+        structgen.run_tools(ScriptedChat("hermes", [said("slow", '{"a": 1}')]), "hi", [slow])

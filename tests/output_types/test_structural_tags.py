@@ -1,0 +1,278 @@
+"""Structural tags: the masks are those of xgrammar, and errors name the location."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from support.structural_tags import differences
+from support.texts import constraint_of, lets_through
+from support.vocabularies import BYTES
+
+import structgen
+from structgen import Grammar
+
+ANY = {"type": "any_text"}
+
+
+def text(value: str) -> dict[str, Any]:
+    return {"type": "const_string", "value": value}
+
+
+def tag(content: Any, begin: str = "<a>", end: Any = "</a>") -> dict[str, Any]:
+    return {"type": "tag", "begin": begin, "content": content, "end": end}
+
+
+def whole(format: Any) -> dict[str, Any]:
+    return {"type": "structural_tag", "format": format}
+
+
+TAGS = [tag(text("1"), "<f=a>", "</f>"), tag(ANY, "<f=b>", ["</f>", "</g>"])]
+TRIGGERED = {"type": "triggered_tags", "triggers": ["<f="], "tags": TAGS}
+SEPARATED = {"type": "tags_with_separator", "tags": TAGS, "separator": ","}
+BOOLEAN = {"type": "json_schema", "json_schema": {"type": "boolean"}}
+PARAMETERS = {
+    "type": "object",
+    "properties": {
+        "s": {"type": "string"},
+        "n": {"type": "integer"},
+        "l": {"type": "array", "items": {"type": "null"}},
+    },
+    "required": ["s"],
+    "additionalProperties": False,
+}
+WORDS = ["<a>", "</a>", "<f=", "<f=a>1</f>", "<f=b>", "</f>", "</g>", "true", "ab", "cd"]
+
+FORMATS = {
+    "const_string": text("yes"),
+    "any_text": ANY,
+    "any_text up to an end": tag(ANY),
+    "any_text without some texts": tag({**ANY, "excludes": ["x", "ya"]}, end=["</a>", "|"]),
+    "any_text of few characters": tag({**ANY, "max_chars": 3}),
+    "any_text before a text": {"type": "sequence", "elements": [ANY, text("end")]},
+    "any_text in parts of a tag": tag({"type": "or", "elements": [{"type": "sequence", "elements": [ANY, ANY]}, ANY]}),
+    "json_schema": tag(BOOLEAN, end=""),
+    "json_schema of an object": tag({"type": "json_schema", "json_schema": PARAMETERS}),
+    "regex": {"type": "regex", "pattern": r"a+|b\d"},
+    "grammar": {"type": "grammar", "grammar": 'root ::= a "!"\na ::= "x" | "y" a'},
+    "optional": {"type": "optional", "content": tag(ANY)},
+    "plus": {"type": "plus", "content": tag(ANY)},
+    "star": {"type": "star", "content": text("ab")},
+    "repeat": {"type": "repeat", "min": 1, "max": 3, "content": tag(BOOLEAN)},
+    "repeat without a bound": {"type": "repeat", "min": 2, "max": -1, "content": text("1")},
+    "a tag in a tag": tag(tag(ANY, "[", "]")),
+    "triggered_tags": TRIGGERED,
+    "triggered_tags, one at least": {**TRIGGERED, "at_least_one": True},
+    "triggered_tags, one at most": {**TRIGGERED, "stop_after_first": True, "excludes": ["q"]},
+    "triggered_tags, one": {**TRIGGERED, "at_least_one": True, "stop_after_first": True},
+    "triggered_tags in a tag": tag(TRIGGERED, "[", "]"),
+    "two triggers": {**TRIGGERED, "triggers": ["<f=a", "<f=b"]},
+    "tags_with_separator": SEPARATED,
+    "tags_with_separator, one at least": {**SEPARATED, "at_least_one": True},
+    "tags_with_separator, one at most": {**SEPARATED, "stop_after_first": True},
+    "tags without a separator": {**SEPARATED, "separator": ""},
+    "dispatch": {"type": "dispatch", "rules": [["ab", text("1")], ["cd", tag(ANY)]], "excludes": ["z"]},
+    "dispatch once": {"type": "dispatch", "rules": [["ab", text("1")]], "loop": False},
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_masks_are_those_of_xgrammar(name):
+    assert not differences(whole(FORMATS[name]), range(8), WORDS)
+
+
+@pytest.mark.parametrize(
+    "style",
+    ["qwen_xml", "minimax_xml", "deepseek_xml", "deepseek_v4_1_xml", "glm_xml", "kimi_k3_xml", "cohere_xml"],
+)
+def test_masks_of_arguments_are_those_of_xgrammar(style):
+    from structgen.schema.rules.parameter_styles import STYLES
+
+    marks = STYLES[style]
+    keys = [f"{marks.before_key}{name}{marks.after_key}{marks.opening('number')}" for name in "sn"]
+    words = [*keys, marks.close, marks.before_key, "s", marks.opening("string"), "[null]", "7"]
+    schema = {"type": "json_schema", "json_schema": PARAMETERS, "style": style}
+    found = differences(whole(schema), range(25), words)
+    # Where free text may hold the first byte of a wide character, their text need not be UTF-8.
+    assert {before for before, only_here, _ in found if only_here} == set()
+    assert all(before.endswith("\N{REPLACEMENT CHARACTER}") for before, _, _ in found)
+
+
+def test_the_older_form_is_read():
+    structures = [{"begin": "<f=a>", "schema": {"type": "boolean"}, "end": "</f>"}]
+    older = {"type": "structural_tag", "structures": structures, "triggers": ["<f="]}
+    newer = whole({"type": "triggered_tags", "tags": [tag(BOOLEAN, "<f=a>", "</f>")], "triggers": ["<f="]})
+    for written in ("x <f=a>true</f> y", "", "<f", "<f=a>1</f>", "<f=b>"):
+        assert lets_through(Grammar.structural_tag(older), written) == lets_through(
+            Grammar.structural_tag(newer), written
+        )
+    assert Grammar.structural_tag(json.dumps(older)) == Grammar.structural_tag(json.dumps(older))
+    structures[0]["schema"] = '{"type": "null"}'
+    assert lets_through(Grammar.structural_tag(older), "<f=a>null</f>")
+
+
+def test_schemas_are_exact_and_grammars_compose():
+    items = {"type": "json_schema", "json_schema": {"items": {"enum": [1, 2]}, "type": "array", "uniqueItems": True}}
+    twice = "[" + Grammar.structural_tag(whole(tag(items))).repeat(2, 2) + "]"
+    assert lets_through(twice, "[<a>[1,2]</a><a>[1]</a>]")
+    assert not lets_through(twice, "[<a>[1,1]</a><a>[1]</a>]")
+    assert not lets_through(twice, "[<a>[1,2]</a>]")
+
+
+def test_free_text_is_utf_8():
+    matcher = constraint_of(Grammar.structural_tag(whole(tag(ANY)))).matcher()
+    matcher.accept_bytes("<a>é".encode()[:-1])
+    assert all(0x80 <= token < 0xC0 for token in matcher.allowed_token_ids())
+
+
+def test_a_mark_that_overlaps_itself_ends_text_where_it_first_occurs():
+    once = Grammar.structural_tag(whole({"type": "dispatch", "rules": [["aba", text("!")]], "loop": False}))
+    assert lets_through(once, "xaba!")
+    assert not lets_through(once, "xababa!")
+
+
+def test_any_order_still_asks_for_each_key_once():
+    grammar = Grammar.structural_tag(whole({"type": "json_schema", "json_schema": PARAMETERS, "any_order": True}))
+    assert lets_through(grammar, '{"n":1,"s":""}')
+    assert not lets_through(grammar, '{"n":1}')
+    assert not lets_through(grammar, '{"s":"","s":""}')
+
+
+def test_strings_without_some_texts():
+    schema = {"type": "json_schema", "json_schema": {"type": "string"}, "excludes": ["<|", "no"]}
+    grammar = Grammar.structural_tag(whole(schema))
+    assert lets_through(grammar, '"yes <"')
+    assert not lets_through(grammar, '"nose"')
+    enum = {**schema, "json_schema": {"enum": ["no", "yes"]}}
+    assert not lets_through(Grammar.structural_tag(whole(enum)), '"no"')
+    assert lets_through(Grammar.structural_tag(whole(enum)), '"yes"')
+
+
+def test_white_space_stays_within_its_bound():
+    schema = {"type": "json_schema", "json_schema": PARAMETERS}
+    for most, good, bad in ((0, '{"s":""}', '{"s": ""}'), (1, '{"s": ""}', '{"s":  ""}')):
+        grammar = Grammar.structural_tag(whole({**schema, "max_whitespace_cnt": most}))
+        assert lets_through(grammar, good)
+        assert not lets_through(grammar, bad)
+
+
+@pytest.mark.parametrize(
+    ("format", "message"),
+    [
+        ({"type": "tagg"}, r"the type 'tagg' is unknown \(at #/format/type\)\nHint: did you mean 'tag'"),
+        ({}, r"'type' is missing \(at #/format\)"),
+        (7, r"made of JSON objects, not of int \(at #/format\)"),
+        (text(7), r"it must be a text, not 7 \(at #/format/value\)"),
+        (text("\ud800"), r"a lone surrogate cannot be written \(at #/format/value\)"),
+        ({**ANY, "excludes": [""]}, r"a text that is not empty \(at #/format/excludes/0\)"),
+        ({**ANY, "max_tokens": 3}, r"max_tokens cannot be enforced.* \(at #/format/max_tokens\)"),
+        ({**ANY, "color": 1}, r"'color' is unknown here \(at #/format\)"),
+        (tag(ANY, end=[]), r"a list of at least one text, or a token \(at #/format/end\)"),
+        ({"type": "or", "elements": []}, r"at least one item, not \[\] \(at #/format/elements\)"),
+        ({"type": "sequence", "elements": [ANY, {"type": "x/y"}]}, r"'x/y' is unknown \(at #/format/elements/1/type\)"),
+        ({"type": "repeat", "min": 3, "max": 2, "content": ANY}, r"3 to 2 times is not possible \(at #/format\)"),
+        ({**TRIGGERED, "triggers": ["<g="]}, r"begins with none of the triggers \(at #/format/tags/0/begin\)"),
+        ({**TRIGGERED, "triggers": ["<f=", "<f"]}, r"begins with several triggers.*\(at #/format/tags/0/begin\)"),
+        ({**TRIGGERED, "triggers": ["<f=", "x"]}, r"no tag begins with the trigger 'x' \(at #/format/triggers/1\)"),
+        ({"type": "regex", "pattern": "("}, r"the regex at #/format/pattern: line 1"),
+        ({"type": "grammar", "grammar": "root ::= a"}, r"the grammar at #/format/grammar: "),
+        ({"type": "json_schema", "json_schema": {}, "style": "xml"}, r"style 'xml' is unknown \(at #/format/style\)"),
+        ({"type": "json_schema", "json_schema": "{"}, r"it is not JSON: .* \(at #/format/json_schema\)"),
+        ({"type": "dispatch", "rules": [["a"]]}, r"a list of a text and a format \(at #/format/rules/0\)"),
+    ],
+)
+def test_errors_name_the_location(format, message):
+    with pytest.raises(structgen.GrammarError, match=message):
+        Grammar.structural_tag(whole(format))
+
+
+def test_errors_of_a_schema_name_its_location_in_the_tag():
+    schema = {"type": "json_schema", "json_schema": {"properties": {"a": {"type": "strin"}}}}
+    grammar = Grammar.structural_tag(whole(tag(schema)))
+    with pytest.raises(structgen.SchemaError, match=r"the schema at #/format/content/json_schema: .* #/properties/a"):
+        structgen.compile(grammar, BYTES)
+
+
+def test_exports_hold_the_schemas():
+    written = structgen.export(Grammar.structural_tag(whole(TRIGGERED)), "kbnf")
+    assert "triggered ::=" in written
+    written = structgen.export(Grammar.structural_tag(whole(tag(BOOLEAN))), "gbnf")
+    assert '"true"' in written.replace("\\", "")
+    styled = {"type": "json_schema", "json_schema": PARAMETERS, "style": "qwen_xml"}
+    with pytest.raises(structgen.GrammarError, match="at #/format/json_schema: arguments in the notation 'qwen_xml'"):
+        structgen.export(Grammar.structural_tag(whole(styled)), "kbnf")
+
+
+# --- tokens ----------------------------------------------------------------------------------------------------------
+
+NAMES = {"<s>": 0, "<call>": 3, "</call>": 4, "<think>": 7, "</s>": 9}
+VOCABULARY = structgen.Vocabulary.from_bytes(
+    {1: b"a", 2: b"b", 5: b"ab", 6: b"<", 8: b"x"}, eos_token_ids=[9], special_tokens=NAMES
+)
+
+
+def token(value: int | str) -> dict[str, Any]:
+    return {"type": "token", "token": value}
+
+
+CALL = tag(text("x"), token("<call>"), token("</call>"))
+TRIGGERED_BY_TOKEN = {"type": "token_triggered_tags", "trigger_tokens": ["<call>"], "tags": [CALL]}
+
+
+@pytest.mark.parametrize(
+    ("format", "walk"),
+    [
+        (token(3), [({3}, 3), ({9}, 9)]),
+        (tag({"type": "any_tokens", "exclude_tokens": ["<s>"]}, token(7), token(4)), [({7}, 7), (range(1, 9), 1)]),
+        (tag({"type": "exclude_token"}, "a", token(4)), [({1}, 1), ({0, 1, 2, 3, 5, 6, 7, 8}, 3), ({4}, 4), ({9}, 9)]),
+        ({"type": "any_tokens", "max_tokens": 1}, [(range(10), 3), ({9}, 9)]),
+        (TRIGGERED_BY_TOKEN, [(range(10), 3), ({8}, 8), ({4}, 4), (range(10), 1), (range(10), 9)]),
+        ({**TRIGGERED_BY_TOKEN, "stop_after_first": True}, [(range(10), 3), ({8}, 8), ({4}, 4), ({9}, 9)]),
+        ({**TRIGGERED_BY_TOKEN, "at_least_one": True}, [({3}, 3), ({8}, 8), ({4}, 4), (range(10), 9)]),
+        (
+            tag(TRIGGERED_BY_TOKEN, "b", token(7)),
+            [({2}, 2), (range(9), 3), ({8}, 8), ({4}, 4), (range(9), 7), ({9}, 9)],
+        ),
+        ({"type": "token_dispatch", "rules": [["<call>", text("ab")]]}, [(range(10), 3), ({1, 5}, 5), (range(10), 9)]),
+        (tag(ANY, token("<think>"), token(4)), [({7}, 7), ({1, 2, 4, 5, 6, 8}, 4), ({9}, 9)]),
+    ],
+)
+def test_tokens(format, walk):
+    matcher = structgen.compile(Grammar.structural_tag(whole(format)), VOCABULARY).matcher()
+    for allowed, taken in walk:
+        assert set(matcher.allowed_token_ids()) == set(allowed)
+        matcher.accept_token(taken)
+
+
+@pytest.mark.parametrize(
+    ("format", "message"),
+    [
+        (token(-1), r"a token is an id or a name \(at #/format/token\)"),
+        (tag(ANY, text("a"), "b"), r"a mark is a text or a token \(at #/format/begin\)"),
+        ({**TRIGGERED, "tags": [CALL]}, r"begins with a token \(at #/format/tags/0/begin\)"),
+        ({**TRIGGERED_BY_TOKEN, "trigger_tokens": [5]}, r"none of the trigger tokens \(at #/format/tags/0/begin\)"),
+        ({**TRIGGERED_BY_TOKEN, "tags": TAGS}, r"none of the trigger tokens \(at #/format/tags/0/begin\)"),
+    ],
+)
+def test_errors_of_tokens_name_the_location(format, message):
+    with pytest.raises(structgen.GrammarError, match=message):
+        Grammar.structural_tag(whole(format))
+
+
+def test_depth_is_bounded():
+    nested: Any = text("x")
+    for _ in range(3000):
+        nested = {"type": "optional", "content": nested}
+    with pytest.raises(structgen.LimitExceededError, match="schema_depth"):
+        Grammar.structural_tag(whole(nested))
+    schema: Any = {"type": "integer"}
+    for _ in range(3000):
+        schema = {"type": "array", "items": schema}
+    for grammar in (
+        lambda: Grammar.kbnf("start ::= x;", bind={"x": schema}),
+        lambda: Grammar.structural_tag(whole({"type": "json_schema", "json_schema": schema})),
+        lambda: Grammar.tool_calls([{"name": "f", "parameters": schema}], "qwen_3_coder"),
+    ):
+        with pytest.raises(structgen.LimitExceededError, match="schema_depth"):
+            structgen.compile(grammar(), BYTES)

@@ -1,0 +1,182 @@
+"""Arguments of calls as elements: each text is read back as an object of the schema."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.schemas import SCHEMAS, document
+from support.texts import constraint_of, is_read, lets_through
+from support.vocabularies import BYTES
+from support.walks import Sampler
+
+import structgen
+from structgen import Grammar
+from structgen.output_types.parameters import Parameters
+from structgen.schema.rules.parameter_styles import KINDS, STYLES
+
+FLAT = [name for name, style in STYLES.items() if style.item is None]
+
+
+def arguments(schema: Any, style: str, excludes: tuple[str, ...] = ()) -> Grammar:
+    """The grammar of arguments, between brackets: they may be empty."""
+    return Grammar.kbnf("start ::= '[' x ']';", bind={"x": Parameters(schema, style, excludes)}, eager=False)
+
+
+def values(text: str, opening: str, style: str) -> Iterator[Any]:
+    """All values that a reader may take a text for, given what is written before it."""
+    kinds = [kind for kind in KINDS if STYLES[style].opening(kind) == opening]
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = ""
+    if not isinstance(value, str) and set(kinds) - {"string"}:
+        yield value
+    if "string" in kinds:
+        yield re.sub(r"\A\n|\n\Z", "", text) if STYLES[style].trims_line_breaks else text
+
+
+def objects(text: str, style: str) -> Iterator[dict[str, Any]]:
+    """All objects that a reader may take a text of a flat notation for."""
+    marks = STYLES[style]
+    openings = sorted({re.escape(marks.opening(kind)) for kind in KINDS}, reverse=True)
+    gap = "[ \n\r\t]*" if marks.opens_after_gap else ""
+    element = re.compile(
+        rf"\s*{re.escape(marks.before_key)}(.*?){re.escape(marks.after_key)}"
+        rf"{gap}({'|'.join(openings)})(.*?){re.escape(marks.close)}",
+        re.DOTALL,
+    )
+    found: list[list[tuple[str, Any]]] = []
+    at = 0
+    while (match := element.match(text, at)) is not None:
+        key, opening, value = match.groups()
+        found.append([(key, one) for one in values(value, opening, style)])
+        at = match.end()
+    assert not text[at:].strip(" \n\r\t"), text[at:]
+    for pairs in itertools.product(*found):
+        assert len(dict(pairs)) == len(pairs)
+        yield dict(pairs)
+
+
+@settings(max_examples=80)
+@given(st.dictionaries(st.sampled_from("abc"), SCHEMAS, max_size=3), st.booleans(), st.sampled_from(FLAT), st.data())
+def test_texts_are_read_back_as_objects_of_the_schema(properties, is_open, style, data):
+    required = (
+        data.draw(st.lists(st.sampled_from([*properties, *("a" if is_open else "")]), unique=True))
+        if (properties or is_open)
+        else []
+    )
+    schema = {**document(), "type": "object", "properties": properties, "required": required}
+    schema |= {} if is_open else {"additionalProperties": False}
+    try:
+        constraint = constraint_of(arguments(schema, style))
+    except (structgen.UnsupportedSchemaError, structgen.UnsatisfiableSchemaError):
+        return
+    validator = jsonschema.Draft202012Validator(schema)
+    sampler = Sampler(BYTES, longest=400, late=60)
+    for _ in range(2):
+        walk = sampler.walk(constraint.grammar, random.Random(data.draw(st.integers(0, 999))))
+        if walk.finished:
+            assert any(validator.is_valid(one) for one in objects(walk.text[1:-1].decode(), style)), walk.text
+
+
+CITY = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string", "minLength": 2},
+        "days": {"type": ["integer", "null"]},
+        "at": {"type": "object", "properties": {"x": {"type": "number"}}, "additionalProperties": False},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["city"],
+    "additionalProperties": False,
+}
+EXAMPLES = {
+    "qwen_xml": "<parameter=city>\nLyon\n</parameter>\n<parameter=days>\n3\n</parameter>"
+    '<parameter=tags>["a"]</parameter>',
+    "minimax_xml": '<parameter name="city">Lyon</parameter>\n<parameter name="days">null</parameter>\n',
+    "deepseek_xml": '<｜DSML｜parameter name="city" string="true">Lyon</｜DSML｜parameter>\n'
+    '<｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>',
+    "deepseek_v4_1_xml": '<｜DSML｜ parameter name="city" string="true">Lyon</｜DSML｜ parameter>\n'
+    '<｜DSML｜ parameter name="tags" string="false">[]</｜DSML｜ parameter>',
+    "glm_xml": "\n<arg_key>city</arg_key>\n<arg_value>Lyon</arg_value>\n"
+    "<arg_key>days</arg_key>\n<arg_value>3</arg_value>",
+    "kimi_k3_xml": '<|open|>argument key="city" type="string"<|sep|>Lyon<|close|>argument<|sep|>'
+    '<|open|>argument key="days" type="number"<|sep|>3<|close|>argument<|sep|>',
+    "cohere_xml": '<cofl:value name="city" type="raw">Lyon</cofl:value><cofl:value name="at" type="dict">'
+    '<cofl:value name="x" type="json">1</cofl:value></cofl:value><cofl:value name="tags" type="list">'
+    '<cofl:value type="raw">a</cofl:value><cofl:value type="raw"></cofl:value></cofl:value>',
+    "minimax_m3_xml": "]<]minimax[>[<city>Lyon]<]minimax[>[</city>]<]minimax[>[<at>]<]minimax[>[<x>1.5]<]minimax[>[</x>"
+    "]<]minimax[>[</at>]<]minimax[>[<tags>]<]minimax[>[<item>a]<]minimax[>[</item>]<]minimax[>[</tags>",
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_examples_of_each_notation(style):
+    constraint = constraint_of(arguments(CITY, style))
+    assert lets_through(constraint, f"[{EXAMPLES[style]}]")
+    for wrong in (
+        EXAMPLES[style].replace("Lyon", "L"),
+        EXAMPLES[style].replace("city", "town"),
+        EXAMPLES[style].replace("Lyon", f"Ly{STYLES[style].unspelled}on"),
+        EXAMPLES[style] + EXAMPLES[style],
+        "",
+    ):
+        assert not lets_through(constraint, f"[{wrong}]")
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_objects_without_properties_are_no_text(style):
+    constraint = constraint_of(arguments({"type": "object", "additionalProperties": False}, style))
+    assert lets_through(constraint, "[]")
+    assert lets_through(constraint, "[ \n]")
+    assert not lets_through(constraint, "[x]")
+
+
+def test_other_keys_are_names_and_differ():
+    grammar = constraint_of(arguments({"properties": {"a": {"type": "null"}}}, "qwen_xml"))
+    assert lets_through(grammar, "[<parameter=b_1>x</parameter><parameter=c>{}</parameter>]")
+    assert not lets_through(grammar, "[<parameter=b>x</parameter><parameter=b>y</parameter>]")
+    assert not lets_through(grammar, "[<parameter=a>x</parameter>]")
+    assert not lets_through(grammar, "[<parameter=b-1>x</parameter>]")
+
+
+def test_keys_come_in_any_order_where_that_is_asked_for():
+    grammar = arguments({**CITY, "required": ["city", "days"]}, "minimax_xml")
+    swapped = '[<parameter name="days">1</parameter><parameter name="city">Lyon</parameter>]'
+    assert not lets_through(grammar, swapped)
+    assert lets_through(grammar, swapped, property_order="any")
+
+
+def test_excluded_texts_are_in_no_string():
+    schema = {"properties": {"a": {}}, "additionalProperties": False}
+    grammar = constraint_of(arguments(schema, "minimax_xml", ("<|", "no")))
+    for value, is_right in (("yes", True), ("no", False), ('["yes"]', True), ('["no"]', False), ('{"no":1}', False)):
+        assert is_read(grammar, f'[<parameter name="a">{value}</parameter>]') == is_right
+
+
+@pytest.mark.parametrize(
+    ("schema", "style", "message"),
+    [
+        ({"type": "string"}, "qwen_xml", "arguments are an object"),
+        ({"properties": {"a>b": {}}}, "qwen_xml", "this properties cannot be expressed exactly"),
+        (
+            {"properties": {"a": {"enum": ["</parameter>"]}}, "required": ["a"]},
+            "qwen_xml",
+            "this .* cannot be expressed",
+        ),
+        ({"minProperties": 2, "properties": {"a": {}}}, "qwen_xml", "this minProperties cannot be expressed"),
+        ({"properties": {"a": {"items": {"type": "null"}, "uniqueItems": True}}}, "cohere_xml", "this uniqueItems"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(schema, style, message):
+    with pytest.raises(structgen.SchemaError, match=message):
+        constraint_of(arguments(schema, style))
