@@ -198,10 +198,7 @@ def _constraint(call: CompileCall, vocabulary: Vocabulary, checked: SchemaOption
             prepared, vocabulary, limits, spellable, cache=cache, eager_automata=call.eager_automata, original=original
         )
         if proper is not None and compiled.has_marks:
-            raise VocabularyError(
-                "tokenization='proper' does not know token terminals",
-                hint="compile the grammar with tokenization='any'",
-            )
+            proper.check_token_terminals(compiled.tables.marks)
     return Constraint(compiled, prepared, proper=proper, stored=partial(_stored, call, prepared, vocabulary))
 
 

@@ -9,6 +9,8 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from structgen.output_types.parameters import Parameters
+
 if TYPE_CHECKING:
     from structgen.kbnf import ast
 
@@ -45,23 +47,29 @@ class BoundSchema:
 
     def _content(self) -> Any:
         """Return what tells this schema from all others."""
-        options = sorted(self.options.items())
-        if isinstance(self.schema, (dict, list, bool)):
-            try:
-                return self.name, json.dumps(self.schema), repr(options)
-            except (TypeError, ValueError, RecursionError):  # decimals, for instance
-                return self.name, id(self), ""
-        try:
-            hash(self.schema)
-        except TypeError:
-            return self.name, id(self), ""
-        return self.name, self.schema, repr(options)
+        return self.name, _told(self.schema), repr(sorted(self.options.items()))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BoundSchema) and (self is other or self._content() == other._content())
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+
+def _told(schema: Any) -> Any:
+    """Return what tells a schema from all others: JSON text, or the object itself."""
+    if isinstance(schema, Parameters):
+        return schema.style, schema.excludes, _told(schema.schema)
+    if isinstance(schema, (dict, list, bool)):
+        try:
+            return json.dumps(schema)
+        except (TypeError, ValueError, RecursionError):  # decimals, for instance
+            return id(schema)
+    try:
+        hash(schema)
+    except TypeError:
+        return id(schema)
+    return schema
 
 
 def bound_schemas(bind: Mapping[str, Any]) -> dict[str, BoundSchema]:

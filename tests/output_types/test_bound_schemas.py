@@ -177,3 +177,37 @@ def test_schemas_are_written_in_a_grammar():
 def test_errors_of_written_schemas(make, message):
     with pytest.raises(structgen.StructgenError, match=re.escape(message) if message != "#json {" else "json"):
         constraint_of(make())
+
+
+NAMES = {"<call>": 257, "</call>": 258}
+WITH_NAMES = structgen.Vocabulary.from_bytes(
+    {byte: bytes([byte]) for byte in range(256)}, eos_token_ids=[256], special_tokens=NAMES
+)
+
+
+@pytest.mark.parametrize(
+    "grammar",
+    [
+        bound("start ::= #token'<call>' x #token'</call>';", x=DISTINCT),
+        bound(
+            "start ::= call x end;",
+            call=bound("start ::= #token'<call>';"),
+            x=DISTINCT,
+            end=bound("start ::= #token'</call>';"),
+        ),
+        bound("start ::= x;", x=bound("start ::= #token'<call>' y #token'</call>';", y=DISTINCT)),
+    ],
+)
+def test_token_terminals_beside_schemas(grammar):
+    matcher = structgen.compile(grammar, WITH_NAMES).matcher()
+    assert matcher.allowed_token_ids() == [257]
+    matcher.accept_token(257)
+    matcher.accept_bytes(b"[1,2")
+    assert 257 not in matcher.allowed_token_ids()
+    matcher.accept_bytes(b"]")
+    assert matcher.allowed_token_ids() == [258]
+    matcher.accept_token(258)
+    assert matcher.allowed_token_ids() == [256]
+    matcher.rollback(2)
+    with pytest.raises(structgen.TokenRejectedError):
+        matcher.accept_bytes(b",1]")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import pickle
 import re
 from typing import Any, Literal
 
 import pydantic
 import pytest
 from support.structural_tags import as_json, differences
-from support.texts import lets_through
+from support.texts import constraint_of, lets_through
 
 import structgen
 from structgen import Grammar
@@ -112,6 +113,10 @@ def weather(city: str, unit: Literal["C", "F"] = "C") -> str:
     return f"warm in {city} ({unit})"
 
 
+def without_annotation(x):
+    return x
+
+
 class Search(pydantic.BaseModel):
     """Search the web."""
 
@@ -139,6 +144,16 @@ def test_tools_have_many_forms():
     for name, arguments in (("weather", '{"unit": "F"}'), ("Search", '{"q": "x"}'), ("now", "[]"), ("later", "{}")):
         call = f'<tool_call>\n{{"name": "{name}", "arguments": {arguments}}}\n</tool_call>'
         assert not lets_through(grammar, call)
+
+
+def test_grammars_of_functions_are_equal_and_pickled():
+    grammar = Grammar.tool_calls([weather, Search], "qwen_3_coder")
+    assert grammar == Grammar.tool_calls([weather, Search], "qwen_3_coder")
+    constraint = constraint_of(grammar)
+    call = "<tool_call>\n<function=weather>\n<parameter=city>Lyon</parameter>\n</function>\n</tool_call>"
+    for again in (pickle.loads(pickle.dumps(grammar)), pickle.loads(pickle.dumps(constraint))):
+        assert lets_through(again, call)
+        assert not lets_through(again, call.replace("city", "town"))
 
 
 def test_the_choice_of_tools():
@@ -176,9 +191,9 @@ def test_reasoning():
         ([{"parameters": {}}], {}, "tool 1 has no name"),
         ([{"type": "retrieval"}], {}, "tool 1 is not of the type 'function'"),
         ([{"name": "a", "parameters": "x"}], {}, "the parameters of the tool 'a' are no JSON Schema"),
-        ([lambda x: x], {}, "the parameter x of <lambda> has no annotation"),
-        ([{"name": 'a"b'}], {}, "the name of tool 1, 'a\"b', cannot be written"),
-        ([{"name": "a b"}], {}, "the name of tool 1, 'a b', cannot be written"),
+        ([without_annotation], {}, "the parameter x of without_annotation has no annotation"),
+        ([{"name": 'a"b'}], {}, "a tool cannot be called"),
+        ([{"name": "a b"}], {}, "a tool cannot be called 'a b'"),
     ],
 )
 def test_bad_tools(tools, options, message):

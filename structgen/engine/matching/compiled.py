@@ -276,6 +276,10 @@ class CompiledGrammar:
         """Return whether a token is a token terminal of the grammar."""
         return any(first <= token_id <= last for first, last in self.tables.marks)
 
+    def allows_mark(self, set_id: int, token_id: int) -> bool:
+        """Return whether a token may come after a set as a token terminal. The lock is held."""
+        return self.has_marks and self.names(token_id) and self.sets.goto_all(set_id, mark_of(token_id)) > 0
+
     def written(self, token_id: int) -> bytes:
         """Return the text that an accepted token adds: its bytes; for a token terminal without any, its name."""
         text = self.vocabulary.token_bytes(token_id)

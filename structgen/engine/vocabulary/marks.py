@@ -18,7 +18,17 @@ from collections.abc import Iterator, Sequence
 
 from structgen.engine.regex import tree as rx
 
-__all__ = ["MARK_BYTE", "MARK_LENGTH", "Ranges", "mark_of", "marks_regex", "pieces_of", "token_of", "without_marks"]
+__all__ = [
+    "MARK_BYTE",
+    "MARK_LENGTH",
+    "Ranges",
+    "is_mark",
+    "mark_of",
+    "marks_regex",
+    "pieces_of",
+    "token_of",
+    "without_marks",
+]
 
 MARK_BYTE = 0xFF
 MARK_LENGTH = 4
@@ -70,6 +80,13 @@ def _split(low: int, high: int) -> Iterator[tuple[int, int]]:
         last = low + size * min(count, room) - 1
         yield low, last
         low = last + 1
+
+
+def is_mark(regex: rx.Regex) -> bool:
+    """Return whether a terminal is one of `marks_regex`."""
+    while isinstance(regex, (rx.Choice, rx.Sequence)):
+        regex = regex.parts[0]
+    return isinstance(regex, rx.Literal) and regex.data[:1] == bytes([MARK_BYTE])
 
 
 def pieces_of(data: bytes) -> Iterator[bytes | int]:

@@ -25,3 +25,10 @@ cdef class TokenTrie:
     cdef _fill(self, list spellings, list token_ids)
 
     cdef _trim(self, int node_count)
+
+    @cython.locals(nodes=int, first=int, tokens=int, made=TokenTrie)
+    cpdef TokenTrie followed_by(self, TokenTrie last, int byte)
+
+
+@cython.locals(count=int, index=int, made=cython.int[::1])
+cdef int[::1] _joined(int[::1] first, int used, int[::1] second, int offset)

@@ -395,15 +395,19 @@ def _with_marks(vocabulary: Vocabulary, marks: Ranges) -> Vocabulary:
     named = [token_id for first, last in marks for token_id in range(first, last + 1)]
     by_id = list(vocabulary.spellings)
     by_id += [b""] * (vocabulary.size - len(by_id))
-    plain = [token_id for token_id in vocabulary.trie.tokens if MARK_BYTE not in by_id[token_id]]
-    texts = [by_id[token_id] for token_id in plain] + list(map(mark_of, named))
-    if len(plain) < len(vocabulary.trie.tokens):
+    trie = vocabulary.trie
+    begin = trie.first_node[MARK_BYTE] if trie.first_node[MARK_BYTE] >= 0 else trie.node_count
+    for token_id in trie.tokens[trie.token_start[begin] :]:  # mostly one, of a byte-level vocabulary
+        by_id[token_id] = b""
+    if (np.asarray(trie.node_byte)[:begin] == MARK_BYTE).any():
         by_id = [text if MARK_BYTE not in text else b"" for text in by_id]
+        plain = [token_id for token_id in trie.tokens if by_id[token_id]]
+        trie = TokenTrie(list(map(by_id.__getitem__, plain)), plain)
     for token_id in named:
         by_id[token_id] = by_id[token_id] or mark_of(token_id)
     made = object.__new__(type(vocabulary))
     made.size, made.eos_token_ids, made.spellings = vocabulary.size, (), tuple(by_id)
-    _set_trie(made, TokenTrie(texts, [*plain, *named]))
+    _set_trie(made, trie.followed_by(TokenTrie(list(map(mark_of, named)), named), MARK_BYTE))
     return made
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,8 +20,6 @@ from structgen.schema.options import SchemaOptions
 from structgen.schema.sources import Source, resolve
 
 __all__ = ["Toolbox"]
-
-_NAME = re.compile(r"[\w.:/-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +51,6 @@ class Toolbox:
         given = list(_listed(tools))
         _check_names(name_of(tool) for tool in given if callable(tool))
         self.tools = read_tools(given)
-        for tool in self.tools:
-            if not _NAME.fullmatch(tool.name):
-                raise FunctionDefinitionError(
-                    f"a tool cannot be called {tool.name!r}", hint="use letters, digits, and any of _ - . : /"
-                )
         self._entries = {
             tool.name: _Entry(tool, resolve(_plain(tool.parameters), options=options)) for tool in self.tools
         }

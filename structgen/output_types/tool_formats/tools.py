@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from structgen.errors import FunctionDefinitionError
+from structgen.errors import FunctionDefinitionError, StructgenError
 from structgen.output_types.bound_schemas import BoundSchema
+from structgen.schema import resolve
 from structgen.schema.function_arguments import arguments_of, description_of, name_of
 
 __all__ = ["Tool", "read_tools"]
 
 _ANY_OBJECT = {"type": "object"}
-_NAME = re.compile(r'[^\s"\\<>{}\x00-\x1f\ud800-\udfff]+')
+_NAME = re.compile(r"[\w.:/-]+")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
 
 
@@ -37,10 +38,20 @@ class Tool:
 
     @property
     def bound(self) -> BoundSchema:
-        """The schema of the arguments, for a grammar."""
-        name = _NOT_IN_NAMES.sub("_", self.name)
-        name = f"_{name}" if name[:1].isdigit() or not name else name
-        return BoundSchema(name, self.parameters, {}, f"the parameters of the tool {self.name!r}")
+        """The schema of the arguments as data, for a grammar.
+
+        Raises:
+            SchemaError: the type of a parameter has no schema.
+        """
+        name, place = _NOT_IN_NAMES.sub("_", self.name), f"the parameters of the tool {self.name!r}"
+        schema = self.parameters
+        if not isinstance(schema, (Mapping, bool)):
+            try:
+                schema = resolve(schema).json_schema
+            except StructgenError as error:
+                error.add_location(place)
+                raise
+        return BoundSchema(f"_{name}" if name[:1].isdigit() else name, schema, {}, place)
 
 
 def read_tools(tools: Iterable[Any]) -> list[Tool]:
@@ -60,8 +71,7 @@ def read_tools(tools: Iterable[Any]) -> list[Tool]:
         read = _read(tool, number)
         if not _NAME.fullmatch(read.name):
             raise FunctionDefinitionError(
-                f"the name of tool {number}, {read.name!r}, cannot be written in every format",
-                hint='a name has no white space and none of the characters " \\ < > { }',
+                f"a tool cannot be called {read.name!r}", hint="use letters, digits, and any of _ - . : /"
             )
         if read.name in found:
             raise FunctionDefinitionError(f"two tools are called {read.name!r}", hint="rename one of them")

@@ -31,6 +31,9 @@ cdef class Continuations:
     cdef int follow_within(self, int at, bytes text) except -1
     @cython.locals(sets=ItemSetStore, scan=int)
     cdef object next_bytes(self, int set_id)
+    @cython.locals(compiled=CompiledGrammar)
+    cdef int after_token(self, int set_id, int token) except -1
+    cdef bint may_stop(self, int set_id) except -1
     cdef object bytes_within(self, int at)
     @cython.locals(sets=ItemSetStore)
     cdef bint may_follow(self, int set_id, int byte) except -1

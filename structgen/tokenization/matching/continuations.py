@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.vocabulary.marks import MARK_BYTE, mark_of
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 
 __all__ = ["IN_CAPTURE", "IN_SET", "IN_TERMINAL", "Continuations", "Endings"]
@@ -25,6 +26,7 @@ MAX_ENDINGS = 64  # texts that are looked at, beginnings included
 MAX_ENDING_BYTES = 64  # of one of them
 MAX_BYTES = 16  # bytes that may come next; if there are more, they are not followed
 ASCII = 2**128 - 1
+NO_MARK = 2**MARK_BYTE - 1  # all bytes but the one that begins the mark of a token terminal
 _BYTES = [bytes([byte]) for byte in range(256)]
 
 
@@ -91,7 +93,21 @@ class Continuations:
         found = 0
         for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
             found |= self._leading_from(sets.scans.state[scan])
-        return found
+        return found & NO_MARK if self._compiled.has_marks else found
+
+    def after_token(self, set_id: int, token: int) -> int:
+        """Return the set after a token in all its readings; 0 if the grammar does not allow it."""
+        compiled = self._compiled
+        if not (compiled.has_marks and compiled.names(token)):
+            return self.follow(set_id, compiled.vocabulary.spellings[token])
+        text = compiled.vocabulary.token_bytes(token) or b""
+        return self._sets.goto_either(set_id, token, text, mark_of(token))
+
+    def may_stop(self, set_id: int) -> bool:
+        """Return whether the text may end after a set, or a token terminal may come, which ends a text as well."""
+        if self._sets.table.accepting[set_id]:
+            return True
+        return self._compiled.has_marks and self._sets.goto(set_id, MARK_BYTE) > 0
 
     def bytes_within(self, at: int) -> int:
         """Return the bytes that lead from a state of an automaton to where more must follow, as bits of a number.
@@ -143,7 +159,7 @@ class Continuations:
                 break
             if kind != IN_SET and automata.table.accepting[at]:
                 endings.are_all = False  # other terminals may follow
-            elif kind == IN_SET and self._sets.table.accepting[at] and not partial and scanner.may_end(scanner_state):
+            elif kind == IN_SET and not partial and scanner.may_end(scanner_state) and self.may_stop(at):
                 endings.add(tokenization.spell(text))
             if self._compiled.eager and (
                 self._sets.table.accepting[at] if kind == IN_SET else automata.table.accepting[at]

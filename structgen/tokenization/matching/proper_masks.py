@@ -122,7 +122,7 @@ class ProperMasks:
         tokenization = self.tokenization
         self._allowed[:] = 0
         self._allow(set_id, state, self._allowed, self._way, True)
-        if tokenization.added.spelled and tokenization.may_end(state):
+        if (tokenization.added.spelled or self._compiled.has_marks) and tokenization.may_end(state):
             self._allow_added(words, set_id, state)
         intersect(words, self._allowed)
         for token in tokenization.clashes(state, words):
@@ -495,7 +495,7 @@ class ProperMasks:
         return row
 
     def _may_stop(self, set_id: int, scanner_state: int) -> bool:
-        return bool(self._sets.table.accepting[set_id]) and self._scanner.may_end(scanner_state)
+        return self._scanner.may_end(scanner_state) and self._ahead.may_stop(set_id)
 
     def _may_come(self, set_id: int, cutting: int) -> bool:
         """Return whether one of some bytes, as bits of a number, may come next."""
@@ -523,7 +523,7 @@ class ProperMasks:
         next_state = self.tokenization.advance(state, token)
         if next_state is None:
             return False
-        return self._is_good(self._ahead.follow(set_id, self._spellings[token]), next_state)
+        return self._is_good(self._ahead.after_token(set_id, token), next_state)
 
     def _is_good(self, set_id: int, state: TokenizerState) -> bool:
         """Return whether a proper way leads to an end, by a search over pairs of a set and a state.
@@ -594,7 +594,7 @@ class ProperMasks:
         for token in tokens_first(row, self.tokenization.closing[: 0 if state.partial else None]):
             next_state = self.tokenization.advance(state, token)
             if next_state is not None:
-                yield self._ahead.follow(set_id, self._spellings[token]), next_state
+                yield self._ahead.after_token(set_id, token), next_state
 
 
 _NOTHING = zeros(0)

@@ -10,6 +10,7 @@ import numpy as np
 
 from structgen.engine.matching.compiled import CompiledGrammar, Turn
 from structgen.engine.matching.matcher import Matcher
+from structgen.engine.matching.readings import written
 from structgen.engine.whole_numbers import whole_number
 from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.tokenization.matching.proper_masks import ProperMasks
@@ -65,12 +66,11 @@ class ProperMatcher(Matcher):
 
     def _fill_proper(self, words: Any) -> None:
         Matcher._fill(self, words)
-        state, one = self._tokenizer_state, 1
-        ends = []
-        for token in self._compiled.vocabulary.eos_token_ids:
-            if words[token >> 5] >> (token & 31) & 1:
-                ends.append(token)
-            words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+        compiled, state, one = self._compiled, self._tokenizer_state, 1
+        ends = compiled.vocabulary.eos_token_ids if self._may_end() else ()
+        for token in compiled.vocabulary.eos_token_ids:
+            if self._has_ended() or not compiled.allows_mark(self._set, token):
+                words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
         if not self._has_ended():
             ProperMasks.of(self._compiled, self._tokenization).narrow(words, self._set, state)
         if ends and self._tokenization.may_end(state):
@@ -89,17 +89,21 @@ class ProperMatcher(Matcher):
         if self._is_in_mask(token_id):
             return found
         ends = token_id in self._compiled.vocabulary.eos_token_ids
-        instead = () if ends else self._tokenization.written([*self._texts[-TEXTS_SHOWN:], found.text or b""])
-        behind = b"".join(self._texts)
+        texts = [] if ends or self._compiled.has_marks else [*self._texts[-TEXTS_SHOWN:], found.text or b""]
+        instead = self._tokenization.written(texts) if texts else ()
+        behind = written(self._compiled, self._texts)
         return replace(found, allowed=False, reason="tokenizer", position=None, behind=behind, instead=instead)
 
     def accept_token(self, token_id: int) -> None:
         """Accept a token, see `Matcher.accept_token`; one that is not proper is rejected, too."""
         token_id = whole_number(token_id, "a token id")
-        ends = token_id in self._compiled.vocabulary.eos_token_ids
         state = self._tokenizer_state
         is_known = self._mask_at == len(self._earlier_states) and self._is_in_mask(token_id)
         with Turn(self._compiled):
+            self._refresh()
+            ends = token_id in self._compiled.vocabulary.eos_token_ids and (
+                self._has_ended() or not self._compiled.allows_mark(self._set, token_id)
+            )
             after = state if ends else self._tokenization.advance(state, token_id)
             Matcher.accept_token(self, token_id)
             leads_on: Any = False

@@ -30,7 +30,9 @@ from numpy.typing import NDArray
 
 from structgen.engine.fork_safety import forkable_lock
 from structgen.engine.garbage_collection import without_collector
+from structgen.engine.vocabulary.marks import Ranges
 from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.errors import VocabularyError
 from structgen.tokenization.configuration.added_tokens import AddedTokens
 from structgen.tokenization.configuration.symbols import Symbols, check_spellings
 from structgen.tokenization.configuration.tokenizer_parts import read_tokenizer
@@ -130,7 +132,8 @@ class ProperTokenization:
         never = set(self._find_never())
         self._never = self._row_of(list(never))
         self._only_whole = self._row_of(list(self.words.tokens))
-        self._added_row = self._row_of(list(self.added.spelled))
+        special = [token for token in self._parts.added if self._is_special(token)]  # may be token terminals
+        self._added_row = self._row_of([*self.added.spelled, *special])
         known = enumerate(spellings[: self._parts.size])
         self.bridges = [token for token, text in known if text in BRIDGES and token not in never]
         closers = [token for token, text in enumerate(spellings) if _closing(text)]
@@ -363,7 +366,7 @@ class ProperTokenization:
         return all(self.borders.is_border(token, byte) for byte in first_bytes)
 
     def added_row(self) -> NDArray[np.uint32]:
-        """Return the added tokens that stand for text: uint32[words]."""
+        """Return the added tokens that stand for their text or for none: uint32[words]."""
         return self._added_row
 
     def added_after(self, added: frozenset[int]) -> tuple[NDArray[np.uint32], list[int]]:
@@ -376,7 +379,7 @@ class ProperTokenization:
         if known is None:
             if len(self._added_after) >= MAX_ROWS:
                 self._added_after.clear()
-            after = {token: self.added.after_added(added, token) for token in self.added.spelled}
+            after = {token: self.added.after_added(added, token) for token in ids(self._added_row)}
             possible = [token for token, within in after.items() if within is not None]
             sure = {token for token in possible if not after[token] and token not in self._parts.openings}
             others = [token for token in possible if token not in sure]
@@ -387,7 +390,7 @@ class ProperTokenization:
 
     def advance(self, state: TokenizerState, token: int) -> TokenizerState | None:
         """Return the state after one more token; None if that is not proper."""
-        if token in self.added.spelled:
+        if token in self.added.spelled or self._is_special(token):
             after = self.added.after_added(state.added, token) if self.may_end(state) else None
             opening = self._parts.openings.get(token)
             start = self._opened[opening.in_text] if opening else self.start
@@ -405,6 +408,27 @@ class ProperTokenization:
         return TokenizerState(
             self._merged([branch for branch, _ in found]), partial, token, added, self.tail(state, text)
         )
+
+    def _is_special(self, token: int) -> bool:
+        """Return whether a token is an added one without text. Under a grammar, these come as token terminals only."""
+        return token in self._parts.added and token < self.vocabulary.size and not self.vocabulary.token_bytes(token)
+
+    def check_token_terminals(self, marks: Ranges) -> None:
+        """Check that after each token terminal of a grammar any text may begin, as at the beginning of a text.
+
+        Raises:
+            VocabularyError: one is not an added token, or the tokenizer treats the text after it in another way.
+        """
+        for first, last in marks:
+            for token in range(first, last + 1):
+                is_added = token in self.added.spelled or self._is_special(token)
+                if not is_added or token in self._parts.openings or self.added.after_added(frozenset(), token):
+                    name = self.vocabulary.shown(token).decode(errors="replace")
+                    what = "changes the text after it" if is_added else "is no added token of the tokenizer"
+                    raise VocabularyError(
+                        f"tokenization='proper' does not know the token terminal {name} ({token}): it {what}",
+                        hint="compile the grammar with tokenization='any'",
+                    )
 
     def _branches(self, state: TokenizerState, token: int, text: bytes) -> Iterator[tuple[Branch, int]]:
         """Yield the branches after a token, each with its unfinished character: joined first, then with a cut."""

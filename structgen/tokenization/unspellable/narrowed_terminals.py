@@ -22,6 +22,7 @@ from operator import and_, or_
 from structgen.engine.grammar.composition import with_terminals
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.regex import tree as rx
+from structgen.engine.vocabulary.marks import is_mark
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import rewrite
 from structgen.limits import Limits
@@ -66,6 +67,8 @@ class Spellable:
 
     def terminal(self, regex: rx.Regex) -> rx.Regex:
         """Return a regex without texts that cannot be spelled, if it may lead into one and leave no other way."""
+        if is_mark(regex):
+            return regex
         known = self._known.get(id(regex))
         if known is None:
             if len(self._known) >= MAX_KEPT:
@@ -95,7 +98,7 @@ class Spellable:
             VocabularyError: rules of the grammar make up a text that cannot be spelled.
         """
         changed = tables if tables.source is None else with_terminals(tables, self.terminal)
-        together = self._changed_texts(terminals_of(changed))
+        together = self._changed_texts(regex for regex in terminals_of(changed) if not is_mark(regex))
         if together:
             check_changed_texts(changed, together, limits)
         if self.unspelled:
