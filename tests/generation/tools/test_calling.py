@@ -269,7 +269,7 @@ def test_bad_tools():
         ([bare], "parameter x of bare has no annotation"),
         ([many], r"\*values"),
         ([add, again], "two tools are called 'add'"),
-        ([lambda: 1], "the name of tool 1, '<lambda>', cannot be written"),
+        ([lambda: 1], "a tool cannot be called '<lambda>'"),
         ([{"name": "a+b"}], r"a tool cannot be called 'a\+b'"),
         ([3], "tool 1 is a int"),
         ([{"type": "function", "function": {}}], "tool 1 has no name"),
