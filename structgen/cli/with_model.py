@@ -82,6 +82,7 @@ def add_call(commands: Commands) -> None:
     call.add_argument(
         "--tool-choice", default="required", metavar="CHOICE", help="auto, required (default), none, or a function"
     )
+    call.add_argument("--parallel", action="store_true", help="allow several calls; each is printed in a line")
     call.add_argument("--call-format", metavar="NAME", help="the format of the calls; by default the model's own")
     call.add_argument("--run", action="store_true", help="call the function and print its result")
     call.add_argument("prompt", help='the prompt, or "-" to read it from stdin')
@@ -184,9 +185,16 @@ def _call(options: argparse.Namespace) -> None:
     model = load_model(options.model)
     with usage_errors():
         reply = call(
-            model, prompt, tools, tool_choice=options.tool_choice, format=options.call_format, **running(options)
+            model,
+            prompt,
+            tools,
+            tool_choice=options.tool_choice,
+            parallel=options.parallel,
+            format=options.call_format,
+            **running(options),
         )
-    print(reply.text, file=sys.stderr, end="\n" if reply.text else "")
+    if reply.text:
+        print(reply.text, file=sys.stderr if reply.tool_calls else sys.stdout)
     for step in reply.tool_calls:
         shown = json.dumps({"name": step.name, "arguments": json.loads(step.source)}, ensure_ascii=False)
         print(_as_json(step.run()) if options.run else shown)

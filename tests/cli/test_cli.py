@@ -267,6 +267,8 @@ def test_call_prints_the_call_or_runs_it(folder, tiny, capsys):
     assert json.loads(capsys.readouterr().out)["name"] == "double"
     assert cli.main(["call", "--tool", "cli_tools:double", "--run", "Double one."]) == 0
     assert capsys.readouterr().out.strip() in ("0", "2")
+    assert cli.main(["call", "--tool", "cli_tools:double", "--call-format", "herms", "Hi."]) == 1
+    assert "did you mean 'hermes'" in capsys.readouterr().err
     sys.modules.pop("cli_tools", None)
 
 

@@ -9,6 +9,7 @@ reading       the reply's text -> text and calls -> validated arguments
 from __future__ import annotations
 
 import asyncio
+import itertools
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -267,10 +268,15 @@ class Caller:
         return reply if changed is None else changed
 
     def _reply(self, text: str, parsed: ParsedReply, count: int, made: Callable[[ParsedCall, str], Any]) -> ToolReply:
-        calls = []
-        for index, one in enumerate(parsed.calls):
-            calls.append(made(one, call_id_of(self.format, one.name, count + index)))
-        return ToolReply(parsed.text, tuple(calls), parsed.reasoning, text, self.format)
+        calls: dict[str, Any] = {}
+        for index, one in enumerate(parsed.calls, count):
+            # The id that the model wrote, unless it wrote it twice.
+            ids = itertools.chain(
+                [one.id], (call_id_of(self.format, one.name, number) for number in itertools.count(index))
+            )
+            own = next(found for found in ids if found and found not in calls)
+            calls[own] = made(one, own)
+        return ToolReply(parsed.text, tuple(calls.values()), parsed.reasoning, text, self.format)
 
     def _validated(self, parsed: ParsedCall, call_id: str) -> Any:
         try:

@@ -218,6 +218,19 @@ def test_arguments_that_a_validator_refuses():
     assert "must be even" in model.prompts[-1]
 
 
+def test_ids_that_the_model_writes():
+    def said(*numbers):
+        calls = [
+            f'<|tool_call_begin|>functions.add:{number}<|tool_call_argument_begin|>{{"a": 1}}<|tool_call_end|>'
+            for number in numbers
+        ]
+        return f"<|tool_calls_section_begin|>{''.join(calls)}<|tool_calls_section_end|>"
+
+    model = ScriptedChat("none", [said(4, 5), said(1, 1)])
+    ids = [[call.id for call in structgen.call(model, "hi", [add], format="kimi").tool_calls] for _ in range(2)]
+    assert ids == [["functions.add:4", "functions.add:5"], ["functions.add:1", "functions.add:2"]]
+
+
 def test_a_retry_is_told_of_the_tools_once():
     said = '{"name": "halve", "arguments": {"number": 3}}'
     model = ScriptedChat("none", [said, said.replace("3", "4")])
@@ -269,7 +282,7 @@ def test_bad_tools():
         ([bare], "parameter x of bare has no annotation"),
         ([many], r"\*values"),
         ([add, again], "two tools are called 'add'"),
-        ([lambda: 1], "the name of tool 1, '<lambda>', cannot be written"),
+        ([lambda: 1], "a tool cannot be called '<lambda>'"),
         ([{"name": "a+b"}], r"a tool cannot be called 'a\+b'"),
         ([3], "tool 1 is a int"),
         ([{"type": "function", "function": {}}], "tool 1 has no name"),
