@@ -45,6 +45,7 @@ __all__ = [
 ]
 
 _Bodies = Sequence[Sequence[Symbol | Lookahead]]
+_MAX_KNOWN = 2048  # regexes whose form without marks is kept
 OWN = -1  # in keys of the composition itself, in place of the number of a part
 
 
@@ -110,8 +111,10 @@ class ComposedRules(ABC):
     start: Hashable = 0
 
     def __init__(self, grammars: Sequence[GrammarTables]) -> None:
-        if any(tables.marks for tables in grammars) and not all(tables.marks for tables in grammars):
-            grammars = [tables if tables.marks else with_terminals(tables, without_marks) for tables in grammars]
+        if any(tables.marks for tables in grammars):
+            grammars = [
+                with_terminals(tables, _TextOnly()) if _may_hold_marks(tables) else tables for tables in grammars
+            ]
         self.grammars = grammars
         self._first_lookahead: list[int] = []
         self.sources = [tables.source for tables in grammars]
@@ -303,6 +306,28 @@ class _WithTerminals(ComposedRules):
             return self._change(changed)
         of = changed.of if isinstance(changed.of, Lazy) else self._change(changed.of)
         return Capture(of, changed.then, changed.endless, changed.refuses)
+
+
+class _TextOnly:
+    """`without_marks`, which looks at each regex once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Regex, Regex]] = {}
+
+    def __call__(self, regex: Regex) -> Regex:
+        known = self._known.get(id(regex))
+        if known is None:
+            if len(self._known) >= _MAX_KNOWN:
+                self._known.clear()
+            known = self._known[id(regex)] = (regex, without_marks(regex))
+        return known[1]
+
+
+def _may_hold_marks(tables: GrammarTables) -> bool:
+    """Return whether a grammar without token terminals may have texts with the byte that begins a mark."""
+    if tables.marks:
+        return False
+    return tables.source is not None or any(without_marks(regex) is not regex for regex in tables.terminals)
 
 
 def _are_same(body: Sequence[Symbol | Lookahead], other: Sequence[Symbol | Lookahead]) -> bool:
