@@ -22,6 +22,8 @@ COMPILED := $(wildcard structgen/*/*.pxd structgen/*/*/*.pxd)
 UNCOMPILED_TESTS := tests/engine tests/kbnf tests/tokenization tests/schema/rules/test_lazy_rules.py
 # No test and no demo fetches a model.
 export HF_HUB_OFFLINE := 1
+# Bytecode is kept, whatever the environment says: reading the sources of transformers anew takes each process 3 s.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: test test-compiled test-uncompiled fuzz demo bench build lint format clean
 

@@ -23,8 +23,8 @@ Memory
 A step of a loop makes at most UNIT_BYTES of objects that last; large arrays are counted by `count_bytes`. So the count
 of a deadline is an upper bound on the memory that its call has taken. Many calls free most of what they make. So past
 the budget the resident memory of the process decides: the error is raised if that has grown by more than the budget
-since the call began. Both are needed. The count alone would refuse a long call that needs little; the process alone
-may grow because of other threads.
+since an eighth of it was counted. Both are needed. The count alone would refuse a long call that needs little; the
+process alone may grow because of other threads.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ NOT_STARTED = 0.0  # in place of the end of a deadline that starts at the first 
 SECONDS_BETWEEN_TURNS = 0.005  # a thread that waits for the interpreter lock asks for it after so long
 UNIT_BYTES = 128  # memory that one step takes at most; tests/compilation/test_memory.py measures it
 BYTES_BETWEEN_READINGS = 1 << 20  # of the resident memory: reading it takes some microseconds
+SMALL_PART = 8  # calls that stay below this part of their budget never read the resident memory
 UNKNOWN = -1
 
 _running: dict[int, Deadline | None] = {}  # by thread: its innermost deadline
@@ -195,7 +196,7 @@ class Deadline:
             LimitExceededError: one of the budgets is spent: that count and the process's growth have passed it.
         """
         self.counted_bytes += size
-        if self._memory_bytes:
+        if self._memory_bytes and self.counted_bytes > self._memory_bytes // SMALL_PART:
             if self._resident_before == UNKNOWN:
                 self._resident_before = resident_bytes(self.counted_bytes)
             elif (
