@@ -50,6 +50,7 @@ __all__ = [
 ]
 
 _Bodies = Sequence[Sequence[Symbol | Lookahead]]
+_MAX_KNOWN = 2048  # regexes whose form without marks is kept
 OWN = -1  # in keys of the composition itself, in place of the number of a part
 
 
@@ -81,7 +82,7 @@ def with_parts(tables: GrammarTables, parts: Sequence[GrammarTables]) -> Grammar
         parts: the others. Each has a text besides the empty one.
     """
     if tables.marks and not any(part.marks for part in parts):
-        parts = [with_terminals(part, without_marks) for part in parts]
+        parts = _text_only(parts)
     elif not tables.marks and any(part.marks for part in parts):
         tables = replace(tables, terminals=tuple(map(without_marks, tables.terminals)))
     source = _Parts(parts, len(tables.lookaheads))
@@ -140,8 +141,8 @@ class ComposedRules(ABC):
     start: Hashable = 0
 
     def __init__(self, grammars: Sequence[GrammarTables], lookaheads_before: int = 0) -> None:
-        if any(tables.marks for tables in grammars) and not all(tables.marks for tables in grammars):
-            grammars = [tables if tables.marks else with_terminals(tables, without_marks) for tables in grammars]
+        if any(tables.marks for tables in grammars):
+            grammars = _text_only(grammars)
         self.grammars = grammars
         self._first_lookahead: list[int] = []
         self.sources = [tables.source for tables in grammars]
@@ -346,6 +347,33 @@ class _WithTerminals(ComposedRules):
             return self._change(changed)
         of = changed.of if isinstance(changed.of, Lazy) else self._change(changed.of)
         return Capture(of, changed.then, changed.endless, changed.refuses)
+
+
+class _TextOnly:
+    """`without_marks`, which looks at each regex once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Regex, Regex]] = {}
+
+    def __call__(self, regex: Regex) -> Regex:
+        known = self._known.get(id(regex))
+        if known is None:
+            if len(self._known) >= _MAX_KNOWN:
+                self._known.clear()
+            known = self._known[id(regex)] = (regex, without_marks(regex))
+        return known[1]
+
+
+def _text_only(grammars: Sequence[GrammarTables]) -> list[GrammarTables]:
+    """Return grammars in whose texts no marks are, but for those of their own token terminals."""
+    return [with_terminals(tables, _TextOnly()) if _may_hold_marks(tables) else tables for tables in grammars]
+
+
+def _may_hold_marks(tables: GrammarTables) -> bool:
+    """Return whether a grammar without token terminals may have texts with the byte that begins a mark."""
+    if tables.marks:
+        return False
+    return tables.source is not None or any(without_marks(regex) is not regex for regex in tables.terminals)
 
 
 def _are_same(body: Sequence[Symbol | Lookahead], other: Sequence[Symbol | Lookahead]) -> bool:
