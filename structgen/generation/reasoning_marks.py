@@ -69,7 +69,7 @@ def marks_of(chat_template: str | None) -> Marks | None:
 
     Example:
         >>> marks_of("{{ '<think>' }}{{ message.reasoning_content }}{{ '</think>' }}").after
-        '\\n\\n'
+        '\n\n'
     """
     if chat_template is None:
         return None

@@ -171,7 +171,9 @@ def test_a_warning_about_a_schema_is_shown_once(folder, tiny, capsys):
 
 
 def test_an_unfinished_answer_exits_with_one(folder, tiny, capsys):
-    assert cli.main(["generate", "--schema", "cli_models:Free", "--max-new-tokens", "3", "x"]) == 1
+    assert (
+        cli.main(["generate", "--schema", "cli_models:Free", "--max-new-tokens", "3", "--on-budget", "error", "x"]) == 1
+    )
     out, err = capsys.readouterr()
     assert out == ""
     assert "IncompleteOutputError" in err

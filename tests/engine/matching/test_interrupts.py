@@ -1,5 +1,6 @@
 """An interrupt, or too little memory, in the middle of a mask or a compile: everything works afterwards."""
 
+import gc
 import signal
 import subprocess
 import sys
@@ -146,6 +147,7 @@ def interrupt(seconds: float, work: Callable[[], Any]) -> bool:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, handler)
+    gc.disable()  # hypothesis has a function that the collector calls: an interrupt in it would be lost
     try:
         try:
             signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -155,6 +157,7 @@ def interrupt(seconds: float, work: Callable[[], Any]) -> bool:
     except KeyboardInterrupt:
         return True
     finally:
+        gc.enable()
         signal.signal(signal.SIGALRM, before)
     return False
 
