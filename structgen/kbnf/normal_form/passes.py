@@ -45,7 +45,7 @@ from structgen.kbnf.normal_form.flattening import flatten
 from structgen.kbnf.normal_form.indentation import indented_tables
 from structgen.kbnf.normal_form.literals import merge_adjacent_literals, unite_literal_alternatives
 from structgen.kbnf.normal_form.nullables import eliminate_nullables
-from structgen.kbnf.normal_form.productions import Productions, TablesOf, TerminalTable
+from structgen.kbnf.normal_form.productions import Body, Productions, TablesOf, TerminalTable
 from structgen.kbnf.normal_form.simplification import (
     deduplicate_alternatives,
     inline_single_uses,
@@ -178,59 +178,84 @@ def pack(productions: Productions, *, accepts_empty: bool) -> GrammarTables:
         productions: a grammar that holds what `GrammarTables` promises.
         accepts_empty: whether the language also has the empty text.
     """
-    number_of = {productions.start: 0}
-    reached = [productions.start]
-    terminal_of: dict[int, int] = {}
-    hole_of: dict[int, int] = {}
-    holes_at: list[int] = []
-    marks, holes = productions.terminals.marks, productions.terminals.holes
-    lookaheads: dict[Regex, int] = {NOTHING: 0}
-    symbols: list[int] = []
-    before: list[int] = []
-    first_rule = [0]
-    rule_starts: list[int] = []
-    for head in reached:
+    packing = _Packing(productions)
+    for head in packing.reached:  # grows
         for body in productions.bodies[head]:
-            rule_starts.append(len(symbols))
+            packing.add_body(body)
+        packing.first_rule.append(len(packing.rule_starts))
+    return packing.tables(accepts_empty)
+
+
+class _Packing:
+    """The flat arrays of some productions, in the making.
+
+    Args:
+        productions: the grammar.
+
+    Attributes:
+        reached: the nonterminals that have a number, by number.
+        first_rule, rule_starts: see `GrammarTables`.
+    """
+
+    def __init__(self, productions: Productions) -> None:
+        self._productions = productions
+        self._number_of = {productions.start: 0}
+        self.reached = [productions.start]
+        self._terminal_of: dict[int, int] = {}
+        self._hole_of: dict[int, int] = {}
+        self._holes_at: list[int] = []
+        self._lookaheads: dict[Regex, int] = {NOTHING: 0}
+        self._symbols: list[int] = []
+        self._before: list[int] = []
+        self.first_rule = [0]
+        self.rule_starts: list[int] = []
+
+    def add_body(self, body: Body) -> None:
+        """Add a rule with this body."""
+        marks, lookaheads = self._productions.terminals.marks, self._lookaheads
+        self.rule_starts.append(len(self._symbols))
+        refused = NOTHING
+        for symbol in body:
+            mark = marks.get(symbol)
+            if mark is not None and mark.refused is not None:
+                refused = choice(refused, mark.refused)
+                continue
+            self._before.append(lookaheads.setdefault(refused, len(lookaheads)))
             refused = NOTHING
-            for symbol in body:
-                mark = marks.get(symbol)
-                if mark is not None and mark.refused is not None:
-                    refused = choice(refused, mark.refused)
-                    continue
-                before.append(lookaheads.setdefault(refused, len(lookaheads)))
-                refused = NOTHING
-                if symbol >= 0:
-                    number = number_of.get(symbol)
-                    if number is None:
-                        number = number_of[symbol] = len(reached)
-                        reached.append(symbol)
-                elif symbol in holes:
-                    number = hole_of.setdefault(symbol, len(hole_of))  # of its nonterminal, counted after all others
-                    holes_at.append(len(symbols))
-                else:
-                    number = terminal_of.get(symbol)
-                    if number is None:
-                        number = terminal_of[symbol] = terminal_symbol(len(terminal_of))
-                symbols.append(number)
-            before.append(lookaheads.setdefault(refused, len(lookaheads)))
-            symbols.append(END)
-        first_rule.append(len(rule_starts))
-    regexes = productions.terminals.regexes
-    terminals = tuple([regexes[terminal_number(symbol)] for symbol in terminal_of])
-    for at in holes_at:
-        symbols[at] += len(reached)
-    tables = GrammarTables(
-        symbols=array("i", symbols),
-        first_rule=array("i", first_rule),
-        rule_starts=array("i", rule_starts),
-        terminals=terminals,
-        names=tuple([productions.names[head] for head in reached]),
-        start=0,
-        accepts_empty=accepts_empty,
-        lookaheads=tuple(lookaheads)[1:],
-        before=array("i", before) if any(before) else (),
-        text_units=sum(map(text_units, terminals)),
-        marks=productions.terminals.token_ids,
-    )
-    return with_parts(tables, [holes[symbol] for symbol in hole_of]) if holes_at else tables
+            self._symbols.append(self._number(symbol))
+        self._before.append(lookaheads.setdefault(refused, len(lookaheads)))
+        self._symbols.append(END)
+
+    def _number(self, symbol: int) -> int:
+        """Return the number of a symbol in the tables; of a hole, its number among the holes."""
+        if symbol in self._productions.terminals.holes:
+            self._holes_at.append(len(self._symbols))
+            return self._hole_of.setdefault(symbol, len(self._hole_of))
+        if symbol < 0:
+            return self._terminal_of.setdefault(symbol, terminal_symbol(len(self._terminal_of)))
+        number = self._number_of.get(symbol)
+        if number is None:
+            number = self._number_of[symbol] = len(self.reached)
+            self.reached.append(symbol)
+        return number
+
+    def tables(self, accepts_empty: bool) -> GrammarTables:
+        """Return the tables of all rules that were added."""
+        table = self._productions.terminals
+        terminals = tuple([table.regexes[terminal_number(symbol)] for symbol in self._terminal_of])
+        for at in self._holes_at:  # their nonterminals are counted after all others
+            self._symbols[at] += len(self.reached)
+        tables = GrammarTables(
+            symbols=array("i", self._symbols),
+            first_rule=array("i", self.first_rule),
+            rule_starts=array("i", self.rule_starts),
+            terminals=terminals,
+            names=tuple([self._productions.names[head] for head in self.reached]),
+            start=0,
+            accepts_empty=accepts_empty,
+            lookaheads=tuple(self._lookaheads)[1:],
+            before=array("i", self._before) if any(self._before) else (),
+            text_units=sum(map(text_units, terminals)),
+            marks=table.token_ids,
+        )
+        return with_parts(tables, [table.holes[symbol] for symbol in self._hole_of]) if self._holes_at else tables
