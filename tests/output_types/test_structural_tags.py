@@ -194,6 +194,21 @@ def test_errors_of_a_schema_name_its_location_in_the_tag():
         structgen.compile(grammar, BYTES)
 
 
+@pytest.mark.parametrize(("to", "written"), [("kbnf", "#ex'</think>'"), ("kbnf-older", "except!('</think>')")])
+def test_exports_write_free_text_up_to_its_delimiter(to, written):
+    thinking = {"type": "tag", "begin": "<think>", "content": {"type": "any_text"}, "end": "</think>"}
+    digit = {"type": "regex", "pattern": "[0-9]"}
+    tag = Grammar.structural_tag({"format": {"type": "sequence", "elements": [thinking, digit]}})
+    text = structgen.export(tag, to)
+    assert written in text
+    read_back = Grammar.kbnf(text, eager=False)
+    for grammar in (tag, read_back):
+        for answer in ("<think></think>1", "<think>a < b</think>1", "<think>é</think>1"):
+            assert lets_through(grammar, answer)
+        for answer in ("<think></think></think>1", "<think>a</think>x"):
+            assert not lets_through(grammar, answer)
+
+
 def test_exports_hold_the_schemas():
     written = structgen.export(Grammar.structural_tag(whole(TRIGGERED)), "kbnf")
     assert "triggered ::=" in written

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from structgen.engine.regex import tree as rx
+from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.regular import text_without
@@ -55,32 +56,58 @@ def _optional_without(regex: rx.Regex) -> ast.Expression:
 
 
 def to_older_dialect(grammar: ast.Grammar) -> ast.Grammar:
-    """Return the grammar with `except!('…')` in place of an optional `#ex'…'` of one plain string.
+    """Return the grammar with `except!('…')` in place of an optional `#ex'…'` of plain strings.
+
+    Where several strings are excluded, a new rule has them.
 
     Raises:
         GrammarError: the grammar has another `#e`, `#ex` or `#substrs`, which the older dialect cannot express.
     """
+    taken = {rule.name for rule in grammar.rules}
+    excluded: dict[tuple[bytes, ...], str] = {}
 
     def translate(node: ast.Expression) -> ast.Expression:
         if isinstance(node, (ast.Option, ast.ZeroOrMore)) and isinstance(node.body, ast.RegexTerminal):
-            string = _excluded_string(node.body)
+            strings = _excluded_strings(node.body)
             # Repeating texts without a string could make the string occur across them, unless it is one byte.
-            if string is not None and (isinstance(node, ast.Option) or len(string) == 1):
-                return ast.Except(ast.Literal(string))
+            if strings and (isinstance(node, ast.Option) or max(map(len, strings)) == 1):
+                if len(strings) == 1:
+                    return ast.Except(ast.Literal(strings[0]))
+                if strings not in excluded:
+                    excluded[strings] = _fresh("excluded", taken)
+                return ast.Except(ast.Reference(excluded[strings]))
         return node
 
     translated = _translated(grammar, translate)
     for rule in translated.rules:
         rewrite(rule.body, lambda node, name=rule.name: _refuse_current(node, name))  # type: ignore[misc]
-    return translated
+    rules = [ast.Rule(name, ast.Choice(tuple(map(ast.Literal, strings)))) for strings, name in excluded.items()]
+    return replace(translated, rules=(*translated.rules, *rules))
 
 
-def _excluded_string(node: ast.RegexTerminal) -> bytes | None:
-    """Return the string that a `#ex` excludes, None if its pattern is not a plain string."""
+def _fresh(wish: str, taken: set[str]) -> str:
+    """Return a name that no rule has, and keep it."""
+    name, number = wish, 2
+    while name in taken:
+        name, number = f"{wish}_{number}", number + 1
+    taken.add(name)
+    return name
+
+
+def _excluded_strings(node: ast.RegexTerminal) -> tuple[bytes, ...]:
+    """Return the strings that a `#ex` excludes; none if its pattern has other texts."""
     if node.kind != "ex" or not node.source:
-        return None
-    data = node.source.encode()
-    return data if regex_to_rust(rx.Literal(data)) == node.source else None
+        return ()
+    regex = parse_regex(node.source, "rust")
+    found: list[bytes] = []
+    for part in regex.parts if isinstance(regex, rx.Choice) else (regex,):
+        if isinstance(part, rx.LiteralSet):
+            found += part.texts
+        elif isinstance(part, rx.Literal) and part.data:
+            found.append(part.data)
+        else:
+            return ()
+    return tuple(found)
 
 
 def _refuse_current(node: ast.Expression, rule: str) -> ast.Expression:

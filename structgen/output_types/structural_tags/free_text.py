@@ -12,7 +12,7 @@ from collections.abc import Collection
 
 from structgen.engine.regex import tree as rx
 
-__all__ = ["any_text", "up_to"]
+__all__ = ["any_of", "any_text", "up_to"]
 
 _ANY_BYTE = rx.ByteSet((1 << 256) - 1)
 
@@ -37,15 +37,16 @@ def up_to(mark: str, marks: Collection[str], excludes: Collection[str] = ()) -> 
         excludes: texts that must not occur in it.
     """
     any_bytes, data = rx.ANY_BYTES, mark.encode()
-    refused = [rx.sequence(any_bytes, _any_of({*marks, *excludes}), _ANY_BYTE, any_bytes)]
+    refused = [rx.sequence(any_bytes, any_of({*marks, *excludes}), _ANY_BYTE, any_bytes)]
     if excludes:
-        refused.append(rx.sequence(any_bytes, _any_of(excludes)))
+        refused.append(rx.sequence(any_bytes, any_of(excludes)))
     return rx.difference(rx.sequence(rx.star(rx.ANY_CHAR), rx.Literal(data)), rx.choice(*refused))
 
 
 def _holding(texts: Collection[str]) -> rx.Regex:
-    return rx.sequence(rx.ANY_BYTES, _any_of(texts), rx.ANY_BYTES)
+    return rx.sequence(rx.ANY_BYTES, any_of(texts), rx.ANY_BYTES)
 
 
-def _any_of(texts: Collection[str]) -> rx.Regex:
+def any_of(texts: Collection[str]) -> rx.Regex:
+    """Return the regex of some texts."""
     return rx.literal_set([text.encode() for text in sorted(texts)])

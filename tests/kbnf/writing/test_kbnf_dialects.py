@@ -32,7 +32,12 @@ def test_to_current(older, current, language):
     [
         ("start ::= [#ex'a'] 'a';", "start ::= except!('a') 'a';"),
         ("start ::= {#ex'a'} 'a';", "start ::= except!('a') 'a';"),
-        ("start ::= [#ex'a\\\\.b'];", None),
+        ("start ::= [#ex'a\\\\.b'];", "start ::= except!('a.b');"),
+        ("start ::= [#ex'a+'];", None),
+        (
+            "start ::= [#ex'a|bc']; excluded ::= 'x';",
+            "start ::= except!(excluded_2); excluded ::= 'x'; excluded_2 ::= 'a' | 'bc';",
+        ),
         ("start ::= [#ex'ab'];", "start ::= except!('ab');"),
         ("start ::= {#ex'ab'};", None),
         ("start ::= #ex'ab';", None),
