@@ -8,7 +8,6 @@ text may follow.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, cast
@@ -25,6 +24,7 @@ from structgen.errors import (
 )
 from structgen.generation.decoder import Answer
 from structgen.generation.partial_json import Node, PartialReader
+from structgen.generation.passes import Passes
 from structgen.generation.pydantic_fields import bare, item_type, lists_at
 from structgen.generation.runs import Result, Run
 from structgen.generation.snapshots import MISSING, PartialValues
@@ -68,9 +68,7 @@ class Stream(Generic[T]):
         annotation: Any = source.adapter if source is not None and source.adapter is not None else Any
         self._annotation: Any = list[annotation] if self._is_lines else annotation
         self._decoder: Answer | None = None
-        self._error: Exception | None = None
-        self._is_closed = False
-        self._passing = threading.Lock()
+        self._passes = Passes(run, "final()")
         self._begin()
 
     def __enter__(self) -> Stream[T]:
@@ -169,36 +167,17 @@ class Stream(Generic[T]):
 
     def close(self) -> None:
         """End the run where it is, after the pass under way. The text generated so far stays readable."""
-        self._is_closed = True
-        if self._passing.acquire(blocking=False):
-            self._run.close()
-            self._passing.release()
+        self._passes.close()
 
     def _step(self) -> bool:
         """Run one pass of the model; return False when there is a result."""
         if self._run.result is not None:
             return False
-        if self._error is not None:
-            raise self._error
-        try:
-            is_going_on = self._pass()
-        except Exception as error:
-            self._error = error
-            raise
+        is_going_on = self._passes.step()
         if self._run.decoder is not self._decoder:
             self._begin()
         self._read()
         return is_going_on
-
-    def _pass(self) -> bool:
-        """Run one pass of the model, during which another thread may close the stream."""
-        if self._is_closed:
-            raise GenerationError("the stream is closed", hint="iterate, or call final(), inside the with block")
-        with self._passing:
-            goes_on = self._run.step()
-        if self._is_closed:
-            self.close()
-        return goes_on
 
     def _begin(self) -> None:
         """Begin to read an answer."""

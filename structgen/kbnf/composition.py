@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.rewriting import nodes_of, rewrite, sequence
+from structgen.kbnf.rewriting import free_name, nodes_of, rewrite, sequence
 
 __all__ = ["concatenation", "of_text", "renamed", "renamed_start", "repetition", "union"]
 
@@ -85,7 +85,7 @@ def renamed_start(part: ast.Grammar, name: str) -> ast.Grammar:
     taken = {name, *(rule.name for rule in part.rules)}
     for rule in part.rules:
         if rule.name == name != part.start and rule.name not in names:
-            names[name] = _free(name, taken)
+            names[name] = free_name(name, taken)
     return ast.Grammar(tuple(renamed(part.rules, names)), name)
 
 
@@ -100,7 +100,7 @@ def _joined(parts: Sequence[ast.Grammar], combine: Callable[[list[ast.Expression
             names: dict[str, str] = {}
             for rule in part.rules:
                 if rule.name not in names:
-                    names[rule.name] = _free(rule.name, taken)
+                    names[rule.name] = free_name(rule.name, taken)
                     taken.add(names[rule.name])
             own = renamed(part.rules, names)
             start = _only_used_here(part)
@@ -139,16 +139,6 @@ def renamed(rules: Iterable[ast.Rule], names: dict[str, str]) -> list[ast.Rule]:
         return node
 
     return [replace(rule, name=names.get(rule.name, rule.name), body=rewrite(rule.body, change)) for rule in rules]
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """Return a name that is not taken: the given one, or one with a number."""
-    if name not in taken:
-        return name
-    number = 2
-    while f"{name}_{number}" in taken:
-        number += 1
-    return f"{name}_{number}"
 
 
 def _choice(bodies: list[ast.Expression]) -> ast.Expression:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from structgen.kbnf import ast
 
-__all__ = ["children_of", "group_rules", "nodes_of", "rewrite", "sequence", "with_children"]
+__all__ = ["children_of", "free_name", "group_rules", "nodes_of", "rewrite", "sequence", "with_children"]
 
 _UNARY = (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded, ast.NotFollowedBy, ast.Indented)
 
@@ -94,3 +94,13 @@ def rewrite(
         else:
             known[id(node)] = change(with_children(node, [known[id(child)] for child in children]))
     return known[id(body)]
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """Return a name that is not taken: the given one, or one with a number."""
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name}_{number}" in taken:
+        number += 1
+    return f"{name}_{number}"

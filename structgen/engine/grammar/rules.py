@@ -23,6 +23,7 @@ from structgen.engine.grammar.lookaheads import Lookaheads
 from structgen.engine.grammar.tables import (
     CAPTURES,
     END,
+    TERMINAL,
     Capture,
     GrammarTables,
     Lazy,
@@ -38,7 +39,6 @@ from structgen.limits import Limits
 __all__ = ["Rules"]
 
 NOT_MADE = -1
-TERMINAL = -2
 MAX_REFUSALS = 10_000  # number of answers of a source that are kept
 MAX_SEEN = 32  # number of nonterminals that a search for endless texts visits
 

@@ -23,14 +23,13 @@ from collections.abc import Iterable
 
 from structgen.engine.deadlines import spend
 from structgen.engine.grammar.rules import Rules
-from structgen.engine.grammar.tables import CAPTURES, END, RuleSource
+from structgen.engine.grammar.tables import CAPTURES, END, TERMINAL, RuleSource
 
 __all__ = ["FAR", "ShortestBodies"]
 
 FAR = 1 << 40  # a length that no text has
 MAX_BODIES = 2_000  # bodies that a bounded search opens
 MAX_GREEDY_BODIES = 200_000  # bodies that a greedy search opens
-TERMINAL = -2
 PREFERRED = b"a0A"  # bytes of a text, where several lead to the same state
 
 

@@ -27,6 +27,7 @@ from structgen.engine.vocabulary.marks import Ranges
 __all__ = [
     "CAPTURES",
     "END",
+    "TERMINAL",
     "Capture",
     "Describer",
     "GrammarTables",
@@ -41,6 +42,7 @@ __all__ = [
 ]
 
 END = -1
+TERMINAL = -2  # in the bodies of `rules.py`: any terminal
 CAPTURES = -(1 << 30)  # after a captured symbol stands CAPTURES minus the number of the capture (`rules.py`)
 
 

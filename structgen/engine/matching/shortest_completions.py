@@ -20,8 +20,8 @@ import heapq
 from structgen.engine.constants import EMPTY_TEXT, ROOT
 from structgen.engine.deadlines import spend
 from structgen.engine.earley.item_sets import ItemSetStore
-from structgen.engine.grammar.shortest_bodies import FAR, TERMINAL, ShortestBodies
-from structgen.engine.grammar.tables import CAPTURES, END
+from structgen.engine.grammar.shortest_bodies import FAR, ShortestBodies
+from structgen.engine.grammar.tables import CAPTURES, END, TERMINAL
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from structgen.errors import GenerationError
+from structgen.generation.passes import Passes
+from structgen.generation.runs import Result
 from structgen.generation.settings import CallOptions
 from structgen.generation.tools.calling import Caller
 from structgen.generation.tools.results import ToolCall, ToolReply
@@ -98,8 +99,7 @@ class CallStream:
         self._caller = caller
         self._messages = messages
         self._run = caller.begin(messages, tool_choice, streams=True)
-        self._is_closed = False
-        self._passing = threading.Lock()
+        self._passes = Passes(self._run, "reply()")
 
     def __enter__(self) -> CallStream:
         return self
@@ -111,7 +111,7 @@ class CallStream:
 
     def __iter__(self) -> Iterator[str | ToolCall]:
         shown = _Shown()
-        while self._step():
+        while self._passes.step():
             yield from shown.new_parts(self._so_far(), self._run.decoder)
         yield from shown.new_parts(self.reply(), self._run.decoder)
 
@@ -126,30 +126,13 @@ class CallStream:
         Raises:
             IncompleteOutputError, ValidationFailedError, GenerationError: see `structgen.call`.
         """
-        while self._step():
+        while self._passes.step():
             pass
-        if self._run.result is None:
-            raise GenerationError("the stream is closed", hint="iterate, or call reply(), inside the with block")
-        return self._caller.finished(self._run.result)
+        return self._caller.finished(cast(Result[Any], self._run.result))
 
     def close(self) -> None:
         """End the run where it is, after the pass under way."""
-        self._is_closed = True
-        if self._passing.acquire(blocking=False):
-            self._run.close()
-            self._passing.release()
-
-    def _step(self) -> bool:
-        """Run one pass of the model; return False when there is a result."""
-        if self._run.result is not None:
-            return False
-        if self._is_closed:
-            raise GenerationError("the stream is closed", hint="iterate, or call reply(), inside the with block")
-        with self._passing:
-            goes_on = self._run.step()
-        if self._is_closed:
-            self.close()
-        return goes_on
+        self._passes.close()
 
     def _so_far(self) -> ToolReply:
         decoder = self._run.decoder

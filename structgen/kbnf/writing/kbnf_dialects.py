@@ -16,7 +16,7 @@ from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.regular import text_without
-from structgen.kbnf.rewriting import group_rules, rewrite
+from structgen.kbnf.rewriting import free_name, group_rules, rewrite
 from structgen.kbnf.validation import excluded_strings
 from structgen.kbnf.writing.regex_text import regex_to_rust
 
@@ -74,7 +74,8 @@ def to_older_dialect(grammar: ast.Grammar) -> ast.Grammar:
                 if len(strings) == 1:
                     return ast.Except(ast.Literal(strings[0]))
                 if strings not in excluded:
-                    excluded[strings] = _fresh("excluded", taken)
+                    excluded[strings] = free_name("excluded", taken)
+                    taken.add(excluded[strings])
                 return ast.Except(ast.Reference(excluded[strings]))
         return node
 
@@ -83,15 +84,6 @@ def to_older_dialect(grammar: ast.Grammar) -> ast.Grammar:
         rewrite(rule.body, lambda node, name=rule.name: _refuse_current(node, name))  # type: ignore[misc]
     rules = [ast.Rule(name, ast.Choice(tuple(map(ast.Literal, strings)))) for strings, name in excluded.items()]
     return replace(translated, rules=(*translated.rules, *rules))
-
-
-def _fresh(wish: str, taken: set[str]) -> str:
-    """Return a name that no rule has, and keep it."""
-    name, number = wish, 2
-    while name in taken:
-        name, number = f"{wish}_{number}", number + 1
-    taken.add(name)
-    return name
 
 
 def _excluded_strings(node: ast.RegexTerminal) -> tuple[bytes, ...]:

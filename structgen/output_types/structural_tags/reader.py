@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from structgen.kbnf import ast
 from structgen.kbnf.composition import renamed
-from structgen.kbnf.rewriting import sequence
+from structgen.kbnf.rewriting import free_name, sequence
 from structgen.kbnf.writing.regex_text import regex_to_rust
 from structgen.output_types.bound_schemas import BoundSchema
 from structgen.output_types.structural_tags.fields import Fields, refuse
@@ -155,9 +155,7 @@ class Reader:
         return self._texts[key]
 
     def _free(self, name: str) -> str:
-        found, number = name, 2
-        while found in self._names:
-            found, number = f"{name}_{number}", number + 1
+        found = free_name(name, self._names)
         self._names.add(found)
         return found
 

@@ -75,3 +75,12 @@ def test_special_tokens_are_no_text():
         parts = list(s)
     assert "".join(part for part in parts if isinstance(part, str)) == "Hm."
     assert parts[-1].arguments == {"a": 1, "note": "x"}
+
+
+def test_an_error_ends_a_stream_for_good():
+    with structgen.stream_call(ScriptedChat("hermes", [SAID]), "hi", [add], max_new_tokens=len(SAID) - 30) as s:
+        for _ in range(2):
+            with pytest.raises(structgen.IncompleteOutputError):
+                s.reply()
+    with pytest.raises(structgen.IncompleteOutputError):
+        s.reply()
