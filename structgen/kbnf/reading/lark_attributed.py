@@ -1,0 +1,93 @@
+"""The rules of llguidance that have attributes, as expressions: `name[lazy, capture]: /.*;/`."""
+
+from __future__ import annotations
+
+from typing import NoReturn, Protocol
+
+from structgen.engine.regex import tree as rx
+from structgen.kbnf import ast
+from structgen.kbnf.reading.lark_attributes import Attributes, before_stop
+from structgen.kbnf.reading.lark_items import Definition
+from structgen.kbnf.reading.lark_lexer import LarkToken
+
+__all__ = ["AttributeReader", "attributed"]
+
+
+class AttributeReader(Protocol):
+    """The reader of a grammar, as attributes need it."""
+
+    def fail(self, token: LarkToken, message: str, *, hint: str = "") -> NoReturn:
+        """Raise a `GrammarError` that points at a token."""
+
+    def regex_of(self, body: list[LarkToken]) -> rx.Regex:
+        """Return the regex of the body of a terminal."""
+
+    def grammar_of(self, token: LarkToken, temperature: float | None) -> ast.Expression:
+        """Return the texts of an `@name`, a `%json` or a `%lark`."""
+
+    def skipping(self, found: ast.Expression) -> ast.Expression:
+        """Return an expression followed by any number of ignored texts."""
+
+
+def attributed(reader: AttributeReader, definition: Definition) -> tuple[ast.Expression | None, ast.Capturing | None]:
+    """Return the body of a rule with attributes, and its captures.
+
+    Args:
+        reader: reads the parts.
+        definition: the rule.
+
+    Returns:
+        The body, or None if it is the one that is written; and the captures, or None for none.
+
+    Raises:
+        GrammarError: the body is not what an attribute needs.
+    """
+    attributes = definition.attributes or Attributes()
+    captures = ast.Capturing(attributes.capture, attributes.stop_capture)
+    body = definition.body
+    if attributes.temperature is not None and not attributes.needs_terminal and _is_grammar(body):
+        return reader.grammar_of(body[0], attributes.temperature), captures
+    if not attributes.needs_terminal and attributes.temperature is None:
+        return None, captures
+    regex = _terminal(reader, definition, attributes)
+    if attributes.suffix:
+        suffix = reader.regex_of(attributes.suffix)
+        captures = ast.Capturing(attributes.capture, attributes.stop_capture, regex, suffix)
+        regex = rx.Early(rx.sequence(regex, suffix))
+    elif attributes.stop:
+        regex = _before_stop(reader, attributes, regex)
+    elif attributes.is_lazy:
+        regex = rx.Early(regex)
+    found: ast.Expression = ast.RegexTerminal(regex)
+    if attributes.temperature is not None:
+        name = definition.name.text
+        found = ast.Hole(name, ast.Grammar((ast.Rule(name, found),), name), attributes.temperature)
+    return reader.skipping(found), captures
+
+
+def _terminal(reader: AttributeReader, definition: Definition, attributes: Attributes) -> rx.Regex:
+    """Return the regex of a body that must be a terminal."""
+    for token in definition.body:
+        if token.kind in ("rule", "special", "nested") or token.text == "%json":
+            name = next(name for name in attributes.at if name not in ("capture", "stop_capture"))
+            also = "" if attributes.needs_terminal else ", or one @name, %json or %lark"
+            what = f"the rule {token.text!r}" if token.kind == "rule" else token.text
+            reader.fail(token, f"the attribute {name!r} needs a body that is a terminal{also}; this uses {what}")
+    return reader.regex_of(definition.body)
+
+
+def _before_stop(reader: AttributeReader, attributes: Attributes, body: rx.Regex) -> rx.Regex:
+    if [token.text for token in attributes.stop] == ['""']:
+        return body  # the end token stops it: in llguidance it is hidden, here the rules after it begin
+    found = before_stop(body, reader.regex_of(attributes.stop))
+    if found is None:
+        reader.fail(
+            attributes.stop[0],
+            "the value of 'stop' is a text, some texts none of which is within another one, or a set of characters",
+            hint="'suffix' may be any terminal",
+        )
+    return found
+
+
+def _is_grammar(body: list[LarkToken]) -> bool:
+    return len(body) == 1 and (body[0].text in ("%json", "%lark") or body[0].text.startswith("@"))
