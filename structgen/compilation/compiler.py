@@ -256,7 +256,10 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
             part = replace(bound.schema, eager=False) if isinstance(bound.schema, Grammar) else bound.schema
             return compile_input(part, replace(options, **bound.options), limits, cache=cache)
 
-        return from_grammar(given, of_schema)
+        def compile_part(part: Grammar) -> CompiledGrammar:
+            return _compiled(from_grammar(part, of_schema), byte_vocabulary(), limits, cache=cache)
+
+        return from_grammar(given, of_schema, compile_part)
     if isinstance(given, Parameters):
         return from_parameters(given, options, limits)
     if isinstance(given, JsonLines):
