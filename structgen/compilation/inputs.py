@@ -144,7 +144,8 @@ def from_grammar(
         def tables_of(content: object) -> GrammarTables:
             bound, part = parts[id(content)]
             with _errors_in(bound):
-                return part.tables(limits, deadline, is_empty, narrowed, vocabulary)
+                found = part.tables(limits, deadline, is_empty, narrowed, vocabulary)
+            return found if bound.temperature is None else replace(found, temperature=bound.temperature)
 
         found = normalize(
             grammar.tree,

@@ -43,6 +43,7 @@ __all__ = [
     "ComposedRules",
     "composed",
     "concatenation",
+    "has_temperatures",
     "has_text",
     "repetition",
     "with_parts",
@@ -167,6 +168,23 @@ class ComposedRules(ABC):
         if isinstance(inner, int):
             return self._written(part, inner)
         return [self._all_of_part(part, body) for body in self._source(part).bodies(inner)]
+
+    @property
+    def has_temperatures(self) -> bool:
+        """Whether a part, or a part of a part, has a temperature of sampling."""
+        return any(tables.temperature is not None or has_temperatures(tables) for tables in self.grammars)
+
+    def temperature(self, key: Any) -> float | None:
+        """Return the temperature of sampling in the texts of a nonterminal; that of the innermost part counts."""
+        part, inner = key
+        if part == OWN:
+            return None
+        source = self.sources[part]
+        found = None
+        if isinstance(source, ComposedRules) and not isinstance(inner, int):
+            found = source.temperature(inner)
+        own: float | None = self.grammars[part].temperature
+        return own if found is None else found
 
     def is_written(self, key: Any) -> bool:
         """Return whether a nonterminal was written down: in tables, or by a composition. These are few."""
@@ -366,7 +384,12 @@ class _TextOnly:
 
 def _text_only(grammars: Sequence[GrammarTables]) -> list[GrammarTables]:
     """Return grammars in whose texts no marks are, but for those of their own token terminals."""
-    return [with_terminals(tables, _TextOnly()) if _may_hold_marks(tables) else tables for tables in grammars]
+    found = []
+    for tables in grammars:
+        if _may_hold_marks(tables):
+            tables = replace(with_terminals(tables, _TextOnly()), temperature=tables.temperature)
+        found.append(tables)
+    return found
 
 
 def _may_hold_marks(tables: GrammarTables) -> bool:
@@ -393,6 +416,11 @@ def _is_same(symbol: Symbol | Lookahead, other: Symbol | Lookahead) -> bool:
 
 def _may_be_empty(part: GrammarTables | bytes) -> bool:
     return part == b"" if isinstance(part, bytes) else part.accepts_empty
+
+
+def has_temperatures(tables: GrammarTables) -> bool:
+    """Return whether a part of a grammar has a temperature of sampling."""
+    return isinstance(tables.source, ComposedRules) and tables.source.has_temperatures
 
 
 def has_text(tables: GrammarTables) -> bool:

@@ -228,6 +228,19 @@ class Matcher:
     def _has_ended(self) -> bool:
         return self._ended_by >= 0
 
+    @property
+    def temperature(self) -> float | None:
+        """The temperature that the grammar asks for at the next token; None where it asks for none.
+
+        Rules of a Lark grammar may have one, as in `name[temperature=0.7]: /.*/`. It counts while a text of the rule is
+        under way, and where one may begin; of several, the highest one counts.
+        """
+        if not self._compiled.has_temperatures or self._has_ended():
+            return None
+        from structgen.engine.matching.temperatures import temperature_of  # few grammars have any
+
+        return self.ask(temperature_of)
+
     # -- why --------------------------------------------------------------------------------------------------------
 
     def explain(self, token_id: int) -> Explanation:
