@@ -132,11 +132,15 @@ class _Scope:
         for rule in grammar.tree.rules:
             self.rules.setdefault(rule.name, []).append(rule)
         self._parts: dict[int, Part] = {}
-        self._kept: list[ast.Expression] = []  # whose ids are keys of `_parts`
-        self._terminals: dict[int, ast.Expression] = {}
+        self._terminals: dict[int, ast.RegexTerminal] = {}
         self._inner: dict[int, _Scope] = {}
         self._holding = self._find_holding()
         self._holds: dict[int, bool] = {}
+        # Names of the parts, by id. They must not depend on the texts that are read: compiled parts are cached by them.
+        self._names: dict[int, int] = {}
+        for rule in grammar.tree.rules:
+            for node in (*nodes_of(rule.body), *self._terminals_of(rule)):
+                self._names.setdefault(id(node), len(self._names))
 
     def _find_holding(self) -> set[str]:
         """Return the names of rules from which a capture can be reached."""
@@ -167,12 +171,19 @@ class _Scope:
             )
         return known
 
-    def inner(self, bound: BoundSchema) -> _Scope:
+    def _terminals_of(self, rule: ast.Rule) -> list[ast.RegexTerminal]:
+        """Return the regexes of a rule's captures as terminals."""
+        found = rule.capturing
+        regexes = () if found is None else (found.text, found.suffix, found.ignored)
+        return [self._terminals.setdefault(id(one), ast.RegexTerminal(one)) for one in regexes if one is not None]
+
+    def inner(self, hole: ast.Hole) -> _Scope:
         """Return the scope of a grammar in this one."""
-        found = self._inner.get(id(bound))
+        found = self._inner.get(id(hole))
         if found is None:
-            identity = f"{len(self._inner)}, {bound.name} in {self._identity}"
-            found = self._inner[id(bound)] = _Scope(bound.schema, identity, self._compile_part)
+            bound: BoundSchema = hole.content  # type: ignore[assignment]
+            identity = f"hole {self._names[id(hole)]} of {self._identity}"
+            found = self._inner[id(hole)] = _Scope(bound.schema, identity, self._compile_part)
         return found
 
     def part(self, body: ast.Expression) -> Part | None:
@@ -184,13 +195,12 @@ class _Scope:
             rules = self._reachable(body)
             tree = ast.Grammar((ast.Rule(_PART, body), *rules), _PART)
             bound = tuple([hole.content for hole in holes_of(tree) if isinstance(hole.content, BoundSchema)])
-            source = f"part {len(self._parts)} of {self._identity}"
+            source = f"part {self._names[id(body)]} of {self._identity}"
             try:
                 part = self._compile_part(Grammar("llguidance", source, False, tree, start=_PART, bound=bound))
             except GrammarError:
                 return None
             self._parts[id(body)] = part
-            self._kept.append(body)
         return part
 
     def parts(self, bodies: Sequence[ast.Expression]) -> list[Part] | None:
@@ -200,7 +210,7 @@ class _Scope:
 
     def parts_of_regexes(self, regexes: Sequence[Regex]) -> list[Part] | None:
         """Return the compiled grammars of some regexes of a rule's captures; None if one has no text."""
-        return self.parts([self._terminals.setdefault(id(one), ast.RegexTerminal(one)) for one in regexes])
+        return self.parts([self._terminals[id(one)] for one in regexes])
 
     def _reachable(self, body: ast.Expression) -> list[ast.Rule]:
         names: dict[str, None] = {}
@@ -249,7 +259,7 @@ class _Reading:
                 if self._fits(scope, rule.body, span):
                     return [(scope, rule.body, span), (scope, rule, span)]
         elif isinstance(body, ast.Hole):
-            inner = scope.inner(body.content)  # type: ignore[arg-type]
+            inner = scope.inner(body)
             return [(inner, ast.Reference(inner.grammar.tree.start), span)]
         elif isinstance(body, ast.Sequence):
             parts = scope.parts(body.parts)

@@ -77,7 +77,7 @@ class Spans:
 
         Args:
             item: the part.
-            items: any number of texts of the part. The piece is such a text.
+            items: any number of texts of the part, with or without none. The piece is such a text.
             start: where the piece begins.
             end: where it ends.
         """
@@ -86,7 +86,7 @@ class Spans:
         while at < end:
             ends = self.ends(item, at, end)
             cuts = ends[bisect_left(ends, at + 1) :]
-            cut = next((cut for cut in reversed(cuts) if self._leads((items,), cut, end)), None)
+            cut = next((cut for cut in reversed(cuts) if cut == end or self._leads((items,), cut, end)), None)
             if cut is None:
                 break
             found.append((at, cut))
