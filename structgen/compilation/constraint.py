@@ -134,6 +134,7 @@ class Constraint(Generic[T]):
             list of all. Empty for a grammar without captures, and for a text that does not fit.
 
         Example:
+            >>> vocabulary = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
             >>> grammar = structgen.Grammar.lark('start: "x=" value\nvalue[capture]: /[0-9]+/')
             >>> structgen.compile(grammar, vocabulary).captures("x=12")
             {'value': '12'}
