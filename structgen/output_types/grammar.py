@@ -152,9 +152,8 @@ class Grammar:
         r"""Make a grammar from Lark text.
 
         Where the text may end, the model chooses between ending and going on. A text belongs to the grammar if some
-        division into terminals fits the rules; no lexer takes the longest terminal. Texts of `%ignore` may follow each
-        terminal. docs/other-engines.md lists what is read and what is refused. docs/lark.md shows llguidance's
-        captures, lazy rules and grammars within grammars.
+        division into terminals fits the rules. Texts of `%ignore` may follow each terminal. docs/other-engines.md lists
+        what is read and what is refused, docs/lark.md shows llguidance's captures, lazy rules and nested grammars.
 
         A grammar of the Python toolkit with `%declare _INDENT _DEDENT` is read as Lark's `PythonIndenter` and its lexer
         read it: a keyword is not the begin of a longer name, and blocks are indented.
@@ -165,8 +164,7 @@ class Grammar:
             start: the rule where a text begins.
             import_paths: the folders of the files that `%import` names: `%import .numbers.INT` reads `numbers.lark` in
                 one of them. Without folders, only `common` can be imported.
-            bind: what each `@name` in it stands for: anything that `structgen.compile` accepts. The options of
-                `compile` hold for these schemas.
+            bind: what each `@name` in it stands for, as in `Grammar.kbnf`.
             limits: bounds on its size.
 
         Raises:

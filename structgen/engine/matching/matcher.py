@@ -397,15 +397,13 @@ class Matcher:
     def _advance(self, text: bytes) -> None:
         """Move to the set that the bytes have reached."""
         ends = self._compiled.eager and text and self._compiled.sets.table.accepting[self._reached]
-        if ends and not self._has_ended() and (not self._prefix or self._has_begun(text)):
-            self._ended_by = len(self._texts)
+        if ends and not self._has_ended():
+            read = sum(map(len, self._texts)) + len(text) if self._prefix else 1
+            if read > len(self._prefix):  # more than the prefix
+                self._ended_by = len(self._texts)
         self._sets_before.append(self._set)
         self._texts.append(text)
         self._set = self._reached
-
-    def _has_begun(self, text: bytes) -> bool:
-        """Return whether the text is longer than the prefix with these bytes."""
-        return sum(map(len, self._texts)) + len(text) > len(self._prefix)
 
     def _follow_known(self, text: bytes) -> bool:
         """Return whether steps computed before allow all of the bytes; leave the last set in `_reached`."""
