@@ -145,7 +145,9 @@ def from_grammar(
             bound, part = parts[id(content)]
             with _errors_in(bound):
                 found = part.tables(limits, deadline, is_empty, narrowed, vocabulary)
-            return found if bound.temperature is None else replace(found, temperature=bound.temperature)
+            if bound.temperature is None and not bound.max_tokens:
+                return found
+            return replace(found, temperature=bound.temperature, max_tokens=bound.max_tokens)
 
         found = normalize(
             grammar.tree,

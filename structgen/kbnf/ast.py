@@ -208,11 +208,13 @@ class Hole:
         content: what its texts are. KBNF does not look into it; `normalize` is given its tables. Readers leave a schema
             as its JSON text and its line, the name of a grammar as this name, and a grammar within a grammar as a tree.
         temperature: of sampling, within these texts; None to leave it as it is.
+        max_tokens: the number of tokens after which such a text ends; 0 for no bound.
     """
 
     name: str
     content: object
     temperature: float | None = None
+    max_tokens: int = 0
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -32,6 +32,7 @@ class BoundSchema:
         options: options for reading this schema only (`SchemaArguments`); those of `compile` hold for all others.
         location: for messages: what it is, and where; by default the bound nonterminal.
         temperature: of sampling, within its texts; None to leave it as it is.
+        max_tokens: the number of tokens after which its text ends; 0 for no bound.
     """
 
     name: str
@@ -39,6 +40,7 @@ class BoundSchema:
     options: Mapping[str, Any] = field(default_factory=dict)
     location: str = ""
     temperature: float | None = None
+    max_tokens: int = 0
 
     def __post_init__(self) -> None:
         if isinstance(self.schema, (dict, list)):
@@ -52,7 +54,7 @@ class BoundSchema:
 
     def _content(self) -> Any:
         """Return what tells this schema from all others."""
-        return self.name, _told(self.schema), repr(sorted(self.options.items())), self.temperature
+        return self.name, _told(self.schema), repr(sorted(self.options.items())), self.temperature, self.max_tokens
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BoundSchema) and (self is other or self._content() == other._content())
@@ -111,7 +113,7 @@ def with_written_schemas(
         content = hole.content
         if isinstance(content, BoundSchema):
             return hole
-        key = (id(content) if isinstance(content, ast.Grammar) else content, hole.temperature)
+        key = (id(content) if isinstance(content, ast.Grammar) else content, hole.temperature, hole.max_tokens)
         if key not in found:
             found[key] = _written_schema(hole, bind or {}, f"{len(found)} in {source}", make)
         return ast.Hole(hole.name, found[key])
@@ -130,6 +132,7 @@ def _written_schema(
         return replace(bind[content], temperature=hole.temperature)
     if isinstance(content, ast.Grammar) and make is not None:
         tree, written = with_written_schemas(content, bind, source, make)
-        return BoundSchema(hole.name, make(source, tree, written), {}, f"the grammar {hole.name!r}", hole.temperature)
+        schema, location = make(source, tree, written), f"the grammar {hole.name!r}"
+        return BoundSchema(hole.name, schema, {}, location, hole.temperature, hole.max_tokens)
     text, line = content
     return BoundSchema(hole.name, json.loads(text), {}, f"the schema in line {line}", hole.temperature)

@@ -1,7 +1,8 @@
 """Lazy rules, suffixes, stops, captures and grammars in grammars beside llguidance: masks on random walks, captures.
 
 Not looked at here, as docs/lark.md lists it: a lazy rule whose body may be empty; a `stop` of several tokens, or one
-that the rules after it do not write; a lexer that takes the longest terminal; and JSON that only one of both writes.
+that the rules after it do not write; a lexer that takes the longest terminal; JSON that only one of both writes; and
+bounds on tokens of which llguidance counts one more.
 """
 
 from __future__ import annotations
@@ -36,6 +37,12 @@ SAME = [
     'start: x "b"\nx[stop="b"]: /[abc]*/',
     'start: x "b" "c"\nx[stop="b"]: /.*/',
     'start: x "b"\nx[temperature=0.5]: /a+/',
+    # The text of a rule is in at most so many tokens. (Where a text ends is clear here.)
+    'start: x "b"\nx[max_tokens=3]: /a*/',
+    'start: "aa" x "b"\nx[max_tokens=2]: /a+/',
+    "start: x*\nx[max_tokens=2]: /a+/",
+    'start: x "b"\nx[stop="b", max_tokens=3, temperature=0.7]: /[abc]*/',
+    'start: x "b"\nx[max_tokens=3]: /[é-ü€]+/',
     # A lazy rule ends the others that began with it.
     "start: a | b\na[lazy]: /[a-z]*x/\nb: /[a-z]*/",
     'start: a "1" | b "2"\na[lazy]: /[a-z]*x/\nb: /[a-z]*x/',

@@ -43,6 +43,7 @@ __all__ = [
     "ComposedRules",
     "composed",
     "concatenation",
+    "counts_tokens",
     "has_temperatures",
     "has_text",
     "repetition",
@@ -185,6 +186,22 @@ class ComposedRules(ABC):
             found = source.temperature(inner)
         own: float | None = self.grammars[part].temperature
         return own if found is None else found
+
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether a part, or a part of a part, has a bound on its tokens."""
+        return any(tables.max_tokens > 0 or counts_tokens(tables) for tables in self.grammars)
+
+    def max_tokens(self, key: Any) -> int:
+        """Return the bound on the tokens of a nonterminal's texts; 0 for none."""
+        part, inner = key
+        if part == OWN:
+            return 0
+        source = self.sources[part]
+        if isinstance(source, ComposedRules) and not isinstance(inner, int):
+            return source.max_tokens(inner)
+        own: int = self.grammars[part].max_tokens
+        return own
 
     def is_written(self, key: Any) -> bool:
         """Return whether a nonterminal was written down: in tables, or by a composition. These are few."""
@@ -387,7 +404,8 @@ def _text_only(grammars: Sequence[GrammarTables]) -> list[GrammarTables]:
     found = []
     for tables in grammars:
         if _may_hold_marks(tables):
-            tables = replace(with_terminals(tables, _TextOnly()), temperature=tables.temperature)
+            text = with_terminals(tables, _TextOnly())
+            tables = replace(text, temperature=tables.temperature, max_tokens=tables.max_tokens)
         found.append(tables)
     return found
 
@@ -416,6 +434,11 @@ def _is_same(symbol: Symbol | Lookahead, other: Symbol | Lookahead) -> bool:
 
 def _may_be_empty(part: GrammarTables | bytes) -> bool:
     return part == b"" if isinstance(part, bytes) else part.accepts_empty
+
+
+def counts_tokens(tables: GrammarTables) -> bool:
+    """Return whether a part of a grammar has a bound on its tokens."""
+    return isinstance(tables.source, ComposedRules) and tables.source.counts_tokens
 
 
 def has_temperatures(tables: GrammarTables) -> bool:

@@ -25,6 +25,7 @@ cdef class CompiledGrammar:
     cdef readonly tuple spellings
     cdef readonly bint has_marks
     cdef readonly bint has_temperatures
+    cdef readonly bint counts_tokens
     cdef readonly bint eager
     cdef readonly object limits
     cdef Deadline _deadline     # of the turn under way

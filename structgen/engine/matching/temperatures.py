@@ -21,7 +21,7 @@ def temperature_of(compiled: CompiledGrammar, set_id: int) -> float | None:
     sets.close(set_id)
     found: float | None = None
     for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
-        position, group = sets.scans.position[scan], sets.scans.group[scan]
+        position, group = rules.first_position(sets.scans.position[scan]), sets.scans.group[scan]
         rule = rules.rule_at(position)
         head = rules.head_of(rule) if rule >= 0 else -1
         key = rules.key_of(head) if head >= 0 else None

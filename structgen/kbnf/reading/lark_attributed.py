@@ -6,7 +6,7 @@ from typing import NoReturn, Protocol
 
 from structgen.engine.regex import tree as rx
 from structgen.kbnf import ast
-from structgen.kbnf.reading.lark_attributes import Attributes, before_stop
+from structgen.kbnf.reading.lark_attributes import Attributes, before_stop, ends_anywhere
 from structgen.kbnf.reading.lark_items import Definition
 from structgen.kbnf.reading.lark_lexer import LarkToken
 
@@ -58,10 +58,17 @@ def attributed(reader: AttributeReader, definition: Definition) -> tuple[ast.Exp
         regex = _before_stop(reader, attributes, regex)
     elif attributes.is_lazy:
         regex = rx.Early(regex)
+    if attributes.max_tokens and not ends_anywhere(regex):
+        reader.fail(
+            attributes.at["max_tokens"],
+            "'max_tokens' is for rules whose text may end after each character, as /.*/",
+            hint="a text that is cut would fit no rule; bound its characters, as in /.{0,200};/",
+        )
     found: ast.Expression = ast.RegexTerminal(regex)
-    if attributes.temperature is not None:
+    if attributes.temperature is not None or attributes.max_tokens:
         name = definition.name.text
-        found = ast.Hole(name, ast.Grammar((ast.Rule(name, found),), name), attributes.temperature)
+        inner = ast.Grammar((ast.Rule(name, found),), name)
+        found = ast.Hole(name, inner, attributes.temperature, attributes.max_tokens)
     return reader.skipping(found), captures
 
 
@@ -69,7 +76,8 @@ def _terminal(reader: AttributeReader, definition: Definition, attributes: Attri
     """Return the regex of a body that must be a terminal."""
     for token in definition.body:
         if token.kind in ("rule", "special", "nested") or token.text == "%json":
-            name = next(name for name in attributes.at if name not in ("capture", "stop_capture"))
+            names = ("lazy", "stop", "suffix", "max_tokens", "temperature")
+            name = next(name for name in names if name in attributes.at)
             also = "" if attributes.needs_terminal else ", or one @name, %json or %lark"
             what = f"the rule {token.text!r}" if token.kind == "rule" else token.text
             reader.fail(token, f"the attribute {name!r} needs a body that is a terminal{also}; this uses {what}")

@@ -5,6 +5,7 @@ r"""The attributes of an llguidance rule, and the regexes of rules that end at t
     lazy           the shortest texts of the body: /[0-9]+/ is one digit
     suffix="x"     the body and the suffix, together the shortest texts; a capture has the part before the suffix
     stop="x"       the texts of the body in which `x` does not begin; the rules after it write `x`, or do not
+    max_tokens=9   the texts of the body; after nine tokens they end, so each must be a text wherever it ends
 
 In llguidance, the model writes the text of a `stop`, which is then hidden from it. Here it is not written: the rule
 ends where it would begin.
@@ -16,16 +17,18 @@ import re
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.regex import tree as rx
 from structgen.kbnf.reading.kbnf_lexer import fail
 from structgen.kbnf.reading.lark_lexer import LarkToken, text_of
 
-__all__ = ["Attributes", "before_stop", "read_attributes"]
+__all__ = ["Attributes", "before_stop", "ends_anywhere", "read_attributes"]
 
 _FLAGS = frozenset({"lazy", "capture"})
 _TEXTS = frozenset({"capture", "stop_capture"})
 _TERMINALS = frozenset({"stop", "suffix"})
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_MAX_DIGITS = 9  # of max_tokens
 _MAX_STOPS = 1000  # texts of a `stop`
 
 
@@ -39,6 +42,7 @@ class Attributes:
         is_lazy: whether it has the attribute `lazy`.
         stop, suffix: the tokens of their values; empty for none.
         temperature: of sampling; None to leave it as it is.
+        max_tokens: the number of tokens after which its text ends; 0 for no bound.
         at: the token of each attribute's name, by name.
     """
 
@@ -48,12 +52,13 @@ class Attributes:
     stop: list[LarkToken] = field(default_factory=list)
     suffix: list[LarkToken] = field(default_factory=list)
     temperature: float | None = None
+    max_tokens: int = 0
     at: dict[str, LarkToken] = field(default_factory=dict)
 
     @property
     def needs_terminal(self) -> bool:
         """Whether the body must be a terminal: it is if the rule ends at the first chance."""
-        return self.is_lazy or bool(self.stop or self.suffix)
+        return self.is_lazy or bool(self.stop or self.suffix or self.max_tokens)
 
 
 def read_attributes(text: str, rule: LarkToken, tokens: list[LarkToken]) -> Attributes:
@@ -87,10 +92,7 @@ def read_attributes(text: str, rule: LarkToken, tokens: list[LarkToken]) -> Attr
 def _add(found: Attributes, text: str, rule: LarkToken, part: list[LarkToken]) -> None:
     """Add one attribute, such as `lazy` or `suffix="x"`."""
     name, value = part[0], part[2:]
-    if name.text == "max_tokens":
-        hint = "bound its characters, as in /.{0,200}/"
-        _fail(text, name, "'max_tokens' is not supported: it cuts a text where it fits no rule", hint=hint)
-    if name.text not in _FLAGS | _TEXTS | _TERMINALS | {"temperature"}:
+    if name.text not in _FLAGS | _TEXTS | _TERMINALS | {"temperature", "max_tokens"}:
         _fail(text, name, f"the attribute {name.text!r} is not supported")
     if name.text in found.at or (name.text in _TERMINALS and found.at.keys() & _TERMINALS):
         which = "stop or suffix" if name.text in _TERMINALS else repr(name.text)
@@ -113,6 +115,11 @@ def _add(found: Attributes, text: str, rule: LarkToken, part: list[LarkToken]) -
         if len(value) != 1 or value[0].kind != "string":
             _fail(text, value[0], f"expected {_form(name.text)}")
         setattr(found, name.text, text_of(text, value[0])[0])
+    elif name.text == "max_tokens":
+        digits = value[0].text if len(value) == 1 else ""
+        if not (digits.isdecimal() and len(digits) <= _MAX_DIGITS and int(digits)):
+            _fail(text, value[0], f"max_tokens is a number from 1 up, of at most {_MAX_DIGITS} digits")
+        found.max_tokens = int(digits)
     else:
         written = text[value[0].offset : value[-1].offset + len(value[-1].text)]
         if not _NUMBER.fullmatch(written):
@@ -126,6 +133,8 @@ def _form(name: str) -> str:
         return "'lazy' without a value"
     if name == "temperature":
         return "a number, as in temperature=0.7"
+    if name == "max_tokens":
+        return "a number, as in max_tokens=100"
     return f'{name}="…"'
 
 
@@ -167,6 +176,16 @@ def before_stop(body: rx.Regex, stop: rx.Regex) -> rx.Regex | None:
         refused = [*whole, *([rx.sequence(body, rx.literal_set(begun))] if begun else [])]
         found.append(rx.difference(body, rx.choice(*refused)))
     return rx.choice(*found)
+
+
+def ends_anywhere(regex: rx.Regex) -> bool:
+    """Return whether a text may end after each of its characters: what it begins with is a text, too.
+
+    >>> ends_anywhere(rx.star(rx.Literal(b"a"))), ends_anywhere(rx.star(rx.Literal(b"ab")))
+    (True, False)
+    """
+    begun = rx.intersection(rx.plus(rx.ANY_CHAR), rx.Complement(regex))
+    return AutomatonStore().is_empty(rx.intersection(regex, rx.sequence(begun, rx.ANY_BYTES)))
 
 
 def _texts_of(regex: rx.Regex) -> list[bytes] | None:
