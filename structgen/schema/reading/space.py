@@ -398,16 +398,13 @@ class Space:
             self.spend(NOTHING)
         result = left.intersect(right)
         if len(result.objects) > 1 and (absorb or (len(left.objects) > 1 and len(right.objects) > 1)):
-            result = self._simple_nodes().without_dead(result, every_key=absorb)
+            if self._simple is None:
+                is_exact = not self.options.lenient
+                self._simple = SimpleNodes(self._is_simple, self.shape, self._known_scalar, is_exact=is_exact)
+            result = self._simple.without_dead(result, every_key=absorb)
             if absorb and len(result.objects) <= _MAX_ABSORBED:
                 result = result.absorbed()
         return self.spend(result)
-
-    def _simple_nodes(self) -> SimpleNodes:
-        if self._simple is None:
-            is_exact = not self.options.lenient
-            self._simple = SimpleNodes(self._is_simple, self.shape, self._known_scalar, is_exact=is_exact)
-        return self._simple
 
     def _is_simple(self, atom: int) -> bool:
         """Return whether an atom's subschema asserts only `enum`, `const`, and keywords without schemas in them."""
