@@ -118,6 +118,11 @@ class ServedSequence:
             words[token_id >> 5] |= 1 << (token_id & 31)
 
     @property
+    def vocab_size(self) -> int:
+        """The number of tokens of the vocabulary."""
+        return self._vocabulary.size
+
+    @property
     def has_ended(self) -> bool:
         """True once an end token was read. Before, a text may be whole, but the model has not ended it."""
         return self._ended_at is not None

@@ -1,4 +1,4 @@
-"""Fixtures of the tests that need the real vLLM: `make test-vllm` builds its environment, elsewhere they are skipped."""
+"""Fixtures of the tests with the real vLLM: `make test-vllm` builds its environment; elsewhere they are skipped."""
 
 import importlib.util
 import os

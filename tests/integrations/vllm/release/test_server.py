@@ -135,13 +135,13 @@ def test_a_reasoning_parser(model, tmp_path):
     arguments = ("--reasoning-parser", "deepseek_r1")
     with Server(model, tmp_path / "server.log", arguments=arguments) as server:
         client = openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0)
-        # The model does not reason; it is made to, by a bias for the mark that ends its reasoning.
+        # The model does not reason. A bias lets it write the mark that ends the reasoning.
         answer = client.chat.completions.create(
             model="model",
             messages=QUESTION,
             max_tokens=120,
             temperature=0,
-            logit_bias={"7": 24},
+            logit_bias={"7": 100},
             extra_body={"structured_outputs": {"json": PERSON}},
         )
         client.close()
