@@ -15,6 +15,7 @@ from typing import Any
 
 QUESTION = [{"role": "user", "content": "Tell me about a person, or about the number 42."}]
 ANSWER_TOKENS = 120
+INTERPRETED = "v2" in sys.argv  # Triton's interpreter takes a second for some tokens
 
 
 def interpret_triton() -> None:
@@ -66,7 +67,7 @@ def structured(repeats: int, **sampling: Any) -> list[Any]:
     from vllm import SamplingParams
     from vllm.sampling_params import StructuredOutputsParams
 
-    options = {"max_tokens": ANSWER_TOKENS, "temperature": 1.0, **sampling}
+    options = {"max_tokens": 40 if INTERPRETED else ANSWER_TOKENS, "temperature": 1.0, **sampling}
     return [
         SamplingParams(structured_outputs=StructuredOutputsParams(**asked), seed=seed, **options)
         for seed in range(repeats)
@@ -88,7 +89,7 @@ def count(found: list[tuple[str, str]], times: int = 1) -> dict[str, Any]:
 def run_backend(model: str, repeats: int) -> dict[str, Any]:
     """All kinds of requests, n answers each."""
     llm = make(model)
-    times = 4
+    times = 1 if INTERPRETED else 4
     return count(answers(llm, structured(repeats, n=times)), times)
 
 
@@ -104,7 +105,7 @@ def run_processor(model: str, repeats: int) -> dict[str, Any]:
         SamplingParams(
             extra_args={"structgen": json.dumps(one) if seed % 2 else one},
             seed=seed,
-            max_tokens=ANSWER_TOKENS,
+            max_tokens=40 if INTERPRETED else ANSWER_TOKENS,
             temperature=1.0,
         )
         for seed in range(repeats)
@@ -167,7 +168,7 @@ def run_contradictions(model: str, repeats: int) -> dict[str, Any]:
 def main() -> None:
     """Make one run, and print its result."""
     model, name, *more = sys.argv[1:]
-    if "v2" in more:
+    if INTERPRETED:
         interpret_triton()
     repeats = next((int(one) for one in more if one.isdigit()), 1)
     print("RESULT " + json.dumps(globals()[f"run_{name}"](model, repeats)), flush=True)

@@ -40,13 +40,13 @@ def run(model, release_folder):
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_every_kind_of_request(run, runner):
     result = run("backend", "1" if runner else "3", *runner)
-    assert result["ended"] >= 0.9 * result["answers"]
+    assert result["ended"] >= (0.6 if runner else 0.9) * result["answers"]
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_the_logits_processor(run, runner):
     result = run("processor", "1" if runner else "3", *runner)
-    assert result["ended"] >= 0.9 * result["answers"]
+    assert result["ended"] >= (0.6 if runner else 0.9) * result["answers"]
     texts = [text for text, _ in result["contradictions"]]
     assert texts == ["", "abc", "abc", "abc"]
 
