@@ -47,12 +47,15 @@ ACYCLIC = {*PLAIN, *(f"engine.{part}" for part in ENGINE), "schema.rules.states"
 from the garbage collector: every 250 schemas it would go through all that the process holds, for 0.2 s beside
 transformers."""
 
-VECTORS = {"engine.vocabulary.bitmask", "engine.vocabulary.bitmask_kernel"}
+VECTORS = {"engine.arrays", "engine.masks.set_masks", "engine.vocabulary.bitmask", "engine.vocabulary.bitmask_kernel"}
 """Modules for gcc's -O3: it makes vectors of their loops, and a row of logits takes 12 µs instead of 41. Elsewhere -O2
 gives smaller code, and masks take a twentieth less time."""
 
 SHARED = "structgen._cython_runtime"
 """The module with Cython's own functions: with a copy in each module, gcc would work twice as long."""
+COPIES = {"engine.arrays", "engine.masks.set_masks"}
+"""Modules with a copy of these functions all the same: they copy masks and arrays, which costs 100 instructions more by
+the general function."""
 
 PROCESSES = (os.cpu_count() or 0) if sys.platform == "linux" else 0
 """Of Cython: forked ones, which have the defaults that are set here."""
@@ -76,24 +79,24 @@ def extensions() -> list[Extension]:
         multiprocessing.set_start_method("fork", force=True)
     shared = Extension(SHARED, [f"{SHARED.replace('.', '/')}.c"], extra_compile_args=_flags(SHARED))
     built: list[Extension] = _translated([shared], DIRECTIVES)
-    for is_plain in (False, True):
-        for is_acyclic in (False, True):
-            alike = [
-                extension
-                for extension in found
-                if (_part(extension) in PLAIN) == is_plain and (_part(extension) in ACYCLIC) == is_acyclic
-            ]
-            # A class's own `no_gc` is a decorator beside it, for which plain Python would need Cython.
-            Options.get_directive_defaults()["no_gc"] = is_acyclic
-            directives = DIRECTIVES | ({"boundscheck": True, "wraparound": True} if is_plain else {})
-            built += _translated(alike, directives)
+    alike: dict[tuple[bool, bool, bool], list[Extension]] = {}
+    for extension in found:
+        part = _part(extension)
+        alike.setdefault((part in PLAIN, part in ACYCLIC, part in COPIES), []).append(extension)
+    for (is_plain, is_acyclic, has_copies), extensions_alike in alike.items():
+        # A class's own `no_gc` is a decorator beside it, for which plain Python would need Cython.
+        Options.get_directive_defaults()["no_gc"] = is_acyclic
+        directives = DIRECTIVES | ({"boundscheck": True, "wraparound": True} if is_plain else {})
+        built += _translated(extensions_alike, directives, shared=None if has_copies else SHARED)
     built.sort(key=lambda extension: -os.path.getsize(extension.sources[0]))  # or a large one would be alone at the end
     for extension in built:
         extension.optional = BUILD != "require"  # cythonize does not take it over from what it was given
     return built
 
 
-def _translated(extensions: list[Extension], directives: dict[str, object]) -> list[Extension]:
+def _translated(
+    extensions: list[Extension], directives: dict[str, object], shared: str | None = SHARED
+) -> list[Extension]:
     """Return extensions whose sources are C."""
     from Cython.Build import cythonize
 
@@ -103,7 +106,7 @@ def _translated(extensions: list[Extension], directives: dict[str, object]) -> l
         build_dir="build",
         quiet=True,
         nthreads=PROCESSES,
-        shared_utility_qualified_name=SHARED,
+        shared_utility_qualified_name=shared,
     )
     return found
 

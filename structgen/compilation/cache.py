@@ -9,9 +9,9 @@ The cache lives in memory only and is never pickled: nothing that comes with a r
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
 
 from structgen.engine.fork_safety import forkable_lock
 from structgen.engine.grammar.composition import ComposedRules
@@ -37,15 +37,41 @@ SMALL_KEY = 4_096  # characters that the other numbers cover
 
 
 class _Entry:
-    """A compiled grammar of the cache, and its estimated bytes when they were last computed."""
+    """A compiled grammar of the cache, by its key; at first one that is still to be compiled.
 
-    __slots__ = ("compiled", "key", "key_bytes", "size_bytes")
+    Its hash is computed once, as the key holds all options, and each step of the cache needs the hash.
 
-    def __init__(self, key: Hashable, compiled: CompiledGrammar) -> None:
+    Attributes:
+        key: everything that the grammar depends on.
+        lock: held while the grammar is compiled; None before and after.
+        compiled: the grammar; None before it is there.
+        error: why there is none.
+        size_bytes: the grammar's estimated bytes when they were last computed.
+    """
+
+    __slots__ = ("_hash", "compiled", "error", "key", "key_bytes", "lock", "size_bytes")
+
+    def __init__(self, key: Hashable) -> None:
         self.key = key
-        self.key_bytes = KEY_BYTES * max(0, _text_length(key) - SMALL_KEY)
-        self.compiled = compiled
+        self._hash = hash(key)
+        self.key_bytes = 0
+        self.lock: threading.Lock | None = None
+        self.compiled: CompiledGrammar | None = None
+        self.error: BaseException | None = None
         self.size_bytes = 0
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, _Entry) and self._hash == other._hash and self.key == other.key)
+
+    def result(self) -> CompiledGrammar:
+        """Return the grammar, or raise the error."""
+        if self.error is not None:
+            raise self.error
+        assert self.compiled is not None
+        return self.compiled
 
 
 class CompileCache:
@@ -61,10 +87,10 @@ class CompileCache:
     def __init__(self, size_bytes: Callable[[CompiledGrammar], int]) -> None:
         self._size_bytes = size_bytes
         self._lock = forkable_lock()
-        self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
+        self._entries: OrderedDict[_Entry, _Entry] = OrderedDict()
         self._used_before: _Entry | None = None
         self._total_bytes = 0
-        self._under_way: dict[Hashable, Future[CompiledGrammar]] = {}
+        self._under_way: dict[_Entry, _Entry] = {}
 
     def get(self, key: Hashable, make: Callable[[], CompiledGrammar], *, max_bytes: int) -> CompiledGrammar:
         """Return the compiled grammar of a key. The first caller makes it, others wait for it.
@@ -75,23 +101,28 @@ class CompileCache:
             max_bytes: the least recently used grammars are dropped until all together have at most so many bytes; the
                 grammar that is asked for stays.
         """
+        asked = _Entry(key)
         while True:
             with self._lock:
-                entry = self._entries.get(key)
+                entry = self._entries.get(asked)
                 if entry is not None:
-                    self._entries.move_to_end(key)
+                    self._entries.move_to_end(entry)
                     self._shrink(entry, max_bytes)
-                    return entry.compiled
-                future = self._under_way.get(key)
-                is_maker = future is None
-                if future is None:
-                    future = self._under_way[key] = Future()
-            if is_maker:
-                self._make(key, make, future, max_bytes)
-                return future.result()
-            error = future.exception()
-            if error is None or isinstance(error, Exception):
-                return future.result()
+                    return entry.result()
+                entry = self._under_way.setdefault(asked, asked)
+                lock = entry.lock = entry.lock or threading.Lock()
+                if entry is asked:
+                    lock.acquire()
+            if entry is asked:
+                try:
+                    self._make(entry, make, max_bytes)
+                finally:
+                    lock.release()
+                return entry.result()
+            with lock:
+                pass
+            if entry.error is None or isinstance(entry.error, Exception):
+                return entry.result()
             # The thread that made it was interrupted, with an error of its own: this one begins anew.
 
     def clear(self) -> None:
@@ -108,21 +139,18 @@ class CompileCache:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def _make(
-        self, key: Hashable, make: Callable[[], CompiledGrammar], future: Future[CompiledGrammar], max_bytes: int
-    ) -> None:
+    def _make(self, entry: _Entry, make: Callable[[], CompiledGrammar], max_bytes: int) -> None:
         try:
-            compiled = make()
+            entry.compiled = make()
         except BaseException as error:
-            with self._lock:
-                del self._under_way[key]
-            future.set_exception(error)
-            return
+            entry.error = error
         with self._lock:
-            del self._under_way[key]
-            entry = self._entries[key] = _Entry(key, compiled)
-            self._shrink(entry, max_bytes)
-        future.set_result(compiled)
+            entry.lock = None
+            del self._under_way[entry]
+            if entry.compiled is not None:
+                entry.key_bytes = KEY_BYTES * max(0, _text_length(entry.key) - SMALL_KEY)
+                self._entries[entry] = entry
+                self._shrink(entry, max_bytes)
 
     def _shrink(self, used: _Entry, max_bytes: int) -> None:
         """Estimate the grammars that may have grown, and drop old ones past the bound.
@@ -133,7 +161,7 @@ class CompileCache:
         """
         self._weigh(used)
         before, self._used_before = self._used_before, used
-        if before is not None and self._entries.get(before.key) is before:
+        if before is not None and self._entries.get(before) is before:
             self._weigh(before)
         self._weigh(next(iter(self._entries.values())))
         while self._total_bytes > max_bytes and len(self._entries) > 1:
@@ -141,7 +169,7 @@ class CompileCache:
             self._total_bytes -= dropped.size_bytes
 
     def _weigh(self, entry: _Entry) -> None:
-        size_bytes = self._size_bytes(entry.compiled) + entry.key_bytes
+        size_bytes = self._size_bytes(entry.result()) + entry.key_bytes
         self._total_bytes += size_bytes - entry.size_bytes
         entry.size_bytes = size_bytes
 
@@ -170,5 +198,5 @@ def _schema_bytes(tables: GrammarTables) -> int:
 def _text_length(key: object) -> int:
     """Return the length of all texts in a key."""
     if isinstance(key, tuple):
-        return sum([_text_length(part) for part in key])
+        return sum([_text_length(part) for part in key if isinstance(part, (str, tuple))])
     return len(key) if isinstance(key, str) else 0

@@ -112,12 +112,14 @@ class SharedState:
 
     Attributes:
         lock: one lock for all tables of the vocabulary. A mask takes microseconds, so threads rarely wait.
+        acquire, release: its methods.
     """
 
     _making = forkable_lock()
 
     def __init__(self) -> None:
         self.lock = forkable_rlock()
+        self.acquire, self.release = self.lock.acquire, self.lock.release  # once, not for each grammar
         self._tables: dict[Limits, SharedTables] = {}
 
     @classmethod
@@ -219,8 +221,8 @@ class CompiledGrammar:
         self.limits = limits
         self._deadline = Deadline(limits.mask_seconds, "mask_seconds", limits.memory_bytes)
         self.epoch = -1
-        self.lock = SharedState.of(self.marked).lock
-        self._acquire, self._release = self.lock.acquire, self.lock.release
+        state = SharedState.of(self.marked)
+        self.lock, self._acquire, self._release = state.lock, state.acquire, state.release
         self.previous: ItemSetStore | None = None
         self.proper: EpochCache | None = None
         self.completions: EpochCache | None = None

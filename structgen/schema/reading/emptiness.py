@@ -10,8 +10,11 @@ from itertools import product
 from math import prod
 
 from structgen.engine.deadlines import spend
-from structgen.schema.algebra import ArraySet, Clause, KeyClass, Node, NumberSet, ObjectSet, Shape, StringSet, meet
+from structgen.schema.algebra import Clause, KeyClass, Node, NumberSet, StringSet, meet
+from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.algebra.counting import can_be_met
+from structgen.schema.algebra.objects import ObjectSet
+from structgen.schema.algebra.shape import Shape
 from structgen.schema.json_text.values import Value
 
 __all__ = ["Sizes", "array_holds", "can_differ", "can_repeat", "children", "holds", "object_holds", "witnesses"]
@@ -124,9 +127,9 @@ def children(shape: Shape) -> list[Node]:
         if array.contains:
             last = array.settled if array.high is None else min(array.settled, array.high - 1)
             for index in range(last + 1):
-                found += (node for _, node in array.cases(index))
+                found += [node for _, node in array.cases(index)]
         if array.repeats:
-            found += (node for node, _ in array.repetitions())
+            found += [node for node, _ in array.repetitions()]
         found += array.prefix
         if array.high is None or array.high > len(array.prefix):
             found.append(array.rest)
@@ -136,12 +139,12 @@ def children(shape: Shape) -> list[Node]:
         if part.overlapping:
             found += [part.at(key) for key in part.required if key not in part.properties]
         for clause in part.clauses:
-            found += (meet(part.at(literal.key), literal.node) for literal in clause)
+            found += [meet(part.at(literal.key), literal.node) for literal in clause]
         if part.somewhere:
             for asked in part.somewhere:
                 found += witnesses(part, asked)
-            for cases in (*map(part.cases, part.properties), *(cases for _, cases in part.key_cases())):
-                found += (node for _, node in cases)
+            for cases in (*map(part.cases, part.properties), *[cases for _, cases in part.key_cases()]):
+                found += [node for _, node in cases]
     return found
 
 
@@ -155,15 +158,20 @@ def holds(shape: Shape, productive: Collection[Node], sizes: Callable[[], Sizes]
     """Return whether a shape has a value, given the nodes that are known to have one."""
     if shape.null or shape.booleans or shape.numbers or shape.strings:
         return True
-    return any(array_holds(part, productive, sizes) for part in shape.arrays) or any(
-        object_holds(part, productive) for part in shape.objects
-    )
+    for array in shape.arrays:
+        if array_holds(array, productive, sizes):
+            return True
+    for part in shape.objects:  # noqa: SIM110  (Cython makes no inner functions of such functions)
+        if object_holds(part, productive):
+            return True
+    return False
 
 
 def array_holds(part: ArraySet, productive: Collection[Node], sizes: Callable[[], Sizes] | None = None) -> bool:
     """Return whether a set of arrays has a member, given the nodes that are known to have a value."""
-    if not all(part.at(i) in productive for i in range(min(part.low, len(part.prefix) + 1))):
-        return False
+    for index in range(min(part.low, len(part.prefix) + 1)):
+        if part.at(index) not in productive:
+            return False
     if part.repeats:
         return can_repeat(part, productive.__contains__)
     if part.repeats is False and sizes is not None:
@@ -221,8 +229,9 @@ def object_holds(part: ObjectSet, productive: Collection[Node]) -> bool:
     for key in part.required:
         if part.at(key) not in productive:
             return False
-    if not all(_may_hold_clause(part, clause, productive) for clause in part.clauses):
-        return False
+    for clause in part.clauses:
+        if not _may_hold_clause(part, clause, productive):
+            return False
     fewest = len(part.required)
     if part.somewhere:
         found = _fewest_keys(part, productive)
@@ -235,13 +244,17 @@ def object_holds(part: ObjectSet, productive: Collection[Node]) -> bool:
     missing = part.low - len(there.union(part.required))
     classes = part.few_classes() if missing > 0 else ()
     if classes is None:  # whether there are enough keys is known once the rules are made
-        return any(node in productive for node in part.class_nodes())
+        return _has_one(part.class_nodes(), productive)
     unnamed = StringSet(excluded=tuple(part.properties))
     for keys, node in classes:
         if missing > 0 and node in productive:
             inside = keys.intersect(unnamed)
             missing -= inside.count(missing) if inside is not None else 0
     return missing <= 0
+
+
+def _has_one(nodes: Collection[Node], productive: Collection[Node]) -> bool:
+    return any(node in productive for node in nodes)
 
 
 def _may_hold_clause(part: ObjectSet, clause: Clause, productive: Collection[Node]) -> bool:

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
-from structgen.schema.algebra import NONE, ArraySet, Case, Node, Shape, complement, meet
+from structgen.schema.algebra import NONE, Case, Node, complement, meet
+from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.algebra.counting import TooManyCounts
+from structgen.schema.algebra.shape import Shape
 from structgen.schema.reading.emptiness import array_holds, children, holds, object_holds
 from structgen.schema.reading.scopes import pointer
 from structgen.schema.reading.space import Space
@@ -108,8 +110,8 @@ def _holds(space: Space, node: Node, shape: Shape, productive: set[Node]) -> boo
 
 def _held(space: Space, shape: Shape, productive: set[Node]) -> Shape:
     """Return a shape without the parts that have no value."""
-    arrays = tuple(part for part in shape.arrays if array_holds(part, productive, space.sizes))
-    objects = tuple(part for part in shape.objects if object_holds(part, productive))
+    arrays = tuple([part for part in shape.arrays if array_holds(part, productive, space.sizes)])
+    objects = tuple([part for part in shape.objects if object_holds(part, productive)])
     if len(arrays) == len(shape.arrays) and len(objects) == len(shape.objects):
         return shape
     return replace(shape, arrays=arrays, objects=objects)

@@ -22,6 +22,7 @@ Content = tuple[Any, ...]
 """The keywords of a flat subschema, in order: for each the name, the type of its value, and the value."""
 
 _FLAT_VALUES = frozenset({str, int, float, bool, type(None)})
+_STR = {str}
 _MAX_SHAPES_KEPT = 4_096  # of one dialect and one reading of formats
 _MAX_READINGS_KEPT = 64
 
@@ -41,7 +42,7 @@ def flat_content(schema: dict[str, Any], dialect: Dialect) -> Content | None:
             if key == SUBSTRING_OF:  # holds the text of one request
                 return None
             if kind not in _FLAT_VALUES or key in REFERENCES:
-                if key != "type" or kind is not list or not all(type(name) is str for name in value):
+                if key != "type" or kind is not list or not set(map(type, value)) <= _STR:
                     return None
                 value = tuple(value)
             found += (key, kind, value)

@@ -15,6 +15,7 @@ from structgen.limits import Limits
 __all__ = ["check_size"]
 
 _MAX_VALUES = 5_000_000
+_FEW_VALUES = 20_000  # written at once, so parts that they share do no harm
 
 
 def check_size(content: Any, limits: Limits) -> int:
@@ -25,15 +26,40 @@ def check_size(content: Any, limits: Limits) -> int:
         limits: `schema_nodes` bounds the values in the text, from five million up.
 
     Returns:
-        The number of values; 0 if parts are shared.
+        The number of values in the text; 0 if they are many and parts are shared.
 
     Raises:
         LimitExceededError: schema_nodes.
         RecursionError: the schema is nested too deeply.
     """
+    count = _count_few(content)
+    if count:
+        return count
     count = _count_unshared(content)
     if not count and _text_size(content, {}) > max(_MAX_VALUES, limits.schema_nodes):
         raise LimitExceededError("schema_nodes", limits.schema_nodes)
+    return count
+
+
+def _count_few(content: Any) -> int:
+    """Return the number of values in the text, shared parts each time; 0 where they are many."""
+    count = 1
+    waiting = [content]
+    while waiting:
+        part = waiting.pop()
+        count += len(part)
+        if count > _FEW_VALUES:
+            return 0
+        if isinstance(part, dict):
+            members = part
+            for value in members.values():
+                if isinstance(value, (dict, list, tuple)):
+                    waiting.append(value)
+        else:
+            for value in part:
+                if isinstance(value, (dict, list, tuple)):
+                    waiting.append(value)
+    spend(count)
     return count
 
 

@@ -68,6 +68,7 @@ _MAX_WITNESS_DEPTH = 12  # levels that are searched for a value when a node is t
 _MAX_COUNTED = 6  # counts of an array whose combinations are searched
 _STRICT = Widening(is_allowed=False)  # shared: it remembers nothing
 _SHAPE_UNITS = 100  # of `spend`: a shape may take long
+_NO_SETS: frozenset[ObjectSet] = frozenset()
 _MAX_ABSORBED = 256  # sets of objects that are compared with each other
 
 
@@ -112,10 +113,10 @@ class Space:
         self._widening = Widening(is_allowed=True) if options.lenient else _STRICT
         self._parts = 0  # parts of all shapes made so far
         self._sizes: Sizes | None = None
-        self._simple = SimpleNodes(self._is_simple, self.shape, self._known_scalar, is_exact=not options.lenient)
+        self._simple: SimpleNodes | None = None  # made when it is needed
         self._fixed: FixedPoint | None = None  # the rounds under way, if a subschema refers to itself
         self.listed: dict[tuple[int, str, int], tuple[Any, Shape]] = {}
-        self.dead: set[ObjectSet] = set()
+        self.dead = _NO_SETS
         self._questions = 0  # questions under way that an answer "not known" suffices for
 
     def sizes(self) -> Sizes:
@@ -397,6 +398,9 @@ class Space:
             self.spend(NOTHING)
         result = left.intersect(right)
         if len(result.objects) > 1 and (absorb or (len(left.objects) > 1 and len(right.objects) > 1)):
+            if self._simple is None:
+                is_exact = not self.options.lenient
+                self._simple = SimpleNodes(self._is_simple, self.shape, self._known_scalar, is_exact=is_exact)
             result = self._simple.without_dead(result, every_key=absorb)
             if absorb and len(result.objects) <= _MAX_ABSORBED:
                 result = result.absorbed()

@@ -262,7 +262,7 @@ def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
     if part.low > MAX_COUNTED_KEYS and not ObjectStates(lazy, part).is_alive(ObjectState(0)):
         raise Inexpressible("minProperties")  # the keys of an open object are counted up to that number
     if (part.overlapping or part.clauses) and not lazy.rules_of(part)[0].is_alive(0):
-        lazy.space.dead.add(part)
+        lazy.space.dead |= {part}
         raise _Widened
     for key in (*part.properties, *part.required):
         if not key.isascii():
