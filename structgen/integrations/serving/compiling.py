@@ -141,7 +141,7 @@ class RequestCompiler:
         constraint = compile(requested.schema, vocabulary, limits=self._settings.limits, **options)
         matcher = constraint.matcher(tuple(prompt_ids))
         matcher.fill_next_token_bitmask(allocate_token_bitmask(1, vocabulary.size))
-        return ServedSequence(matcher, vocabulary)
+        return ServedSequence(matcher, vocabulary, slow_masks_seconds=self._settings.slow_masks_seconds)
 
 
 def end_tokens(generation_config: Any) -> list[int]:

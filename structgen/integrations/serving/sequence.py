@@ -8,13 +8,15 @@ the engine then ends the request with an error. Text is never left without a con
 from __future__ import annotations
 
 import logging
+import math
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.bitmask import as_words
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.errors import TokenRejectedError
+from structgen.errors import LimitExceededError, TokenRejectedError
 
 if TYPE_CHECKING:
     from structgen.engine.vocabulary.bitmask import Bitmask
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["ServedSequence"]
 
 logger = logging.getLogger("structgen")
+
+SLOW_SECONDS = 0.02  # of a mask, in the time of its thread; usual ones take a thousandth of it
 
 
 class ServedSequence:
@@ -33,10 +37,12 @@ class ServedSequence:
     Args:
         matcher: at the start of the text.
         vocabulary: of the matcher, with all end tokens of the request.
+        slow_masks_seconds: the time that all slow masks together may take.
     """
 
-    def __init__(self, matcher: Matcher, vocabulary: Vocabulary) -> None:
+    def __init__(self, matcher: Matcher, vocabulary: Vocabulary, *, slow_masks_seconds: float = math.inf) -> None:
         self._matcher = matcher
+        self._slow_seconds_left = slow_masks_seconds
         self._vocabulary = vocabulary
         self._ends = frozenset(vocabulary.eos_token_ids)
         self._count = 0  # tokens accepted
@@ -101,14 +107,23 @@ class ServedSequence:
             mask: see `Matcher.fill_next_token_bitmask`.
             row: the row to write.
         """
+        begun = time.thread_time()
         try:
             self._matcher.fill_next_token_bitmask(mask, row)
+            self._count_slow(time.thread_time() - begun)
         except Exception as error:  # any fault, as above
             self._fail("a mask", error)
             self.fill_ends(mask, row)
         else:
             if self._failed_at == self._count:
                 self._failed_at = None
+
+    def _count_slow(self, seconds: float) -> None:
+        if seconds > SLOW_SECONDS:
+            self._slow_seconds_left -= seconds
+        if self._slow_seconds_left < 0:
+            hint = "STRUCTGEN_SLOW_MASKS_SECONDS sets this bound"
+            raise LimitExceededError("mask_seconds", seconds, message="too many slow masks", hint=hint)
 
     def fill_ends(self, mask: Bitmask, row: int) -> None:
         """Write a row that allows end tokens only."""
@@ -134,7 +149,8 @@ class ServedSequence:
 
     def fork(self) -> ServedSequence:
         """Return an independent copy in the same state."""
-        twin = ServedSequence(self._matcher.fork(), self._vocabulary)
+        left = self._slow_seconds_left
+        twin = ServedSequence(self._matcher.fork(), self._vocabulary, slow_masks_seconds=left)
         twin._count, twin._ended_at, twin._failed_at = self._count, self._ended_at, self._failed_at
         twin.error = self.error
         return twin

@@ -30,9 +30,15 @@ LIMITS: dict[str, Callable[[str], float]] = {
     "cache_bytes": int,
     "mask_bytes": int,
 }
+NUMBERS: dict[str, Callable[[str], float]] = {
+    "check_seconds": float,
+    "max_request_bytes": int,
+    "slow_masks_seconds": float,
+}
 COMPILE_SECONDS = 10.0
 MASK_SECONDS = 0.5
 CHECK_SECONDS = 0.2
+SLOW_MASKS_SECONDS = 10.0
 MAX_REQUEST_BYTES = 2 * 2**20
 _LIMITS = Limits(compile_seconds=COMPILE_SECONDS, mask_seconds=MASK_SECONDS)
 _TRUTH = {"1": True, "true": True, "0": False, "false": False}
@@ -48,12 +54,15 @@ class ServerSettings:
         check_seconds: the time for the check of a request before it is queued. It runs in the thread that also answers
             other requests. What takes longer is decided by the compile.
         max_request_bytes: the largest schema or grammar, as text.
+        slow_masks_seconds: the time that all slow masks of one request may take together. Each holds up the next token
+            of all requests.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
     limits: Limits = _LIMITS
     check_seconds: float = CHECK_SECONDS
     max_request_bytes: int = MAX_REQUEST_BYTES
+    slow_masks_seconds: float = SLOW_MASKS_SECONDS
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> ServerSettings:
@@ -61,7 +70,7 @@ class ServerSettings:
 
         Args:
             environment: such as `os.environ`. The names are those of the options and limits in capitals, after
-                `STRUCTGEN_`, and `STRUCTGEN_CHECK_SECONDS`, `STRUCTGEN_MAX_REQUEST_BYTES`.
+                `STRUCTGEN_`; and the other attributes, in the same way.
 
         Raises:
             ValueError: a value cannot be used; the message names the variable.
@@ -74,14 +83,12 @@ class ServerSettings:
         limits: dict[str, Any] = {"compile_seconds": COMPILE_SECONDS, "mask_seconds": MASK_SECONDS}
         found = {name: environment[PREFIX + name.upper()] for name in LIMITS if PREFIX + name.upper() in environment}
         limits |= {name: _read(name, _positive(LIMITS[name]), text) for name, text in found.items()}
-        check = environment.get(f"{PREFIX}CHECK_SECONDS", str(CHECK_SECONDS))
-        size = environment.get(f"{PREFIX}MAX_REQUEST_BYTES", str(MAX_REQUEST_BYTES))
-        return cls(
-            options,
-            Limits(**limits),
-            _read("check_seconds", _positive(float), check),
-            _read("max_request_bytes", _positive(int), size),
-        )
+        numbers: dict[str, Any] = {
+            name: _read(name, _positive(kind), environment[PREFIX + name.upper()])
+            for name, kind in NUMBERS.items()
+            if PREFIX + name.upper() in environment
+        }
+        return cls(options, Limits(**limits), **numbers)
 
 
 @functools.cache

@@ -93,6 +93,19 @@ def test_a_fault_of_an_accepted_token_ends_the_sequence(vocabulary):
     assert isinstance(sequence.error, MemoryError)
 
 
+def test_many_slow_masks_end_the_sequence(vocabulary, monkeypatch):
+    from structgen.integrations.serving import sequence as module
+
+    seconds = iter([0.0, 0.01, 0.0, 0.6, 0.0, 0.6])  # when a mask begins and ends
+    monkeypatch.setattr(module.time, "thread_time", lambda: next(seconds))
+    matcher = structgen.compile(structgen.Grammar.regex("a*"), vocabulary).matcher()
+    sequence = ServedSequence(matcher, vocabulary, slow_masks_seconds=1.0)
+    for wanted in ([97, 256, 257], [97, 256, 257], [256, 257]):
+        assert allowed(sequence) == wanted
+    assert not sequence.accept(256)
+    assert "STRUCTGEN_SLOW_MASKS_SECONDS" in str(sequence.error)
+
+
 def test_an_end_token_inside_a_text_does_not_end_it():
     vocabulary = Vocabulary.from_bytes({0: b"a", 1: b"b"}, eos_token_ids=[2], special_tokens={"<turn>": 2})
     sequence = sequence_of(structgen.Grammar.lark('start: "a" <turn> "b"'), vocabulary)
