@@ -91,6 +91,7 @@ class Request:
         self.request_id = "request-1"
         self.sampling_params = params
         self.prompt_token_ids = prompt
+        self.max_tokens = 100
         made = interface.structured_output_request.StructuredOutputRequest
         self.structured_output_request = made.from_sampling_params(params)
 

@@ -20,6 +20,7 @@ from structgen.engine.deadlines import Deadline
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
 from structgen.errors import GrammarError, LimitExceededError, SchemaError
+from structgen.integrations.serving.budget import ServedBudget
 from structgen.integrations.serving.requests import Kind, Requested, read
 from structgen.integrations.serving.sequence import ServedSequence
 from structgen.integrations.serving.settings import ServerSettings
@@ -119,7 +120,12 @@ class RequestCompiler:
         return Vocabulary.from_huggingface(self._tokenizer, vocab_size=self._vocab_size, eos_token_ids=ends)
 
     def sequence(
-        self, kind: Kind, given: Any, stop_token_ids: Iterable[int] = (), prompt_ids: Iterable[int] = ()
+        self,
+        kind: Kind,
+        given: Any,
+        stop_token_ids: Iterable[int] = (),
+        prompt_ids: Iterable[int] = (),
+        max_tokens: int | None = None,
     ) -> ServedSequence:
         """Compile a request, compute its first mask, and return the state of a sequence at its start.
 
@@ -128,20 +134,31 @@ class RequestCompiler:
             given: its value.
             stop_token_ids: the request's end tokens, besides the model's.
             prompt_ids: the prompt, for `tokenization="proper"`, where the engine tells it.
+            max_tokens: the budget of the text, for `on_budget="finish"`, where the engine tells it.
 
         Raises:
             StructgenError: the request cannot be used, or passes a limit.
         """
         settings, vocabulary = self._settings, self.vocabulary(stop_token_ids)
-        return self.compiled(read_within(kind, given, settings, settings.limits, vocabulary), vocabulary, prompt_ids)
+        requested = read_within(kind, given, settings, settings.limits, vocabulary)
+        return self.compiled(requested, vocabulary, prompt_ids, max_tokens)
 
-    def compiled(self, requested: Requested, vocabulary: Vocabulary, prompt_ids: Iterable[int] = ()) -> ServedSequence:
+    def compiled(
+        self,
+        requested: Requested,
+        vocabulary: Vocabulary,
+        prompt_ids: Iterable[int] = (),
+        max_tokens: int | None = None,
+    ) -> ServedSequence:
         """Compile a request that was read; see `sequence`."""
         options: Any = {**self._settings.options, **requested.options}
         constraint = compile(requested.schema, vocabulary, limits=self._settings.limits, **options)
         matcher = constraint.matcher(tuple(prompt_ids))
         matcher.fill_next_token_bitmask(allocate_token_bitmask(1, vocabulary.size))
-        return ServedSequence(matcher, vocabulary, slow_masks_seconds=self._settings.slow_masks_seconds)
+        finishes = self._settings.on_budget == "finish"
+        budget = ServedBudget(max_tokens) if finishes and max_tokens is not None else None
+        seconds = self._settings.slow_masks_seconds
+        return ServedSequence(matcher, vocabulary, slow_masks_seconds=seconds, budget=budget)
 
 
 def end_tokens(generation_config: Any) -> list[int]:

@@ -17,6 +17,7 @@ from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.bitmask import as_words
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, TokenRejectedError
+from structgen.integrations.serving.budget import ServedBudget
 
 if TYPE_CHECKING:
     from structgen.engine.vocabulary.bitmask import Bitmask
@@ -38,10 +39,19 @@ class ServedSequence:
         matcher: at the start of the text.
         vocabulary: of the matcher, with all end tokens of the request.
         slow_masks_seconds: the time that all slow masks together may take.
+        budget: the budget of tokens, within which the text is to end; None where it may be cut off.
     """
 
-    def __init__(self, matcher: Matcher, vocabulary: Vocabulary, *, slow_masks_seconds: float = math.inf) -> None:
+    def __init__(
+        self,
+        matcher: Matcher,
+        vocabulary: Vocabulary,
+        *,
+        slow_masks_seconds: float = math.inf,
+        budget: ServedBudget | None = None,
+    ) -> None:
         self._matcher = matcher
+        self._budget = budget
         self._slow_seconds_left = slow_masks_seconds
         self._vocabulary = vocabulary
         self._ends = frozenset(vocabulary.eos_token_ids)
@@ -110,6 +120,8 @@ class ServedSequence:
         begun = time.thread_time()
         try:
             self._matcher.fill_next_token_bitmask(mask, row)
+            if self._budget is not None:
+                self._budget.narrow(self._matcher, as_words(mask, self._vocabulary.size)[row], self._count)
             self._count_slow(time.thread_time() - begun)
         except Exception as error:  # any fault, as above
             self._fail("a mask", error)
@@ -150,7 +162,7 @@ class ServedSequence:
     def fork(self) -> ServedSequence:
         """Return an independent copy in the same state."""
         left = self._slow_seconds_left
-        twin = ServedSequence(self._matcher.fork(), self._vocabulary, slow_masks_seconds=left)
+        twin = ServedSequence(self._matcher.fork(), self._vocabulary, slow_masks_seconds=left, budget=self._budget)
         twin._count, twin._ended_at, twin._failed_at = self._count, self._ended_at, self._failed_at
         twin.error = self.error
         return twin

@@ -12,7 +12,7 @@ import functools
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from structgen.compilation.constraint import Tokenization
 from structgen.limits import Limits
@@ -21,6 +21,7 @@ from structgen.schema.options import SchemaOptions
 __all__ = ["ServerSettings", "check_option", "server_settings"]
 
 PREFIX = "STRUCTGEN_"
+OnBudget = Literal["finish", "cut"]
 # Options that a server or a request may set. A registry cannot be written as text.
 OPTIONS = ("whitespace", "numbers", "property_order", "formats", "draft", "lenient", "tokenization")
 LIMITS: dict[str, Callable[[str], float]] = {
@@ -56,6 +57,8 @@ class ServerSettings:
         max_request_bytes: the largest schema or grammar, as text.
         slow_masks_seconds: the time that all slow masks of one request may take together. Each holds up the next token
             of all requests.
+        on_budget: "finish" closes a text before the budget of its tokens ends, where the engine tells the budget. With
+            "cut", the engine cuts it off.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -63,6 +66,7 @@ class ServerSettings:
     check_seconds: float = CHECK_SECONDS
     max_request_bytes: int = MAX_REQUEST_BYTES
     slow_masks_seconds: float = SLOW_MASKS_SECONDS
+    on_budget: OnBudget = "cut"
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> ServerSettings:
@@ -83,12 +87,14 @@ class ServerSettings:
         limits: dict[str, Any] = {"compile_seconds": COMPILE_SECONDS, "mask_seconds": MASK_SECONDS}
         found = {name: environment[PREFIX + name.upper()] for name in LIMITS if PREFIX + name.upper() in environment}
         limits |= {name: _read(name, _positive(LIMITS[name]), text) for name, text in found.items()}
-        numbers: dict[str, Any] = {
+        others: dict[str, Any] = {
             name: _read(name, _positive(kind), environment[PREFIX + name.upper()])
             for name, kind in NUMBERS.items()
             if PREFIX + name.upper() in environment
         }
-        return cls(options, Limits(**limits), **numbers)
+        if f"{PREFIX}ON_BUDGET" in environment:
+            others["on_budget"] = _read("on_budget", _on_budget, environment[f"{PREFIX}ON_BUDGET"])
+        return cls(options, Limits(**limits), **others)
 
 
 @functools.cache
@@ -117,6 +123,12 @@ def _option(name: str, text: str) -> Any:
     value: Any = _TRUTH.get(text.lower(), text) if name == "lenient" else text
     check_option(name, value)
     return value
+
+
+def _on_budget(text: str) -> str:
+    if text not in get_args(OnBudget):
+        raise ValueError(f"it must be one of {', '.join(get_args(OnBudget))}")
+    return text
 
 
 def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:

@@ -165,7 +165,8 @@ class StructgenBackend(StructuredOutputBackend):  # type: ignore[misc]
         params = request.sampling_params
         prompt_ids = () if reasons else request.prompt_token_ids or ()
         try:
-            sequence = self._compiler.sequence(_KINDS[kind], given, params.all_stop_token_ids, prompt_ids)
+            max_tokens = None if reasons else request.max_tokens
+            sequence = self._compiler.sequence(_KINDS[kind], given, params.all_stop_token_ids, prompt_ids, max_tokens)
         except StructgenError as error:
             logger.error("structgen: request %s ends with an error: %s", request.request_id, error)
             raise
