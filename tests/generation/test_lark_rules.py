@@ -67,3 +67,19 @@ def test_a_temperature_in_place_of_the_samplers_own():
     assert {greedy.sample(logits, mask, 1.0) for _ in range(50)} >= {0, 1}
     assert {free.sample(logits, mask, 0.0) for _ in range(50)} == {0}
     assert {free.sample(logits, mask) for _ in range(50)} == {0, 1}
+
+
+@pytest.mark.parametrize("on_budget", ["finish", "error"])
+def test_a_bound_on_tokens_ends_a_rule(scripted, tiny_tokenizer, on_budget):
+    words = "one two three four five six"
+    grammar = Grammar.lark('start: x ";" /[0-9]/\nx[capture, max_tokens=3, temperature=0]: /[a-z ]*/')
+    model = scripted(words + ";1")
+    found = structgen.Generator(model, grammar, raw=True, on_budget=on_budget, max_new_tokens=20).run("Go")
+    ids = tiny_tokenizer.encode(words, add_special_tokens=False)[:3]
+    assert found.captures == {"x": tiny_tokenizer.decode(ids)}
+    assert found.text[:-1] == tiny_tokenizer.decode(ids) + ";"
+
+
+def test_text_after_a_bound_is_not_forced_ahead(scripted):
+    grammar = Grammar.lark('start: x "bcdefg"\nx[max_tokens=1]: /a{0,20}/')
+    assert structgen.Generator(scripted("aaaabcdefg"), grammar, raw=True).run("Go").text.endswith("bcdefg")

@@ -2,23 +2,32 @@
 
 `splitting.py` splits a whole text once. Here pieces of pieces are split, as rules that use one another need it. So what
 was found is kept: for a part and a start, all its ends; for some parts in a row and an end, the starts from which they
-lead there. With rules such as `list ::= item list | item` each `list` ends at the same place, and with
-`list ::= list item | item` each begins at the same place: neither is scanned again at each level.
+lead there. With rules such as `list ::= list item | item` each `list` begins at the same place, and is scanned once.
+
+With `list ::= item list | item` each `list` ends at the same place. So once several starts were asked about for one
+end, all starts before it are looked for together.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
-from structgen.engine.matching.splitting import Part, ends_of, starts_of
+from structgen.engine.matching.splitting import Part, ends_of, split, starts_of
+from structgen.errors import LimitExceededError
 
 __all__ = ["Span", "Spans"]
 
 _MIN_WINDOW = 64  # bytes before an end that are looked at first
+_MAX_ALONE = 8  # starts for one end that are looked at one by one
+_MAX_PARTS = 50  # in a row, of which pieces are kept
 
 Span = tuple[int, int]
 """Where a piece begins and ends, in bytes."""
+
+_Goal = tuple[tuple[int, ...], int]
+"""The ids of parts in a row, and an end."""
 
 
 class Spans:
@@ -33,18 +42,13 @@ class Spans:
         # (id of the part, start) -> the end up to which it was looked for, and the ends, in order
         self._ends: dict[Span, tuple[int, list[int]]] = {}
         # (ids of parts in a row, end) -> the start from which on it was looked for, and the starts
-        self._starts: dict[tuple[tuple[int, ...], int], tuple[int, set[int]]] = {}
+        self._starts: dict[_Goal, tuple[int, set[int]]] = {}
+        self._alone: dict[_Goal, dict[int, bool]] = {}  # the starts that were looked at one by one
+        self._crowded: set[_Goal] = set()  # where all starts together passed a limit
 
     def fits(self, part: Part, start: int, end: int) -> bool:
         """Return whether a piece is a text of a part."""
-        known = self._ends.get((id(part), start))
-        if known is None or known[0] < end:
-            leading = self._starts.get(((id(part),), end))
-            if leading is not None and leading[0] <= start:
-                return start in leading[1]
-            self._leads((part,), start, end)
-        ends = self.ends(part, start, end)
-        return bool(ends) and ends[-1] == end
+        return self._leads((part,), start, end)
 
     def ends(self, part: Part, start: int, end: int) -> list[int]:
         """Return where texts of a part may end that begin at `start`, up to `end`, in order."""
@@ -56,6 +60,10 @@ class Spans:
 
     def split(self, parts: Sequence[Part], start: int, end: int) -> list[Span] | None:
         """Split a piece into one for each part, each as long as the later ones allow; None where that is impossible."""
+        if len(parts) > _MAX_PARTS:
+            pieces = split(self.data[start:end], parts)
+            cuts = [start, *(start + cut for cut in accumulate(map(len, pieces or ())))]
+            return None if pieces is None else list(pairwise(cuts))
         found: list[Span] = []
         at = start
         for number, part in enumerate(parts):
@@ -95,16 +103,34 @@ class Spans:
 
     def _leads(self, parts: tuple[Part, ...], start: int, end: int) -> bool:
         """Return whether texts of parts in a row lead from `start` to `end`."""
-        return start in self._leading(parts, start, end)
+        goal = (tuple(map(id, parts)), end)
+        known = self._starts.get(goal)
+        if known is not None and known[0] <= start:
+            return start in known[1]
+        alone = self._alone.setdefault(goal, {})
+        found = alone.get(start)
+        if found is None and len(alone) >= _MAX_ALONE and goal not in self._crowded:
+            try:
+                return start in self._leading(parts, start, end)
+            except LimitExceededError:
+                self._crowded.add(goal)
+        if found is None:
+            cuts = self.ends(parts[0], start, end)
+            if len(parts) == 1:
+                found = bool(cuts) and cuts[-1] == end
+            else:
+                found = any(self._leads(parts[1:], cut, end) for cut in reversed(cuts))
+            alone[start] = found
+        return found
 
     def _leading(self, parts: tuple[Part, ...], start: int, end: int) -> set[int]:
         """Return the positions, from `start` or an earlier one on, from which parts in a row lead to `end`."""
-        key = (tuple(map(id, parts)), end)
-        low, found = self._starts.get(key, (end + 1, set()))
+        goal = (tuple(map(id, parts)), end)
+        low, found = self._starts.get(goal, (end + 1, set()))
         if start < low:
             # Twice as far back as before: all windows together cost as much as the last one.
             low = max(0, min(start, end - max(_MIN_WINDOW, 2 * (end - low))))
             goals = {end} if len(parts) == 1 else self._leading(parts[1:], low, end)
             found = starts_of(parts[0], self.data[:end], set(range(low, end + 1)), goals)
-            self._starts[key] = (low, found)
+            self._starts[goal] = (low, found)
         return found

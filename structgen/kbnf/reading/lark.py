@@ -235,7 +235,11 @@ class _Reader:
             self._check_templates()
         lazy = [name for name in self._rules if name in self._definitions and _is_lazy(self._definitions[name])]
         if lazy:
-            self._rules = lazy_first(self._rules, self._start, lazy)
+            try:
+                self._rules = lazy_first(self._rules, lazy)
+            except RecursionError:
+                token = self._definitions[lazy[0]].name
+                self.fail(token, "rules beside a lazy rule are nested too deeply", hint="give the inner parts names")
 
     def _attributed(self, name: str, definition: Definition) -> ast.Expression | None:
         """Return the body of a rule with attributes; None if it is the one that is written. Keep its captures."""

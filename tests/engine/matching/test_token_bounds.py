@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import structgen
@@ -57,14 +57,15 @@ def test_a_text_is_in_as_many_tokens_as_it_may(tokens, most):
         matcher.accept_token(token)
 
 
-@given(st.data())
-def test_going_back_and_beginning_anew_keep_the_count(data):
-    """With hardly any room for sets, they are begun anew on the way."""
-    limits = Limits(item_sets=40)
+@pytest.mark.parametrize("limits", [Limits(item_sets=40), Limits(mask_bytes=0)])
+@settings(max_examples=10)
+@given(data=st.data())
+def test_going_back_and_beginning_anew_keep_the_count(limits, data):
+    """With hardly any room for sets or masks, they are begun anew on the way."""
     constraint = structgen.compile(Grammar.lark(RULES.format(3)), VOCABULARY, limits=limits)
     matcher = constraint.matcher()
     accepted: list[int] = []
-    for _ in range(20):
+    for _ in range(8):
         if accepted and data.draw(st.booleans()):
             count = data.draw(st.integers(1, len(accepted)))
             matcher.rollback(count)

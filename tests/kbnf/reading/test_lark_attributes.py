@@ -91,6 +91,10 @@ def test_a_stop_may_be_a_set_of_characters():
         ('start: (x "1" | Y "2")+ "!" Y\nx[lazy]: Y ";"\nY: /[a-z;]+/', ["a;1ab2!a;b"], ["a;b2!a", "a;2!a"]),
         ('start: Y x\nx[suffix=";"]: /a*/\nY: /[a-z;]/', [";aa;"], ["aa"]),
         ("start: x | y\nx[lazy]: /[a-z]*/\ny: /[a-z]+;/", ["", "ab;"], ["ab"]),
+        ('start: "(" x ")" | "(" Y "]"\nx[lazy]: /[a-z]*;/\nY: /[a-z;]*/', ["(a;)", "(ab]"], ["(a;]"]),
+        ('start: "(" Y+ x ")"\nx[lazy]: /[a-z]*;/\nY: /[a-z;]*,/', ["(a,b,c;)"], ["(a,c;b,;)"]),
+        ('start: ("(" | "[") (x ")" | Y "]")\nx[lazy]: /[a-z]*;/\nY: /[a-z;]*/', ["[a;)", "(ab]"], ["(a;]"]),
+        ('start: a "!" | Y "?"\na: b? x\nb: "b" c\nc: x?\nx[lazy]: /[a-z]*;/\nY: /[a-z;]*/', ["b;!", "b?"], ["b;?"]),
     ],
 )
 def test_what_is_read(text, valid, invalid):
