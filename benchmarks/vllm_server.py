@@ -1,5 +1,6 @@
 """Inside `vllm serve`, how do structgen, xgrammar and guidance compare on real schemas that they have not seen?
 
+    .venv-vllm/bin/python benchmarks vllm_server
     .venv-vllm/bin/python benchmarks/vllm_server.py [--schemas 64] [--concurrency 32] [--attacks 0]
 
 `make test-vllm` makes the environment and the model. Each backend has a server of its own. The schemas are those of
