@@ -1,5 +1,6 @@
 """Inside `vllm serve`, how do structgen, xgrammar and guidance compare on real schemas that they have not seen?
 
+    .venv-vllm/bin/python benchmarks vllm_server
     .venv-vllm/bin/python benchmarks/vllm_server.py [--schemas 64] [--concurrency 32] [--attacks 0]
 
 `make test-vllm` makes the environment and the model. Each backend has a server of its own. The schemas are those of
@@ -20,6 +21,7 @@ import statistics
 import sys
 import tempfile
 import time
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -153,7 +155,7 @@ def main() -> None:
     sys.path.insert(0, str(RELEASE))
     chosen = schemas(arguments.schemas)
     print(heading())
-    print(f"\nvLLM 0.32.0 on the CPU, {len(chosen)} schemas, {arguments.concurrency} requests at a time\n")
+    print(f"\nvLLM {version('vllm')}, {len(chosen)} schemas, {arguments.concurrency} requests at a time\n")
     columns = ["backend", "requests", "refused", "invalid", "cut", "TTFT median, s", "TTFT max, s", "tokens/s", "alive"]
     rows = [row(one, model, chosen, arguments.concurrency, arguments.attacks) for one in arguments.backends]
     print(table(columns, rows))

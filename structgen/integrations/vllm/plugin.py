@@ -8,8 +8,8 @@ backends, so four of its parts are wrapped:
     StructuredOutputManager.grammar_init          makes the backend at the first request, in the engine's process
     StructuredOutputManager._create_grammar       compiles a request, in a thread: ours sees the whole request
 
-Requests of other backends go through unchanged. With a release of vLLM that was not tested, only the name is added: who
-asks for it gets an error that names the tested releases.
+Requests of other backends go through unchanged. With a release of vLLM that is not supported, only the name is added,
+and the configuration refuses it with an error that names the supported releases.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ class Person(BaseModel):
 @pytest.fixture(scope="module")
 def server(model, tmp_path_factory):
     log = tmp_path_factory.mktemp("vllm") / "server.log"
-    with Server(model, log, arguments=("--logits-processors", PROCESSOR)) as server:
+    tools = ("--enable-auto-tool-choice", "--tool-call-parser", "hermes")
+    with Server(model, log, arguments=("--logits-processors", PROCESSOR, *tools)) as server:
         yield server
 
 
@@ -153,3 +154,18 @@ def test_a_reasoning_parser(model, tmp_path):
 def test_an_unknown_backend_is_refused_by_vllm(model, tmp_path):
     with pytest.raises(RuntimeError, match="structgen"), Server(model, tmp_path / "server.log", backend="nothing"):
         pass
+
+
+@pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "weather"}}])
+def test_tool_calls(ask, choice):
+    parameters = {
+        "type": "object",
+        "properties": {"city": {"type": "string", "pattern": "^[A-Z][a-z]{2,8}$"}, "days": {"enum": [1, 3]}},
+        "required": ["city", "days"],
+        "additionalProperties": False,
+    }
+    tool = {"type": "function", "function": {"name": "weather", "parameters": parameters, "strict": True}}
+    (found,) = ask(tools=[tool], tool_choice=choice, max_tokens=100)
+    (call,) = found.message.tool_calls[:1]
+    assert call.function.name == "weather"
+    assert is_valid(call.function.arguments, parameters)
