@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from structgen.models.base import Session, SessionBatch
 
-__all__ = ["Scheduler", "Seat", "SharedThreads", "run_shared", "scheduler_of"]
+__all__ = ["Scheduler", "SchedulerClosedError", "Seat", "SharedThreads", "run_shared", "scheduler_of"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -44,6 +44,13 @@ R = TypeVar("R")
 MAX_STARTING = 8  # runs that are compiled or tokenized while all rows are taken
 MIN_GRACE_SECONDS = 0.005  # a pass waits so long for runs that have not asked yet …
 MAX_GRACE_SECONDS = 0.04  # … or half the time of a pass, but not longer
+
+
+class SchedulerClosedError(GenerationError):
+    """A run that was refused, because the scheduler is closed."""
+
+    def __init__(self) -> None:
+        super().__init__("the scheduler is closed: it takes no more runs")
 
 
 class _Session:
@@ -157,11 +164,11 @@ class Scheduler:
 
         Raises:
             QueueFullError: too many runs wait.
-            GenerationError: the scheduler is closed.
+            SchedulerClosedError: the scheduler is closed.
         """
         with self._changed:
             if self._is_closed:
-                raise GenerationError("the scheduler is closed: it takes no more runs")
+                raise SchedulerClosedError
             if self._max_waiting is not None and self._submitted >= self.max_rows + self._max_waiting:
                 raise QueueFullError(self._max_waiting)
             self._submitted += 1
