@@ -159,7 +159,7 @@ class Answers:
                 schema: Any = Grammar.structural_tag(_FREE_TEXT)
                 options["on_budget"] = "error"
             else:
-                schema = task.asked.make(self.model.vocabulary)
+                schema = task.asked.make(self.model.vocabulary, self.limits)
             generator: Generator[Any] = Generator(self.model, schema, limits=self.limits)
             probs = None if task.top_logprobs is None else LogProbs(self.model.vocabulary, task.top_logprobs)
             run = generator.begin(

@@ -17,6 +17,7 @@ from typing import Any
 
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GrammarError
+from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.serving.problems import RequestError
 
@@ -46,11 +47,11 @@ class Asked:
 
     Attributes:
         param: the field that asks for it.
-        make: returns the schema or the grammar, for a vocabulary; it may take as long as a compile.
+        make: returns the schema or the grammar, for a vocabulary and limits; it may take as long as a compile.
     """
 
     param: str
-    make: Callable[[Vocabulary], Any]
+    make: Callable[[Vocabulary, Limits], Any]
 
 
 def asked_of(body: Mapping[str, Any]) -> Asked | None:
@@ -118,29 +119,29 @@ def _json(value: Any, param: str) -> list[Asked]:
         _check_size(json.dumps(value), param)
     if not isinstance(value, dict | bool):
         raise RequestError("a JSON Schema is an object", param=param)
-    return [Asked(param, lambda _: value)]
+    return [Asked(param, lambda *_: value)]
 
 
 def _regex(value: Any, param: str) -> list[Asked]:
     pattern = _text(value, param)
-    return [Asked(param, lambda _: Grammar.regex(pattern))]
+    return [Asked(param, lambda _, limits: Grammar.regex(pattern, limits=limits))]
 
 
 def _choice(value: Any, param: str) -> list[Asked]:
     if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
         raise RequestError("a choice is a list of texts", param=param)
     _check_size("".join(value), param)
-    return [Asked(param, lambda _: Grammar.choice(value))]
+    return [Asked(param, lambda *_: Grammar.choice(value))]
 
 
 def _grammar(value: Any, param: str) -> list[Asked]:
     text = _text(value, param)
-    return [Asked(param, lambda _: _read_grammar(text))]
+    return [Asked(param, lambda _, limits: _read_grammar(text, limits))]
 
 
 def _gbnf(value: Any, param: str) -> list[Asked]:
     text = _text(value, param)
-    return [Asked(param, lambda _: Grammar.gbnf(text))]
+    return [Asked(param, lambda _, limits: Grammar.gbnf(text, limits=limits))]
 
 
 def _structural_tag(value: Any, param: str) -> list[Asked]:
@@ -149,19 +150,19 @@ def _structural_tag(value: Any, param: str) -> list[Asked]:
     else:
         value = _mapping(value, param)
         _check_size(json.dumps(value), param)
-    return [Asked(param, lambda vocabulary: Grammar.structural_tag(value, vocabulary=vocabulary))]
+    return [Asked(param, lambda vocabulary, _: Grammar.structural_tag(value, vocabulary=vocabulary))]
 
 
-def _read_grammar(text: str) -> Grammar:
+def _read_grammar(text: str, limits: Limits) -> Grammar:
     """Return a grammar in GBNF, KBNF or Lark: rules of Lark have a colon, rules of KBNF end with a semicolon."""
     if "::=" not in text:
-        return Grammar.lark(text)
+        return Grammar.lark(text, limits=limits)
     try:
-        return Grammar.gbnf(text)
+        return Grammar.gbnf(text, limits=limits)
     except GrammarError:
         if ";" not in text:
             raise
-    return Grammar.kbnf(text)
+    return Grammar.kbnf(text, limits=limits)
 
 
 def _mapping(value: Any, param: str) -> Mapping[str, Any]:
