@@ -14,7 +14,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 import jsonschema
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
+    from structgen.compilation.captures import Captures
     from structgen.models.base import Model, Prompt, Session
 
 __all__ = ["Encoded", "LocalRun", "Result", "Run", "Usage", "in_thread"]
@@ -84,6 +85,7 @@ class Result(Generic[T]):
         token_ids: the answer's tokens, without the end token.
         reasoning: the text that the model wrote before the answer, without its marks; "" without `reasoning`.
         attempts: the earlier texts that a validator refused, each with its error.
+        captures: for a Lark grammar with captures, the captured texts by name; see `Constraint.captures`.
     """
 
     value: T
@@ -93,6 +95,7 @@ class Result(Generic[T]):
     token_ids: tuple[int, ...]
     reasoning: str = ""
     attempts: tuple[tuple[str, Exception], ...] = ()
+    captures: Captures = field(default_factory=dict)
 
 
 class RunSession(Protocol):
@@ -218,7 +221,8 @@ class Run(ABC, Generic[T]):
         usage = replace(self._spent, seconds=time.perf_counter() - self._began)
         reason: FinishReason = decoder.finish_reason or "stop"
         ids = tuple(decoder.token_ids)
-        self.result = Result(value, text, usage, reason, ids, self.reasoning, tuple(self.attempts))
+        captures = self.constraint.captures(text)
+        self.result = Result(value, text, usage, reason, ids, self.reasoning, tuple(self.attempts), captures)
 
     def _validated(self, text: str) -> T:
         value = self.constraint.parse(text, context=self.settings.context)

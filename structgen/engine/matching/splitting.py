@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.matching.compiled import CompiledGrammar
 
-__all__ = ["split"]
+__all__ = ["Part", "ends_of", "split", "starts_of"]
 
 Part = bytes | CompiledGrammar
 
@@ -35,22 +35,22 @@ def split(data: bytes, parts: Sequence[Part]) -> list[bytes] | None:
     """
     reached = [{0}]
     for part in parts:
-        reached.append(_ends(part, data, reached[-1]))
+        reached.append(ends_of(part, data, reached[-1]))
     goals = [{len(data)} & reached.pop()]
     for part, starts in zip(reversed(parts), reversed(reached)):
-        goals.append(_starts(part, data, starts, goals[-1]))
+        goals.append(starts_of(part, data, starts, goals[-1]))
     if not goals.pop():
         return None
     pieces: list[bytes] = []
     at = 0
     for part, goal in zip(parts, reversed(goals)):
-        end = max(_ends(part, data, {at}) & goal)
+        end = max(ends_of(part, data, {at}) & goal)
         pieces.append(data[at:end])
         at = end
     return pieces
 
 
-def _ends(part: Part, data: bytes, starts: set[int]) -> set[int]:
+def ends_of(part: Part, data: bytes, starts: set[int]) -> set[int]:
     """Return the positions where texts of a part may end that start at one of `starts`."""
     if isinstance(part, bytes):
         return {start + len(part) for start in starts if data.startswith(part, start)}
@@ -73,7 +73,7 @@ def _ends(part: Part, data: bytes, starts: set[int]) -> set[int]:
     return ends
 
 
-def _starts(part: Part, data: bytes, starts: set[int], goals: set[int]) -> set[int]:
+def starts_of(part: Part, data: bytes, starts: set[int], goals: set[int]) -> set[int]:
     """Return those of `starts` from which a text of a part leads to one of `goals`."""
     if isinstance(part, bytes):
         return {start for start in starts if start + len(part) in goals and data.startswith(part, start)}

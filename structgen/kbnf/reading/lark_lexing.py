@@ -23,7 +23,7 @@ from structgen.kbnf import ast
 from structgen.kbnf.reading.lark_terminals import Ending, Terminal
 from structgen.kbnf.regex_facts import post_order
 
-__all__ = ["LexedGrammar", "Use", "ignored_terminals", "lexed_terminals", "replaceable"]
+__all__ = ["LexedGrammar", "Use", "companions", "ignored_terminals", "lexed_terminals", "replaceable"]
 
 Use = tuple[str, str]
 """A rule, and a terminal in its body."""
@@ -49,9 +49,13 @@ class LexedGrammar:
 
 def lexed_terminals(grammar: LexedGrammar) -> dict[Use, Terminal]:
     """Return the terminal of each use, with the conditions of the lexer."""
-    companions = _Companions(grammar).found
     limits = _Conditions(grammar.terminals)
-    return {use: limits.of(use[1], names) for use, names in companions.items()}
+    return {use: limits.of(use[1], names) for use, names in companions(grammar).items()}
+
+
+def companions(grammar: LexedGrammar) -> dict[Use, set[str]]:
+    """Return, for each use of a terminal, the names of the terminals that may stand at the same position."""
+    return _Companions(grammar).found
 
 
 def replaceable(grammar: LexedGrammar) -> dict[Use, list[str]]:
@@ -61,7 +65,7 @@ def replaceable(grammar: LexedGrammar) -> dict[Use, list[str]]:
     in an expression, and a mark in a pattern.
     """
     conditions = _Conditions(grammar.terminals)
-    return {use: conditions.free(use[1], names) for use, names in _Companions(grammar).found.items()}
+    return {use: conditions.free(use[1], names) for use, names in companions(grammar).items()}
 
 
 def ignored_terminals(grammar: LexedGrammar) -> list[Terminal]:
