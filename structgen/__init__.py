@@ -20,6 +20,7 @@ from structgen.errors import GrammarError as GrammarError
 from structgen.errors import IncompleteOutputError as IncompleteOutputError
 from structgen.errors import LimitExceededError as LimitExceededError
 from structgen.errors import ModelError as ModelError
+from structgen.errors import QueueFullError as QueueFullError
 from structgen.errors import SchemaError as SchemaError
 from structgen.errors import StructgenError as StructgenError
 from structgen.errors import TokenRejectedError as TokenRejectedError

@@ -161,6 +161,7 @@ class Run(ABC, Generic[T]):
         self.attempts: list[tuple[str, Exception]] = []
         self._began = time.perf_counter()
         self._spent = Usage(0, 0, 0, 0, 0, 0.0)
+        self._counted: Answer | None = None  # the last answer whose cost is in it
         self._prompt = self._begin(prompt, settings)
 
     @property
@@ -195,6 +196,12 @@ class Run(ABC, Generic[T]):
         """End work that is still under way elsewhere, such as a server's answer."""
         return
 
+    def cost(self) -> Usage:
+        """Return the cost so far, all attempts together."""
+        is_counted = self.decoder is not None and self._counted is self.decoder
+        spent = self._spent if is_counted else self._spent.plus(self._cost())
+        return replace(spent, seconds=time.perf_counter() - self._began)
+
     def request(self) -> Request | None:
         """Return the tokens that the model has to read next; None when there is a result."""
         while self.result is None:
@@ -223,7 +230,7 @@ class Run(ABC, Generic[T]):
     def _finish(self) -> None:
         """Validate the answer; set the result, or begin another attempt."""
         decoder = cast(Answer, self.decoder)
-        self._spent = self._spent.plus(self._cost())
+        self._spent, self._counted = self._spent.plus(self._cost()), decoder
         text = self._whole_text()
         try:
             value = self._validated(text)

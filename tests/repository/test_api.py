@@ -28,6 +28,7 @@ PUBLIC = [
     "Matcher",
     "ModelError",
     "Problem",
+    "QueueFullError",
     "Reasoning",
     "Result",
     "SchemaError",
