@@ -82,6 +82,7 @@ class Seat:
     def __init__(self, scheduler: Scheduler) -> None:
         self.cancelled = threading.Event()
         self.asked: tuple[_Session, Sequence[int], int] | None = None  # the tokens to read next
+        self.asked_at = 0.0
         self.answer: NDArray[float32] | Exception | None = None
         self.has_row = False
         self.is_late = False  # no pass waits for it, until it asks again
@@ -237,8 +238,9 @@ class Scheduler:
                 self._seats.append(seat)
             seat.last = session  # a retry has a sequence of its own
             seat.asked, seat.answer = (session, token_ids, keep), None
+            seat.asked_at = time.monotonic()
             if not self._first_asked:
-                self._first_asked = time.monotonic()
+                self._first_asked = seat.asked_at
             if not seat.has_row:
                 self._joining.append(seat)
             seat.is_late = False
@@ -283,10 +285,10 @@ class Scheduler:
                     self._batch, self._thread = None, None
                     return
                 asked = [(seat, *seat.asked) for seat in group if seat.asked is not None]
-                idle = [seat.last for seat in self._seats if seat.has_row and seat.asked is None and seat.last]
                 for seat in group:
                     seat.asked = None
-                self._first_asked = 0.0
+                idle = [seat.last for seat in self._seats if seat.has_row and seat not in group and seat.last]
+                self._first_asked = min((seat.asked_at for seat in self._seats if seat.asked), default=0.0)
             answers = self._pass([(session, ids, keep) for _, session, ids, keep in asked], idle)
             with self._changed:
                 for (seat, *_), answer in zip(asked, answers):
@@ -308,7 +310,8 @@ class Scheduler:
             if not absent or left <= 0:
                 for seat in absent:
                     seat.is_late = True
-                return asking
+                # Those that were late have rows beside `max_rows` others: the first to ask come first.
+                return sorted(asking, key=lambda seat: seat.asked_at)[: self.max_rows]
             self._changed.wait(left)
 
     def _admit(self) -> None:

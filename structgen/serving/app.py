@@ -54,7 +54,7 @@ class ServerOptions:
         max_body_bytes: the size of a request at most.
         max_tokens: the budget of an answer, where the request names none.
         seconds: the time limit of a request.
-        compile_seconds: the time limit of one compile.
+        compile_seconds, mask_seconds: time limits of one compile, and of one mask; see `structgen.Limits`.
         drain_seconds: how long requests may go on after the server was told to end.
     """
 
@@ -66,6 +66,7 @@ class ServerOptions:
     max_tokens: int = 1024
     seconds: float = 600.0
     compile_seconds: float = 10.0
+    mask_seconds: float = 1.0
     drain_seconds: float = 30.0
 
 
@@ -110,7 +111,7 @@ class _Service:
         self._model = model
         self._metrics = Metrics()
         scheduler = Scheduler(model, max_rows=options.max_rows, max_waiting=options.max_waiting)
-        limits = Limits(compile_seconds=options.compile_seconds)
+        limits = Limits(compile_seconds=options.compile_seconds, mask_seconds=options.mask_seconds)
         self.answers = Answers(model, scheduler, limits, options.seconds, self._metrics)
         self._defaults = Defaults(options.max_tokens, marks_of(model.chat_template) is not None)
         self._created = int(time.time())

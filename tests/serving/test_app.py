@@ -211,7 +211,7 @@ def test_a_fault_within_a_stream_is_its_last_event(gated):
 
 def test_a_grammar_that_takes_too_long_is_refused_and_keeps_nobody_waiting(gated):
     """Good requests are answered meanwhile."""
-    app = make(gated)
+    app = make(gated, mask_seconds=0.05)
     bomb = "start: A\nA: /(a|b|c|d|e)*a(a|b|c|d|e){18}/ & /(a|b|c|d|e)*b(a|b|c|d|e){19}/"  # its masks pass their limit
 
     async def run():
