@@ -169,6 +169,9 @@ class Answers:
             raise problem_of(error, param=param) from error
         writer = _Writer(emit, task.options.get("stop", ()) if task.asked is None else ())
         outcome = _outcome(run, writer)
+        if task.asked is not None and run.result is not None:
+            # The text is complete, even if the budget decided how it ends. OpenAI's client parses no "length".
+            outcome = replace(outcome, finish_reason="stop")
         return outcome if probs is None else replace(outcome, logprobs=probs.entries)
 
     def _called(self, task: Task, emit: Emit, seat: Seat) -> Outcome:

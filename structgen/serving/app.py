@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -98,9 +99,15 @@ def make_app(model: Any, options: ServerOptions | None = None) -> Starlette:
     ]
     routes = [Route(path, service.guarded(path, answer), methods=[method]) for path, answer, method in paths]
     routes += [Route("/health", service.health), Route("/", service.page)]
-    app = Starlette(routes=routes, lifespan=lifespan)
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _no_such_path})
     app.state.service = service
     return app
+
+
+async def _no_such_path(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    message = f"{request.method} {request.url.path}: {error.detail}"
+    return _problem(RequestError(message, status=error.status_code, code="not_found"))
 
 
 class _Service:

@@ -112,6 +112,9 @@ def test_bodies_are_bounded_and_read(tiny_model):
     assert client.post(PATH, content=b"[" * 150).status_code == 400
     assert "JSON object" in client.post(PATH, content=b"[]").json()["error"]["message"]
     assert client.get(PATH).status_code == 405
+    missing = client.get("/v1/embeddings")
+    assert missing.status_code == 404
+    assert missing.json()["error"]["message"] == "GET /v1/embeddings: Not Found"
 
 
 def test_two_hundred_requests_at_once(tiny_model):

@@ -112,6 +112,14 @@ def test_free_text_ends_with_its_budget(client):
     assert again["choices"][0]["message"] == found["choices"][0]["message"]
 
 
+def test_an_answer_under_a_constraint_is_complete_within_its_budget(client):
+    schema = {"type": "array", "items": {"enum": ["one", "two", "three"]}}
+    response_format = {"type": "json_schema", "json_schema": {"name": "words", "schema": schema}}
+    found = answer(client, temperature=1.0, seed=3, max_tokens=9, response_format=response_format)["choices"][0]
+    assert isinstance(json.loads(found["message"]["content"]), list)
+    assert found["finish_reason"] == "stop"
+
+
 def test_streams_say_the_same(client):
     options = {"response_format": JSON_SCHEMA, "temperature": 1.0, "seed": 5, "max_tokens": 60}
     chunks = events(client, **options, stream_options={"include_usage": True})
