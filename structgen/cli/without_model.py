@@ -127,6 +127,8 @@ def _check(options: argparse.Namespace) -> None:
         for number, text in _texts(name, lines=options.lines):
             result = checker.check(text)
             fits = fits and result.fits
+            for reason in result.reasons:
+                print(f"{name}: {reason}" if number is None else f"{name}:{number}: {reason}")
             for problem in result.problems:
                 line = problem.line if number is None else number
                 print(f"{name}:{replace(problem, line=line)}")

@@ -6,6 +6,7 @@ import json
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 from structgen.compilation.compiler import compile
@@ -74,18 +75,21 @@ class CheckResult:
         note: names something in the text that is valid but is never generated: `1e400`, a repeated key, a lone
             surrogate.
         captures: of a Lark grammar with captures, where the text fits; see `Constraint.captures`.
+        reasons: what is wrong, in sentences such as "age: 200 is more than the maximum 120"; for JSON and YAML whose
+            form is right. Printed first.
     """
 
     fits: bool
     problems: tuple[Problem, ...] = ()
     note: str = ""
     captures: Captures = field(default_factory=dict)
+    reasons: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self.fits
 
     def __str__(self) -> str:
-        lines = [*map(str, self.problems)] or ["fits"]
+        lines = [*self.reasons, *map(str, self.problems)] or ["fits"]
         return "\n".join([*lines, *([f"note: {self.note}"] if self.note else [])])
 
 
@@ -111,6 +115,7 @@ def check(
     Example:
         >>> schema = {"type": "object", "properties": {"age": {"type": "integer"}}}
         >>> print(structgen.check(schema, '{\n  "age": "34"\n}'))
+        age: "34" is not an integer
         2:10: unexpected `"` (in /age)
             "age": "34"
                    ^
@@ -140,6 +145,39 @@ class Checker:
 
     def check(self, text: str | bytes) -> CheckResult:
         """Return the result for one text."""
+        found = self._checked(text)
+        return found if found.fits or self._source is None else replace(found, reasons=self._reasons(text))
+
+    def _reasons(self, text: str | bytes) -> tuple[str, ...]:
+        """Return what the JSON Schema refuses, in sentences; nothing where the text is not JSON, or not YAML."""
+        from structgen.diagnostics.sentences import sentences
+
+        try:
+            whole = text if isinstance(text, str) else text.decode()
+            value = json.loads(self._as_json(whole), parse_constant=_no_constant)
+            errors = islice(self._schema_validator().iter_errors(value), _MAX_ERRORS)
+            return tuple(sentences(errors))
+        except (ValueError, RecursionError):
+            return ()
+
+    def _as_json(self, text: str) -> str:
+        """Return a JSON text as it is, and YAML as JSON."""
+        if not self._is_yaml:
+            return text
+        from structgen.schema.yaml_text.reader import read_yaml
+
+        return read_yaml(text)[0]
+
+    def _schema_validator(self) -> Any:
+        """Return the validator of the JSON Schema."""
+        from structgen.schema.validation import validator_for
+
+        if self._validator is None and self._source is not None:
+            self._validator = validator_for(self._source.json_schema, self._source.options)
+        return self._validator
+
+    def _checked(self, text: str | bytes) -> CheckResult:
+        """Return the result for one text, without reasons."""
         data = text.encode(errors="surrogatepass") if isinstance(text, str) else bytes(text)
         if self._source is None:
             found = self._first_problem([Piece(data, 0, True)], data)
@@ -248,13 +286,13 @@ class Checker:
 
         if self._source is None:
             return
-        from structgen.schema.validation import TOO_DEEP, validator_for
+        from structgen.schema.validation import TOO_DEEP
 
-        if self._validator is None:
-            self._validator = validator_for(self._source.json_schema, self._source.options)
         try:
             value = json.loads(text, parse_constant=_no_constant)
-            errors = [(tuple(error.absolute_path), error.message) for error in self._validator.iter_errors(value)]
+            errors = [
+                (tuple(error.absolute_path), error.message) for error in self._schema_validator().iter_errors(value)
+            ]
             yield from errors[:_MAX_ERRORS]
             if not errors:
                 self._source.parse(text)

@@ -312,6 +312,7 @@ def test_the_command(folder, capsys):
     code, out, err = command(capsys, "good.json", "bad.json")
     assert (code, err) == (1, "")
     assert out == (
+        "bad.json: name: 1 is not a text\n"
         'bad.json:2:10: unexpected "1" (in /name)\n'
         '   "name": 1}\n'
         "           ^\n"
