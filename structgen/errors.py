@@ -8,6 +8,7 @@ StructgenError
 ├── VocabularyError                          a vocabulary that cannot be built or used
 ├── TokenRejectedError(token_id, position)   a token or byte that the grammar does not allow
 ├── LimitExceededError(limit, value)         more was needed than structgen.Limits allow
+├── QueueFullError(limit)                    too many runs wait for a model
 ├── ModelError                               a model that cannot be loaded or used
 ├── FunctionDefinitionError                  a function that @structgen.fn cannot use
 └── GenerationError                          the run ended without a value
@@ -26,6 +27,7 @@ __all__ = [
     "IncompleteOutputError",
     "LimitExceededError",
     "ModelError",
+    "QueueFullError",
     "SchemaError",
     "StructgenError",
     "TokenRejectedError",
@@ -149,6 +151,18 @@ class LimitExceededError(StructgenError):
         )
         self.limit = limit
         self.value = value
+
+
+class QueueFullError(StructgenError):
+    """A run that was refused, because too many wait for the model already.
+
+    Attributes:
+        limit: the number of runs that may wait.
+    """
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"{limit} runs wait for the model already", hint="try again later")
+        self.limit = limit
 
 
 class ModelError(StructgenError):

@@ -12,6 +12,7 @@ Modules:
     arguments       options that several commands share, and how they are read
     with_model      commands that run a model: demo, generate, call, map, trace
     without_model   commands that need no model: check, export, grammar, completion
+    serve           the command that serves a model over HTTP
     demo            the cases of `structgen demo`
 """
 
@@ -27,6 +28,7 @@ from typing import Any
 
 from structgen.cli import with_model, without_model
 from structgen.cli.arguments import FailedError, UsageError
+from structgen.cli.serve import add_serve
 from structgen.errors import IncompleteOutputError, StructgenError
 
 __all__ = ["main", "parser"]
@@ -86,6 +88,7 @@ def parser() -> argparse.ArgumentParser:
         with_model.add_map,
         without_model.add_check,
         with_model.add_trace,
+        add_serve,
         without_model.add_export,
         without_model.add_grammar,
         without_model.add_completion,

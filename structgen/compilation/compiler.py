@@ -32,7 +32,7 @@ from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar, SharedState
 from structgen.engine.memory import release_free_memory
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
-from structgen.errors import LimitExceededError, StructgenError, UnsatisfiableSchemaError, VocabularyError
+from structgen.errors import GrammarError, LimitExceededError, StructgenError, UnsatisfiableSchemaError, VocabularyError
 from structgen.limits import Limits
 from structgen.output_types.bound_schemas import BoundSchema
 from structgen.output_types.grammar import Grammar
@@ -197,6 +197,11 @@ def _constraint(call: CompileCall, vocabulary: Vocabulary, checked: SchemaOption
         compiled = _compiled(
             prepared, vocabulary, limits, spellable, cache=cache, eager_automata=call.eager_automata, original=original
         )
+        if proper is not None and compiled.counts_tokens:
+            raise GrammarError(
+                "'max_tokens' cannot be combined with tokenization='proper'",
+                hint="bound the characters of the rule, as in /.{0,200}/",
+            )
         if proper is not None and compiled.has_marks:
             proper.check_token_terminals(compiled.tables.marks)
     return Constraint(compiled, prepared, proper=proper, stored=partial(_stored, call, prepared, vocabulary))
@@ -256,7 +261,10 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
             part = replace(bound.schema, eager=False) if isinstance(bound.schema, Grammar) else bound.schema
             return compile_input(part, replace(options, **bound.options), limits, cache=cache)
 
-        return from_grammar(given, of_schema)
+        def compile_part(part: Grammar) -> CompiledGrammar:
+            return _compiled(from_grammar(part, of_schema), byte_vocabulary(), limits, cache=cache)
+
+        return from_grammar(given, of_schema, compile_part)
     if isinstance(given, Parameters):
         return from_parameters(given, options, limits)
     if isinstance(given, JsonLines):

@@ -10,6 +10,7 @@ from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from structgen.compilation.captures import Captures
     from structgen.compilation.inputs import CompileInput
     from structgen.compilation.logits_processor import GrammarLogitsProcessor
     from structgen.schema.sources import Source
@@ -123,6 +124,24 @@ class Constraint(Generic[T]):
         """
         value: T = self.prepared.parse(text, context)
         return value
+
+    def captures(self, text: str) -> Captures:
+        r"""Return what the rules with captures have made of a whole text; see docs/lark.md.
+
+        Args:
+            text: the text; a token terminal stands in it as the text or the name of its token.
+
+        Returns:
+            The captured texts by name. A name has the text of its last capture; a name after `__LIST_APPEND:` has a
+            list of all. Empty for a grammar without captures, and for a text that does not fit.
+
+        Example:
+            >>> vocabulary = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
+            >>> grammar = structgen.Grammar.lark('start: "x=" value\nvalue[capture]: /[0-9]+/')
+            >>> structgen.compile(grammar, vocabulary).captures("x=12")
+            {'value': '12'}
+        """
+        return {} if self.prepared.captures is None else self.prepared.captures.read(text, self.vocabulary)
 
     def logits_processor(self) -> GrammarLogitsProcessor:
         """Return a logits processor for transformers' `generate` or for llama-cpp-python.

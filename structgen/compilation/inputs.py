@@ -15,6 +15,7 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from structgen.compilation.captures import CaptureReader, CompileGrammar, has_captures
 from structgen.engine.deadlines import Deadline, spend
 from structgen.engine.grammar.composition import has_text, repetition
 from structgen.engine.grammar.tables import GrammarTables
@@ -84,6 +85,7 @@ class CompileInput:
         source: the schema; None for other formats.
         line: for JSON Lines, the schema of each line.
         origin: for KBNF text, a function that returns the rules in which each regex occurs.
+        captures: the reader of the captures of a whole text; None for a grammar without captures.
     """
 
     key: Hashable
@@ -96,6 +98,7 @@ class CompileInput:
     source: Source | None = None
     line: Source | None = None
     origin: Callable[[], Mapping[Regex, tuple[str, ...]]] | None = None
+    captures: CaptureReader | None = None
 
 
 def as_grammar(given: Any) -> Any:
@@ -118,12 +121,15 @@ def as_grammar(given: Any) -> Any:
     return given
 
 
-def from_grammar(grammar: Grammar, make_input: Callable[[BoundSchema], CompileInput]) -> CompileInput:
+def from_grammar(
+    grammar: Grammar, make_input: Callable[[BoundSchema], CompileInput], compile_part: CompileGrammar | None = None
+) -> CompileInput:
     """Return the compile input of a grammar.
 
     Args:
         grammar: the grammar.
         make_input: makes the compile input of a schema in it.
+        compile_part: compiles a part of it, to find the captures of a text.
 
     Raises:
         StructgenError: a schema in it cannot be used; the message begins with its name.
@@ -138,7 +144,10 @@ def from_grammar(grammar: Grammar, make_input: Callable[[BoundSchema], CompileIn
         def tables_of(content: object) -> GrammarTables:
             bound, part = parts[id(content)]
             with _errors_in(bound):
-                return part.tables(limits, deadline, is_empty, narrowed, vocabulary)
+                found = part.tables(limits, deadline, is_empty, narrowed, vocabulary)
+            if bound.temperature is None and not bound.max_tokens:
+                return found
+            return replace(found, temperature=bound.temperature, max_tokens=bound.max_tokens)
 
         found = normalize(
             grammar.tree,
@@ -166,7 +175,16 @@ def from_grammar(grammar: Grammar, make_input: Callable[[BoundSchema], CompileIn
         origin = partial(_rules_of_terminals, grammar.source, grammar.start)
     elif grammar.is_made_of_others or parts:
         origin = partial(_rules_of_tree, grammar.tree)
-    return CompileInput(key, tables, parse, lambda value: [grammar.spell(value)], eager=grammar.eager, origin=origin)
+    reader = CaptureReader(grammar, compile_part) if compile_part is not None and has_captures(grammar) else None
+    return CompileInput(
+        key,
+        tables,
+        parse,
+        lambda value: [grammar.spell(value)],
+        eager=grammar.eager,
+        origin=origin,
+        captures=reader,
+    )
 
 
 def _of_hole(hole: ast.Hole, make_input: Callable[[BoundSchema], CompileInput]) -> tuple[BoundSchema, CompileInput]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Unpack
 
 from structgen.compilation.compiler import compile
 from structgen.engine.matching.expectations import Expected, printable, shown
@@ -19,6 +19,9 @@ from structgen.output_types.yaml import Yaml
 from structgen.schema import resolve
 from structgen.schema.json_text.lexemes import Piece, canonical_pieces, offset_of, pointer_at, pointer_of
 from structgen.schema.options import SchemaArguments, SchemaOptions
+
+if TYPE_CHECKING:
+    from structgen.compilation.captures import Captures
 
 __all__ = ["CheckResult", "Checker", "Problem", "check"]
 
@@ -70,11 +73,13 @@ class CheckResult:
             to 20 problems.
         note: names something in the text that is valid but is never generated: `1e400`, a repeated key, a lone
             surrogate.
+        captures: of a Lark grammar with captures, where the text fits; see `Constraint.captures`.
     """
 
     fits: bool
     problems: tuple[Problem, ...] = ()
     note: str = ""
+    captures: Captures = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return self.fits
@@ -138,7 +143,9 @@ class Checker:
         data = text.encode(errors="surrogatepass") if isinstance(text, str) else bytes(text)
         if self._source is None:
             found = self._first_problem([Piece(data, 0, True)], data)
-            return CheckResult(found is None, () if found is None else (found,))
+            if found is not None:
+                return CheckResult(False, (found,))
+            return CheckResult(True, captures=self._constraint.captures(data.decode(errors="replace")))
         pieces = canonical_pieces(data) if self._is_free and self._is_json else [Piece(data, 0, True)]
         found = self._first_problem(pieces, data)
         if found is not None and self._is_yaml and data.endswith(b"\n"):  # a file ends so, not a text that is generated

@@ -27,9 +27,9 @@ from structgen.schema.json_text.lexemes import pointer_at
 if TYPE_CHECKING:
     from structgen.models.base import AnyModel, Prompt
 
-__all__ = ["RefusedToken", "Step", "Trace", "trace"]
+__all__ = ["AllowedToken", "RefusedToken", "Step", "Trace", "trace"]
 
-MIN_REFUSED_PROBABILITY = 1e-4  # refused tokens below it are not recorded
+MIN_PROBABILITY = 1e-4  # tokens below it, which were not chosen, are not recorded
 MAX_EXPECTED = 20  # kinds of expected text recorded for one step
 TEMPLATE = "trace.html"
 DATA = '{"steps": []}'  # the template holds this where the data goes
@@ -54,6 +54,20 @@ class RefusedToken:
 
 
 @dataclass(frozen=True, slots=True)
+class AllowedToken:
+    """A token that was allowed.
+
+    Attributes:
+        token_id, text: the token; its text is printable, and empty for an end token.
+        share: its probability among the allowed tokens.
+    """
+
+    token_id: int
+    text: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """A step of a trace: one token of an answer.
 
@@ -67,6 +81,7 @@ class Step:
         masked_probability: the token's probability among the allowed tokens.
         refused_mass: the sum of the probabilities of all refused tokens.
         allowed_tokens: the number of allowed tokens.
+        alternatives: the likeliest allowed tokens with their shares, the chosen one among them if it is likely.
         wanted: the likeliest refused tokens.
         expected: what may come next, in words.
         open_rules: the open grammar rules or schema locations, the outermost first.
@@ -83,6 +98,7 @@ class Step:
     masked_probability: float | None
     refused_mass: float | None
     allowed_tokens: int
+    alternatives: tuple[AllowedToken, ...]
     wanted: tuple[RefusedToken, ...]
     expected: tuple[str, ...]
     open_rules: tuple[str, ...]
@@ -192,14 +208,17 @@ class _Tracer:
         is_allowed = np.unpackbits(mask.view(np.uint8), bitorder="little", count=self._vocabulary.size).astype(bool)
         probability = masked = refused = None
         wanted: tuple[RefusedToken, ...] = ()
+        alternatives: tuple[AllowedToken, ...] = ()
         if logits is not None:
             odds = _probabilities(logits)
             mass = float(odds[is_allowed].sum())
             probability, refused = float(odds[token_id]), max(0.0, 1.0 - mass)
             masked = probability / mass if mass > 0 else None
             wanted = self._wanted(np.where(is_allowed, 0.0, odds))
+            if mass > 0:
+                alternatives = self._alternatives(np.where(is_allowed, odds, 0.0) / mass)
         text = self.text
-        ends = token_id in self._vocabulary.eos_token_ids and self._matcher.is_accepting
+        ends = self._ends_with(token_id)
         self.steps.append(
             Step(
                 token_id,
@@ -210,6 +229,7 @@ class _Tracer:
                 masked,
                 refused,
                 int(is_allowed.sum()),
+                alternatives,
                 wanted,
                 tuple(map(str, self._matcher.expected()[:MAX_EXPECTED])),
                 self._matcher.open_rules(),
@@ -223,11 +243,22 @@ class _Tracer:
         self._written += b"" if ends else self._grammar.written(token_id)
         self._resumed = time.perf_counter()
 
+    def _ends_with(self, token_id: int) -> bool:
+        """Return whether a token would end the answer now."""
+        return token_id in self._vocabulary.eos_token_ids and self._matcher.is_accepting
+
+    def _alternatives(self, shares: NDArray[np.float64]) -> tuple[AllowedToken, ...]:
+        """Return the allowed tokens with the largest shares."""
+        best = np.argsort(-shares, kind="stable")[: self._most_wanted]
+        found = [int(token) for token in best if shares[token] >= MIN_PROBABILITY]
+        texts = ["" if self._ends_with(token) else self._text_of(token) for token in found]
+        return tuple(AllowedToken(token, text, float(shares[token])) for token, text in zip(found, texts, strict=True))
+
     def _wanted(self, odds: NDArray[np.float64]) -> tuple[RefusedToken, ...]:
         """Return the likeliest tokens whose probability is not zero."""
         best = np.argsort(-odds, kind="stable")[: self._most_wanted]
         found = []
-        for token_id in (int(token) for token in best if odds[token] >= MIN_REFUSED_PROBABILITY):
+        for token_id in (int(token) for token in best if odds[token] >= MIN_PROBABILITY):
             explanation = self._matcher.explain(token_id)
             text = self._text_of(token_id)
             found.append(RefusedToken(token_id, text, float(odds[token_id]), str(explanation), explanation.rules))
@@ -255,7 +286,7 @@ def trace(
         model: see `structgen.generate`.
         prompt: see `structgen.generate`.
         schema: see `structgen.generate`.
-        wanted: the number of likeliest refused tokens to record for each step.
+        wanted: the number of likeliest tokens to record for each step, refused ones and allowed ones each.
         limits: see `structgen.generate`.
         options: see `structgen.generate`.
 

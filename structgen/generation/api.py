@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Iterable
 from typing import Any, TypeVar, Unpack, overload
 
 from structgen.compilation.constraint import Constraint
-from structgen.generation.batches import BatchSettings, answer_rows, prompt_list
+from structgen.generation.batches import BatchSettings, NewSession, answer_rows, prompt_list
 from structgen.generation.generator import Generator, begin_rows
-from structgen.generation.runs import in_thread
+from structgen.generation.runs import Result, in_thread
+from structgen.generation.scheduler import run_shared
 from structgen.generation.settings import BATCH_SIZE, GeneratorOptions
 from structgen.generation.streams import AsyncStream, Stream
 from structgen.limits import Limits
@@ -91,15 +91,19 @@ async def agenerate(
     limits: Limits | None = None,
     **options: Unpack[GeneratorOptions],
 ) -> Any:
-    """Run `generate` in a thread, and await it. Several calls may run at once on one model.
+    """Run `generate` in a thread, and await it. Calls that run at once share the passes of the model.
 
     The arguments and errors are those of `structgen.generate`.
 
     Example:
         >>> names = await asyncio.gather(*(agenerate(model, text, Name) for text in texts))   # doctest: +SKIP
     """
-    generator: Generator[Any] = await asyncio.to_thread(lambda: Generator(model, schema, limits=limits, **options))
-    return (await generator.arun(prompt)).value
+
+    def work(new_session: NewSession, cancelled: threading.Event) -> Result[Any]:
+        generator: Generator[Any] = Generator(model, schema, limits=limits, **options)
+        return generator.begin(prompt, new_session=new_session).to_end(cancelled)
+
+    return (await run_shared(model, work)).value
 
 
 def batch(
@@ -211,7 +215,12 @@ def astream(
         ...     async for part in s:
         ...         await websocket.send_json(part.model_dump(mode="json"))
     """
-    return AsyncStream(lambda: stream(model, prompt, schema, limits=limits, **options))
+
+    def begin(new_session: NewSession) -> Stream[Any]:
+        generator: Generator[Any] = Generator(model, schema, limits=limits, **options)
+        return generator.stream(prompt, new_session=new_session)
+
+    return AsyncStream(model, begin)
 
 
 def _answer(

@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
-__all__ = ["BatchSettings", "BeginRow", "Beginning", "answer_rows", "prompt_list", "run_batch", "with_progress"]
+__all__ = [
+    "BatchSettings",
+    "BeginRow",
+    "Beginning",
+    "NewSession",
+    "answer_rows",
+    "prompt_list",
+    "run_batch",
+    "session_batch_of",
+    "with_progress",
+]
 
 T = TypeVar("T")
 
@@ -124,7 +134,7 @@ def run_batch(
     if isinstance(model, Server):
         yield from _in_threads(waiting, batch_size, cancelled)
         return
-    sessions = _sessions(model)
+    sessions = session_batch_of(model)
     rows: dict[int, Run[Any]] = {}
     while not cancelled.is_set():
         joining = list(itertools.islice(waiting, batch_size - len(rows)))
@@ -173,6 +183,8 @@ def _pass(sessions: SessionBatch, rows: dict[int, Run[Any]]) -> Iterator[tuple[i
 class _OneByOne:
     """A `SessionBatch` for a model that reads one sequence at a time."""
 
+    keeps_unnamed = True
+
     def __init__(self, model: Model) -> None:
         self.session = model.session
 
@@ -212,8 +224,12 @@ def _in_threads(
             cancelled.set()
 
 
-def _sessions(model: AnyModel) -> SessionBatch:
-    """Return the sessions of a batch: the model's own batch, or one sequence after the other."""
+def session_batch_of(model: AnyModel) -> SessionBatch:
+    """Return the sessions of a batch: the model's own batch, or one sequence after the other.
+
+    Args:
+        model: a local model.
+    """
     make = getattr(model, "session_batch", None)
     made: SessionBatch | None = make() if make is not None else None
     return made or _OneByOne(cast(Model, model))

@@ -169,6 +169,7 @@ class Decoder:
         self._observer = observer
         # Row i: the tokens allowed in the position of held token i; the next row: those allowed after all held tokens.
         self._mask = allocate_token_bitmask(MAX_HELD + 1, self._vocabulary.size)
+        self._temperatures: list[float | None] = [None] * (MAX_HELD + 1)  # that the grammar asks for, by row
         self._text = bytearray()
         self._budget = self._new_budget(len(prompt_ids) - len(kept_ids)) if finish else None
         self._is_cut = False  # whether the model chose a token after which the rest of the answer did not fit
@@ -251,31 +252,31 @@ class Decoder:
         self._unseen = []
         held, self._held = self._held, []
         for index, expected in enumerate(held):
-            token_id = self._sampler.sample(logits[index], self._mask[index])
+            token_id = self._sampler.sample(logits[index], self._mask[index], self._temperatures[index])
             if token_id != expected:
                 self._roll_back(held[index:])
-                self._choose(token_id, logits[index], self._mask[index])
+                self._choose(token_id, logits[index], index)
                 return
             self.forced_tokens += 1
             self._notify(token_id, logits[index], self._mask[index], forced=True)
         row = len(held)
-        self._choose(self._sampler.sample(logits[row], self._mask[row]), logits[row], self._mask[row])
+        token_id = self._sampler.sample(logits[row], self._mask[row], self._temperatures[row])
+        self._choose(token_id, logits[row], row)
 
-    def _choose(self, token_id: int, logits: NDArray[np.float32], mask: NDArray[np.uint32]) -> None:
-        """Accept a sampled token, or another one if the rest of the answer does not fit into the budget after it."""
+    def _choose(self, token_id: int, logits: NDArray[np.float32], row: int) -> None:
+        """Accept a token sampled at a row, or another one after which the rest of the answer fits the budget."""
         if self._budget is not None and not self._is_end(token_id):
-            token_id = self._within_budget(self._budget, token_id, logits, mask)
-        self._notify(token_id, logits, mask, forced=False)
+            token_id = self._within_budget(self._budget, token_id, logits, row)
+        self._notify(token_id, logits, self._mask[row], forced=False)
         self._accept(token_id)
 
-    def _within_budget(
-        self, budget: Budget, token_id: int, logits: NDArray[np.float32], mask: NDArray[np.uint32]
-    ) -> int:
+    def _within_budget(self, budget: Budget, token_id: int, logits: NDArray[np.float32], row: int) -> int:
         """Return a sampled token if the rest of the answer fits into the budget after it; else sample another one.
 
         The tokens that do not fit are removed from the mask. After many of them, it returns the first token of a rest
         that fits.
         """
+        mask = self._mask[row]
         spent = len(self.token_ids)
         for _ in range(MAX_REFUSED):
             if self._is_end(token_id) or budget.fits(self.matcher, token_id, spent):
@@ -284,7 +285,7 @@ class Decoder:
             mask[token_id >> 5] &= ~np.uint32(1 << (token_id & 31))
             if not mask.any():
                 break
-            token_id = self._sampler.sample(logits, mask)
+            token_id = self._sampler.sample(logits, mask, self._temperatures[row])
         return (budget.rest(self.matcher) or [token_id])[0]
 
     def _end(self, reason: FinishReason) -> None:
@@ -311,13 +312,13 @@ class Decoder:
         matcher, mask = self.matcher, self._mask
         if self._is_proper:  # a forced token is the only one in the mask: no other split of its bytes is proper
             if not matcher.is_terminated:
-                matcher.fill_next_token_bitmask(mask, 0)
+                self._fill_row(0)
             return []
         tokens = self._forced_tokens()
         held: list[int] = []
         for index, token_id in enumerate(tokens):
             if index >= len(tokens) - MAX_HELD:
-                matcher.fill_next_token_bitmask(mask, len(held))
+                self._fill_row(len(held))
                 if self._session.can_crop:
                     held.append(token_id)
                 elif _may_merge(self._vocabulary, tokens[index:], mask[0]):
@@ -331,8 +332,14 @@ class Decoder:
             self.forced_tokens += len(held)
             self._notify_held(held)
             return []  # no later choice could depend on the split
-        matcher.fill_next_token_bitmask(mask, len(held))
+        self._fill_row(len(held))
         return held
+
+    def _fill_row(self, row: int) -> None:
+        """Fill a row of the mask, and note the temperature there."""
+        self.matcher.fill_next_token_bitmask(self._mask, row)
+        if self._grammar.has_temperatures:
+            self._temperatures[row] = self.matcher.temperature
 
     def _forced_tokens(self) -> list[int]:
         """Return the tokens of the text that must come next, as far as the budget goes."""

@@ -17,6 +17,7 @@ from structgen.compilation.constraint import Constraint
 from structgen.generation.batches import BatchSettings, BeginRow, answer_rows, prompt_list
 from structgen.generation.decoder import Observer
 from structgen.generation.runs import LocalRun, Result, Run, in_thread
+from structgen.generation.scheduler import run_shared
 from structgen.generation.server_run import ServerRun
 from structgen.generation.settings import (
     BATCH_SIZE,
@@ -132,20 +133,32 @@ class Generator(Generic[T]):
         return self.begin(prompt, observe=observe, **options).to_end(threading.Event())
 
     async def arun(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Result[T]:
-        """Run the model in a thread, and await it. If it is cancelled, the model stops after the pass under way."""
-        return await in_thread(lambda cancelled: self.begin(prompt, **options).to_end(cancelled))
+        """Run the model in a thread, and await it. If it is cancelled, the model stops after the pass under way.
 
-    def stream(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Stream[T]:
-        """Return the value while it grows; see `structgen.stream`."""
+        Calls that run at the same time share the passes of a model with batched passes; so do `structgen.agenerate`,
+        `structgen.acall` and the `async` streams of that model.
+        """
+        return await run_shared(
+            self.model, lambda make, cancelled: self.begin(prompt, new_session=make, **options).to_end(cancelled)
+        )
+
+    def stream(
+        self,
+        prompt: Prompt,
+        *,
+        new_session: Callable[[], Session] | None = None,
+        **options: Unpack[GenerationOptions],
+    ) -> Stream[T]:
+        """Return the value while it grows; see `structgen.stream`, and `begin` for `new_session`."""
         from structgen.generation.streams import Stream
 
-        return Stream(self.begin(prompt, streams=True, **options), self.constraint)
+        return Stream(self.begin(prompt, new_session=new_session, streams=True, **options), self.constraint)
 
     def astream(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> AsyncStream[T]:
         """Return the value while it grows; see `structgen.astream`."""
         from structgen.generation.streams import AsyncStream
 
-        return AsyncStream(lambda: self.stream(prompt, **options))
+        return AsyncStream(self.model, lambda make: self.stream(prompt, new_session=make, **options))
 
     def batch(
         self,

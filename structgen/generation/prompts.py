@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from structgen.generation.settings import Settings
     from structgen.models.base import Model
 
-__all__ = ["conversation", "encode", "render", "template_variables", "texts_for", "with_errors"]
+__all__ = ["conversation", "encode", "render", "template_variables", "text_for", "texts_for", "with_errors"]
 
 _DESCRIPTION = "Answer with one {form} that fits this JSON Schema:\n{schema}"
 _READS_PARTS = re.compile(r"""\[['"]text['"]\]|\.text\b""")  # the two ways in which templates read parts of a content
@@ -70,7 +70,8 @@ def _conversation(prompt: Prompt, constraint: Constraint[Any], settings: Setting
         own = messages.pop(0)["content"]
         before = [{"role": "system", "content": _joined(system, own)}]
     for index, (question, answer) in enumerate(settings.examples):
-        before += [*_question(question), {"role": "assistant", "content": _example(answer, constraint, index)}]
+        what = f"the answer of example {index}"
+        before += [*_question(question), {"role": "assistant", "content": text_for(answer, constraint, what)}]
     return [*before, *messages]
 
 
@@ -233,18 +234,27 @@ def _question(question: Any) -> list[dict[str, Any]]:
     return as_messages(question if isinstance(question, str) or is_messages else render(question))
 
 
-def _example(answer: Any, constraint: Constraint[Any], index: int) -> str:
-    """Return an example's answer as a text of the constraint."""
-    # Both import Pydantic, which only examples need.
+def text_for(value: Any, constraint: Constraint[Any], what: str) -> str:
+    """Return the text of a value under a constraint, as a model would have to write it.
+
+    Args:
+        value: an instance or data of a schema, or a text.
+        constraint: the constraint.
+        what: what the value is, for the error.
+
+    Raises:
+        ValueError: the value does not fit.
+    """
+    # Both import Pydantic, which only given values need.
     from structgen.generation.example_texts import text_of
     from structgen.generation.yaml_examples import yaml_text_of
 
     try:
         if constraint.is_yaml:
-            return yaml_text_of(answer, constraint)
-        return text_of(constraint.prepared.pieces(answer), constraint.grammar)
+            return yaml_text_of(value, constraint)
+        return text_of(constraint.prepared.pieces(value), constraint.grammar)
     except ValueError as error:
-        raise ValueError(f"the answer of example {index} does not fit the schema: {error}") from error
+        raise ValueError(f"{what} does not fit the schema: {error}") from error
 
 
 def _described(error: Exception) -> str:

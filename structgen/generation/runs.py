@@ -14,7 +14,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 import jsonschema
@@ -23,6 +23,7 @@ import pydantic
 from structgen.compilation.constraint import Constraint
 from structgen.errors import GenerationError, IncompleteOutputError, ValidationFailedError
 from structgen.generation.decoder import Answer, Decoder, FinishReason, Observer
+from structgen.generation.logprobs import LogprobRecorder, TokenLogprob, confidence
 from structgen.generation.partial_json import partial_value
 from structgen.generation.prompts import encode, with_errors
 from structgen.generation.reasoner import Reasoner, is_begun
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
+    from structgen.compilation.captures import Captures
     from structgen.models.base import Model, Prompt, Session
 
 __all__ = ["Encoded", "LocalRun", "Result", "Run", "Usage", "in_thread"]
@@ -84,6 +86,9 @@ class Result(Generic[T]):
         token_ids: the answer's tokens, without the end token.
         reasoning: the text that the model wrote before the answer, without its marks; "" without `reasoning`.
         attempts: the earlier texts that a validator refused, each with its error.
+        captures: for a Lark grammar with captures, the captured texts by name; see `Constraint.captures`.
+        logprobs: with `logprobs=True`, the log-probabilities of the answer's tokens.
+        is_json: whether the text is JSON.
     """
 
     value: T
@@ -93,6 +98,28 @@ class Result(Generic[T]):
     token_ids: tuple[int, ...]
     reasoning: str = ""
     attempts: tuple[tuple[str, Exception], ...] = ()
+    captures: Captures = field(default_factory=dict)
+    logprobs: tuple[TokenLogprob, ...] = ()
+    is_json: bool = False
+
+    def confidence(self, pointer: str = "") -> float:
+        """Return the probability with which the model wrote a value, among what the schema allows.
+
+        It is the product over the tokens of the value, each among the allowed tokens, at temperature 1. Text that the
+        schema leaves no choice about counts as certain.
+
+        Args:
+            pointer: the JSON pointer of a value in the answer, such as "/address/city"; "" for the whole answer.
+
+        Raises:
+            ValueError: there is no such value, or the call was made without `logprobs=True`.
+
+        Example:
+            >>> result = generator.run("Ann is 34.", logprobs=True)                           # doctest: +SKIP
+            >>> result.confidence("/age")                                                     # doctest: +SKIP
+            0.97
+        """
+        return confidence(self.logprobs, self.text, pointer, is_json=self.is_json)
 
 
 class RunSession(Protocol):
@@ -134,6 +161,7 @@ class Run(ABC, Generic[T]):
         self.attempts: list[tuple[str, Exception]] = []
         self._began = time.perf_counter()
         self._spent = Usage(0, 0, 0, 0, 0, 0.0)
+        self._counted: Answer | None = None  # the last answer whose cost is in it
         self._prompt = self._begin(prompt, settings)
 
     @property
@@ -168,6 +196,12 @@ class Run(ABC, Generic[T]):
         """End work that is still under way elsewhere, such as a server's answer."""
         return
 
+    def cost(self) -> Usage:
+        """Return the cost so far, all attempts together."""
+        is_counted = self.decoder is not None and self._counted is self.decoder
+        spent = self._spent if is_counted else self._spent.plus(self._cost())
+        return replace(spent, seconds=time.perf_counter() - self._began)
+
     def request(self) -> Request | None:
         """Return the tokens that the model has to read next; None when there is a result."""
         while self.result is None:
@@ -196,7 +230,7 @@ class Run(ABC, Generic[T]):
     def _finish(self) -> None:
         """Validate the answer; set the result, or begin another attempt."""
         decoder = cast(Answer, self.decoder)
-        self._spent = self._spent.plus(self._cost())
+        self._spent, self._counted = self._spent.plus(self._cost()), decoder
         text = self._whole_text()
         try:
             value = self._validated(text)
@@ -211,7 +245,22 @@ class Run(ABC, Generic[T]):
         usage = replace(self._spent, seconds=time.perf_counter() - self._began)
         reason: FinishReason = decoder.finish_reason or "stop"
         ids = tuple(decoder.token_ids)
-        self.result = Result(value, text, usage, reason, ids, self.reasoning, tuple(self.attempts))
+        self.result = Result(
+            value,
+            text,
+            usage,
+            reason,
+            ids,
+            self.reasoning,
+            tuple(self.attempts),
+            self.constraint.captures(text),
+            self._logprobs(),
+            self.constraint.is_json,
+        )
+
+    def _logprobs(self) -> tuple[TokenLogprob, ...]:
+        """Return the log-probabilities of the answer; nothing where they are not asked for."""
+        return ()
 
     def _validated(self, text: str) -> T:
         value = self.constraint.parse(text, context=self.settings.context)
@@ -287,6 +336,8 @@ class LocalRun(Run[T]):
         self._observe = observe
         self._encoded = encoded
         self._answers = answers
+        self._answer_prompt_ids: list[int] = []
+        self._recorder: LogprobRecorder | None = None
         self._sampler = settings.sampler()
         super().__init__(constraint, prompt, settings)
 
@@ -294,6 +345,11 @@ class LocalRun(Run[T]):
     def reasoning(self) -> str:
         """The model's reasoning so far, in this attempt."""
         return "" if self._reasoner is None else self._reasoner.text
+
+    def answer_prompt_ids(self) -> list[int]:
+        """Return the tokens before the answer, for a run that does not reason."""
+        self.request()  # closes the reasoning that a chat template has opened
+        return self._answer_prompt_ids
 
     def take(self, given: NDArray[float32]) -> None:
         """Accept the logits of the last request."""
@@ -353,6 +409,10 @@ class LocalRun(Run[T]):
 
     def _answer(self, prompt_ids: list[int], seen_tokens: int) -> None:
         """Begin the answer after the prompt or the reasoning."""
+        self._answer_prompt_ids = prompt_ids
+        observer = self._observe(prompt_ids) if self._observe else None
+        if self.settings.logprobs:
+            observer = self._recorder = LogprobRecorder(self.constraint, prompt_ids, observer)
         self.decoder = Decoder(
             self._model,
             self.constraint,
@@ -363,8 +423,11 @@ class LocalRun(Run[T]):
             max_new_tokens=min(self.settings.max_new_tokens, _check_room(self._model, prompt_ids)),
             stop=self.settings.stop_texts(),
             finish=self.settings.on_budget == "finish",
-            observer=self._observe(prompt_ids) if self._observe else None,
+            observer=observer,
         )
+
+    def _logprobs(self) -> tuple[TokenLogprob, ...]:
+        return () if self._recorder is None else tuple(self._recorder.tokens)
 
     def _cost(self) -> Usage:
         decoder, reasoner = self.decoder, self._reasoner

@@ -84,17 +84,19 @@ class Sampler:
         self._top_p = top_p
         self._random = np.random.default_rng(seed)
 
-    def sample(self, logits: NDArray[np.float32], mask: NDArray[np.uint32]) -> int:
+    def sample(self, logits: NDArray[np.float32], mask: NDArray[np.uint32], temperature: float | None = None) -> int:
         """Return an allowed token.
 
         Args:
             logits: float32[V]; not changed.
             mask: uint32[ceil(V/32)], token t is bit t % 32 of word t // 32. At least one bit below V is set.
+            temperature: in place of the sampler's own; None for that one.
 
         Raises:
             ModelError: several tokens are allowed, and all their logits are NaN.
         """
-        if self._temperature == 0:
+        temperature = self._temperature if temperature is None else temperature
+        if temperature == 0:
             best = int(logits.argmax())
             # When the best of all tokens is allowed, as it mostly is, the mask need not be applied. argmax returns a
             # NaN where there is one.
@@ -108,11 +110,11 @@ class Sampler:
         if is_none.all():
             raise ModelError("the model's logits are NaN", hint="half precision may overflow: try float32")
         candidates[is_none] = -np.inf
-        if self._temperature == 0:
+        if temperature == 0:
             return int(allowed[candidates.argmax()])
-        return int(allowed[self._draw(candidates)])
+        return int(allowed[self._draw(candidates, temperature)])
 
-    def _draw(self, logits: NDArray[np.float64]) -> int:
+    def _draw(self, logits: NDArray[np.float64], temperature: float) -> int:
         """Return an index into the candidates' logits, drawn from their distribution after the filters."""
         top = logits.max()
         if not np.isfinite(top):
@@ -120,7 +122,7 @@ class Sampler:
             weights = (logits == top).astype(np.float64)
         else:
             with np.errstate(over="ignore"):
-                weights = np.exp((logits - top) / self._temperature)
+                weights = np.exp((logits - top) / temperature)
         if self._top_k is None and self._top_p is None:
             return self._pick(weights)
         order = np.argsort(-weights, kind="stable")

@@ -54,7 +54,7 @@ class ServerRun(Run[T], Generic[T]):
             )
         if constraint.is_yaml:
             raise ModelError("servers write JSON, not YAML", hint="local models write YAML; see docs/yaml.md")
-        for name in ("top_k", "raw"):
+        for name in ("top_k", "raw", "logprobs"):
             if getattr(settings, name):
                 raise ModelError(f"servers with OpenAI's interface do not support {name}")
         if settings.reasoning not in (None, False, True):

@@ -61,6 +61,8 @@ class GenerationOptions(TypedDict, total=False):
         validate: called with the value; returns the result, or None to keep the value. A ValueError or AssertionError
             refuses the value.
         context: passed to Pydantic's validators as `info.context`.
+        logprobs: with True, `Result.logprobs` has the log-probabilities of the answer's tokens, and `Result.confidence`
+            says how sure the model was of a value. Local models only.
     """
 
     max_new_tokens: int
@@ -79,6 +81,7 @@ class GenerationOptions(TypedDict, total=False):
     max_retries: int
     validate: Callable[[Any], Any] | None
     context: Any
+    logprobs: bool
 
 
 class ConstraintOptions(SchemaArguments, total=False):
@@ -174,6 +177,7 @@ class Settings:
     max_retries: int = 0
     validate: Callable[[Any], Any] | None = None
     context: Any = None
+    logprobs: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.max_new_tokens, int) or self.max_new_tokens < 1:

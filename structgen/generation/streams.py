@@ -7,7 +7,6 @@ text may follow.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, cast
@@ -27,10 +26,13 @@ from structgen.generation.partial_json import Node, PartialReader
 from structgen.generation.passes import Passes
 from structgen.generation.pydantic_fields import bare, item_type, lists_at
 from structgen.generation.runs import Result, Run
+from structgen.generation.scheduler import SharedThreads
 from structgen.generation.snapshots import MISSING, PartialValues
 from structgen.schema import json_schema_to_rules
 
 if TYPE_CHECKING:
+    from structgen.generation.batches import NewSession
+    from structgen.models.base import AnyModel
     from structgen.schema.sources import Source
 
 __all__ = ["AsyncStream", "Stream"]
@@ -235,14 +237,18 @@ class Stream(Generic[T]):
 
 
 class AsyncStream(Generic[T]):
-    """A `Stream` for `async with` and `async for`; the model runs in threads."""
+    """A `Stream` for `async with` and `async for`; the model runs in threads.
 
-    def __init__(self, begin: Callable[[], Stream[T]]) -> None:
+    Streams and calls that run at the same time share the model's passes.
+    """
+
+    def __init__(self, model: AnyModel, begin: Callable[[NewSession], Stream[T]]) -> None:
         self._begin = begin
         self._opened: Stream[T] | None = None
+        self._threads = SharedThreads(model)
 
     async def __aenter__(self) -> AsyncStream[T]:
-        self._opened = await asyncio.to_thread(self._begin)
+        self._opened = await self._threads.open(self._begin)
         return self
 
     @property
@@ -255,13 +261,14 @@ class AsyncStream(Generic[T]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stream.close()
+        self._threads.close()
 
     def __aiter__(self) -> AsyncIterator[T]:
-        return _in_threads(iter(self._stream))
+        return self._in_threads(iter(self._stream))
 
     def items(self, *path: str) -> AsyncIterator[Any]:
         """Yield each element of a list, validated; see `Stream.items`."""
-        return _in_threads(self._stream.items(*path))
+        return self._in_threads(self._stream.items(*path))
 
     @property
     def text(self) -> str:
@@ -275,19 +282,18 @@ class AsyncStream(Generic[T]):
 
     async def final(self) -> T:
         """Return the validated value; see `Stream.final`."""
-        return await asyncio.to_thread(self._stream.final)
+        return await self._threads.run(self._stream.final)
 
     async def result(self) -> Result[T]:
         """Return the value with its text, usage, reasoning and attempts; see `Stream.result`."""
-        return await asyncio.to_thread(self._stream.result)
+        return await self._threads.run(self._stream.result)
 
-
-async def _in_threads(iterator: Iterator[T]) -> AsyncIterator[T]:
-    while True:
-        value = await asyncio.to_thread(next, iterator, MISSING)
-        if value is MISSING:
-            return
-        yield cast(T, value)
+    async def _in_threads(self, iterator: Iterator[T]) -> AsyncIterator[T]:
+        while True:
+            value = await self._threads.run(lambda: next(iterator, MISSING))
+            if value is MISSING:
+                return
+            yield cast(T, value)
 
 
 def _may_have_list(source: Source | None, path: tuple[str, ...]) -> bool:

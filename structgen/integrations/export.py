@@ -22,6 +22,7 @@ __all__ = ["Dialect", "export"]
 Dialect: TypeAlias = Literal["kbnf", "kbnf-older", "gbnf", "lark", "xgrammar", "vllm"]
 """The notations that `export` writes."""
 
+_NO_TOKENS = "bound its characters, as in /.{0,200}/"
 _END_NAME = "value"
 _EXACT_FORMATS: dict[Dialect, tuple[str, ...]] = {"lark": ("hostname",)}
 """Formats of large automata that a dialect can express all the same: Lark has intersections."""
@@ -120,6 +121,8 @@ def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: Sche
     if isinstance(schema, Grammar) and schema.bound:
 
         def of_schema(bound: BoundSchema) -> ast.Grammar:
+            if bound.max_tokens:
+                raise GrammarError(f"the bound on the tokens of {bound.place} cannot be exported", hint=_NO_TOKENS)
             is_schema = not isinstance(bound.schema, (Grammar, JsonLines, Template))
             of_both: Any = {**options, **bound.options} if is_schema else {}
             return _tree_of(bound.schema, "value", to, limits, of_both)

@@ -46,6 +46,7 @@ from structgen.engine.regex.tree import Regex
 __all__ = [
     "AnyText",
     "Bounded",
+    "Capturing",
     "Choice",
     "Difference",
     "Except",
@@ -204,11 +205,16 @@ class Hole:
 
     Attributes:
         name: for messages, and for the rules that an export writes in its place.
-        content: what its texts are. KBNF does not look into it; `normalize` is given its tables.
+        content: what its texts are. KBNF does not look into it; `normalize` is given its tables. Readers leave a schema
+            as its JSON text and its line, the name of a grammar as this name, and a grammar within a grammar as a tree.
+        temperature: of sampling, within these texts; None to leave it as it is.
+        max_tokens: the number of tokens after which such a text ends; 0 for no bound.
     """
 
     name: str
     content: object
+    temperature: float | None = None
+    max_tokens: int = 0
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -253,6 +259,24 @@ Expression = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Capturing:
+    """The captures of a rule: names for parts of its text. They do not change the texts.
+
+    Attributes:
+        name: the name of its text; None for none. A suffix and ignored texts at its end are left out.
+        suffix_name: the name of its suffix; None for none.
+        text, suffix: where the rule has a suffix, the texts before it and those of the suffix; else None.
+        ignored: the ignored texts that may follow; None for none.
+    """
+
+    name: str | None = None
+    suffix_name: str | None = None
+    text: Regex | None = None
+    suffix: Regex | None = None
+    ignored: Regex | None = None
+
+
 @dataclass(slots=True, unsafe_hash=True)
 class Rule:
     """A rule `name ::= body;`. A name that several rules define has all their bodies as alternatives.
@@ -262,12 +286,14 @@ class Rule:
         body: its texts.
         comment: lines for people, written above the rule. Readers drop comments.
         origin: the part of a schema that the rule comes from, for messages: `/properties/age`; "" where there is none.
+        capturing: its captures; None for none.
     """
 
     name: str
     body: Expression
     comment: str = field(default="", compare=False)
     origin: str = field(default="", compare=False)
+    capturing: Capturing | None = field(default=None, compare=False)
 
 
 @dataclass(slots=True, unsafe_hash=True)

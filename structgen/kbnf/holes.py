@@ -13,7 +13,7 @@ from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import nodes_of, rewrite
 
-__all__ = ["filled", "holes_of", "with_holes"]
+__all__ = ["filled", "holes_of", "names_of_grammars", "with_holes"]
 
 
 def with_holes(grammar: ast.Grammar, contents: Mapping[str, object]) -> ast.Grammar:
@@ -59,6 +59,17 @@ def holes_of(grammar: ast.Grammar) -> list[ast.Hole]:
             if isinstance(node, ast.Hole):
                 found.setdefault(id(node.content), node)
     return list(found.values())
+
+
+def names_of_grammars(grammar: ast.Grammar) -> set[str]:
+    """Return the names of grammars that the holes of a read grammar stand for, with those of the grammars in it."""
+    found: set[str] = set()
+    for hole in holes_of(grammar):
+        if isinstance(hole.content, str):
+            found.add(hole.content)
+        elif isinstance(hole.content, ast.Grammar):
+            found |= names_of_grammars(hole.content)
+    return found
 
 
 def _names_in(body: ast.Expression) -> list[str]:

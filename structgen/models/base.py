@@ -72,7 +72,9 @@ class SessionBatch(Protocol):
 
         Args:
             requests: for each sequence that continues: the session, its new tokens, and the number of last tokens whose
-                logits are returned; see `Session.forward`. Sequences that are not named have ended.
+                logits are returned; see `Session.forward`. Sequences that are not named have ended, unless the batch
+                has an attribute `keeps_unnamed` that is true. A sequence with no new tokens and 0 logits waits: it
+                keeps its place.
 
         Returns:
             For each request float32[keep, V], or the error of this sequence.

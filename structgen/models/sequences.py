@@ -96,6 +96,8 @@ class SequencePool:
         can_crop: whether it can remove single tokens.
     """
 
+    keeps_unnamed = True
+
     def __init__(self, cache: SequenceCache, *, sequences: int, cells: int, batch_tokens: int, can_crop: bool) -> None:
         self.can_crop = can_crop
         self._cache = cache

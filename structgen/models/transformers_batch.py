@@ -70,6 +70,8 @@ class TransformersBatch:
     def forward(self, requests: Sequence[tuple[Any, Sequence[int], int]]) -> list[NDArray[np.float32]]:
         """Read more tokens of the requested rows; all other rows leave the cache.
 
+        A row without new tokens gets a hole in this pass.
+
         Args:
             requests: see `structgen.models.base.SessionBatch.forward`.
         """
@@ -80,15 +82,16 @@ class TransformersBatch:
         joining = [row for row, _, _ in requests if id(row) not in known]
         found: dict[int, NDArray[np.float32]] = {}
         with torch.inference_mode():
-            if self._rows:
-                inputs = [by_row[id(row)] for row in self._rows]
+            inputs = [by_row[id(row)] for row in self._rows]
+            if any(token_ids for token_ids, _ in inputs):
                 self._is_token = self._read(self._rows, inputs, self._cache, self._is_token, found)
             if joining:
                 cache = DynamicCache(config=self._hf_model.config)
                 nothing = torch.empty((len(joining), 0), dtype=torch.bool, device=self._hf_model.device)
                 is_token = self._read(joining, [by_row[id(row)] for row in joining], cache, nothing, found)
                 self._join(joining, cache, is_token)
-        return [found[id(row)] for row, _, _ in requests]
+        nothing_read = np.empty((0, 0), np.float32)
+        return [found.get(id(row), nothing_read) for row, _, _ in requests]
 
     def crop(self, row: TransformersRow, count: int) -> None:
         """Turn the last `count` tokens of a row into holes."""
@@ -140,7 +143,7 @@ class TransformersBatch:
             **({"logits_to_keep": max_keep} if self._keeps_logits else {}),
         )
         for index, (row, (_, keep)) in enumerate(zip(rows, inputs)):
-            found[id(row)] = output.logits[index, -keep:].float().cpu().numpy()
+            found[id(row)] = _last(output.logits[index], keep)
         return is_token
 
     def _leave(self, indices: list[int]) -> None:
@@ -181,6 +184,12 @@ class TransformersBatch:
         for layer in self._cache.layers:
             layer.keys = _gathered(layer.keys, order)
             layer.values = _gathered(layer.values, order)
+
+
+def _last(logits: torch.Tensor, keep: int) -> NDArray[np.float32]:
+    """Return the last rows of logits, as float32[keep, V]."""
+    found: NDArray[np.float32] = logits[logits.shape[0] - keep :].float().cpu().numpy()
+    return found
 
 
 def _widened(states: torch.Tensor, columns: int) -> torch.Tensor:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from structgen.output_types.parameters import Parameters
 
 if TYPE_CHECKING:
     from structgen.kbnf import ast
 
-__all__ = ["BoundSchema", "bound_schemas", "with_written_schemas"]
+__all__ = ["BoundSchema", "MakeGrammar", "bound_schemas", "with_written_schemas"]
+
+MakeGrammar: TypeAlias = Callable[[str, "ast.Grammar", "tuple[BoundSchema, ...]"], Any]
+"""Returns the `Grammar` of a text, its tree, and what its holes are bound to."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,12 +31,16 @@ class BoundSchema:
         schema: anything that `structgen.compile` accepts. A JSON Schema is copied.
         options: options for reading this schema only (`SchemaArguments`); those of `compile` hold for all others.
         location: for messages: what it is, and where; by default the bound nonterminal.
+        temperature: of sampling, within its texts; None to leave it as it is.
+        max_tokens: the number of tokens after which its text ends; 0 for no bound.
     """
 
     name: str
     schema: Any
     options: Mapping[str, Any] = field(default_factory=dict)
     location: str = ""
+    temperature: float | None = None
+    max_tokens: int = 0
 
     def __post_init__(self) -> None:
         if isinstance(self.schema, (dict, list)):
@@ -47,7 +54,7 @@ class BoundSchema:
 
     def _content(self) -> Any:
         """Return what tells this schema from all others."""
-        return self.name, _told(self.schema), repr(sorted(self.options.items()))
+        return self.name, _told(self.schema), repr(sorted(self.options.items())), self.temperature, self.max_tokens
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BoundSchema) and (self is other or self._content() == other._content())
@@ -83,19 +90,49 @@ def bound_schemas(bind: Mapping[str, Any]) -> dict[str, BoundSchema]:
     return {name: BoundSchema(name, schema) for name, schema in bind.items()}
 
 
-def with_written_schemas(grammar: ast.Grammar) -> tuple[ast.Grammar, tuple[BoundSchema, ...]]:
-    """Return a grammar whose schemas in `#json {…}` or `%json {…}` are bound, and these schemas."""
+def with_written_schemas(
+    grammar: ast.Grammar,
+    bind: Mapping[str, BoundSchema] | None = None,
+    source: str = "",
+    make: MakeGrammar | None = None,
+) -> tuple[ast.Grammar, tuple[BoundSchema, ...]]:
+    """Return a grammar whose holes are bound as its text says, and what they are bound to.
+
+    Args:
+        grammar: the tree, as its reader made it; see `ast.Hole.content`.
+        bind: what the names of grammars in it stand for.
+        source: its text, which tells the grammars within it from all others.
+        make: makes the `Grammar` of a grammar within it.
+    """
     from structgen.kbnf import ast
     from structgen.kbnf.holes import filled
 
     found: dict[object, BoundSchema] = {}
 
     def bound(hole: ast.Hole) -> ast.Expression:
-        if not isinstance(hole.content, tuple):
+        content = hole.content
+        if isinstance(content, BoundSchema):
             return hole
-        text, line = hole.content
-        if hole.content not in found:
-            found[hole.content] = BoundSchema(hole.name, json.loads(text), {}, f"the schema in line {line}")
-        return ast.Hole(hole.name, found[hole.content])
+        key = (id(content) if isinstance(content, ast.Grammar) else content, hole.temperature, hole.max_tokens)
+        if key not in found:
+            found[key] = _written_schema(hole, bind or {}, f"{len(found)} in {source}", make)
+        return ast.Hole(hole.name, found[key])
 
     return filled(grammar, bound), tuple(found.values())
+
+
+def _written_schema(
+    hole: ast.Hole, bind: Mapping[str, BoundSchema], source: str, make: MakeGrammar | None
+) -> BoundSchema:
+    """Return what a hole of a grammar's text stands for; `source` tells it from all others."""
+    from structgen.kbnf import ast
+
+    content: Any = hole.content
+    if isinstance(content, str):
+        return replace(bind[content], temperature=hole.temperature)
+    if isinstance(content, ast.Grammar) and make is not None:
+        tree, written = with_written_schemas(content, bind, source, make)
+        schema, location = make(source, tree, written), f"the grammar {hole.name!r}"
+        return BoundSchema(hole.name, schema, {}, location, hole.temperature, hole.max_tokens)
+    text, line = content
+    return BoundSchema(hole.name, json.loads(text), {}, f"the schema in line {line}", hole.temperature)

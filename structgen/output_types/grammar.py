@@ -146,13 +146,14 @@ class Grammar:
         dialect: LarkDialect = "llguidance",
         start: str = "start",
         import_paths: ImportPaths = (),
+        bind: Mapping[str, Any] | None = None,
         limits: Limits | None = None,
     ) -> Grammar:
         r"""Make a grammar from Lark text.
 
         Where the text may end, the model chooses between ending and going on. A text belongs to the grammar if some
-        division into terminals fits the rules; no lexer takes the longest terminal. Texts of `%ignore` may follow each
-        terminal. docs/other-engines.md lists what is read and what is refused.
+        division into terminals fits the rules. Texts of `%ignore` may follow each terminal. docs/other-engines.md lists
+        what is read and what is refused, docs/lark.md shows llguidance's captures, lazy rules and nested grammars.
 
         A grammar of the Python toolkit with `%declare _INDENT _DEDENT` is read as Lark's `PythonIndenter` and its lexer
         read it: a keyword is not the begin of a longer name, and blocks are indented.
@@ -163,23 +164,27 @@ class Grammar:
             start: the rule where a text begins.
             import_paths: the folders of the files that `%import` names: `%import .numbers.INT` reads `numbers.lark` in
                 one of them. Without folders, only `common` can be imported.
+            bind: what each `@name` in it stands for, as in `Grammar.kbnf`.
             limits: bounds on its size.
 
         Raises:
             GrammarError: the text does not parse, a rule is not defined, or a construct is not context-free; with
-                line and column. Or an imported file is missing.
+                line and column. Or an imported file is missing, or a name of `bind` is not used.
             LimitExceededError: the grammar is larger than `limits` allow.
 
         Example:
             >>> Grammar.lark('start: NAME ("," NAME)*\nNAME: /[a-z]+/').kind
             'llguidance'
+            >>> Grammar.lark('start: "<age>" @age "</age>"', bind={"age": {"type": "integer"}}).bound[0].name
+            'age'
         """
-        from structgen.kbnf.reading.lark import read_lark
-        from structgen.output_types.bound_schemas import with_written_schemas
+        from structgen.output_types.lark_grammars import read_lark_grammar
 
-        source, tree = read_lark(text, dialect=dialect, start=start, import_paths=import_paths, limits=limits)
-        tree, written = with_written_schemas(tree) if "%json" in source else (tree, ())
-        return cls(dialect, source, False, tree, start=start, bound=written)
+        def make(source: str, tree: ast.Grammar, bound: tuple[BoundSchema, ...]) -> Grammar:
+            return cls(dialect, source, False, tree, start=tree.start, bound=bound)
+
+        source, tree, bound = read_lark_grammar(text, dialect, start, import_paths, bind or {}, limits, make)
+        return cls(dialect, source, False, tree, start=start, bound=bound)
 
     @classmethod
     def language(cls, name: str) -> Grammar:

@@ -17,7 +17,7 @@ import pytest
 
 import structgen
 from structgen import cli
-from structgen.diagnostics.trace import MIN_REFUSED_PROBABILITY, RefusedToken, Step, Trace
+from structgen.diagnostics.trace import MIN_PROBABILITY, AllowedToken, RefusedToken, Step, Trace
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 TEMPLATE = pathlib.Path(structgen.__file__).parent / "diagnostics" / "trace.html"
@@ -61,9 +61,14 @@ def test_the_numbers_of_a_step_are_right(traced, tiny_model, tiny_hf_model):
             assert step.refused_mass == pytest.approx(1 - odds[allowed].sum(), abs=1e-4)
             assert step.masked_probability == pytest.approx(odds[step.token_id] / odds[allowed].sum(), rel=1e-3)
             best = [int(token) for token in np.argsort(-odds) if token not in allowed][:5]
-            best = [token for token in best if odds[token] >= MIN_REFUSED_PROBABILITY]
+            best = [token for token in best if odds[token] >= MIN_PROBABILITY]
             assert [wanted.token_id for wanted in step.wanted] == best
+            shares = odds[allowed] / odds[allowed].sum()
+            best = [int(index) for index in np.argsort(-shares)[:5] if shares[index] >= MIN_PROBABILITY]
+            assert [other.token_id for other in step.alternatives] == [allowed[index] for index in best]
+            assert [other.share for other in step.alternatives] == pytest.approx(shares[best], rel=1e-3)
         else:
+            assert step.alternatives == ()
             assert step.forced
             assert step.wanted == ()
         for wanted in step.wanted:
@@ -129,6 +134,13 @@ def test_wrong_arguments(tiny_model):
         structgen.trace(tiny_model, "x", Answer, temperature=-1)
 
 
+def test_the_page_reads_members_that_a_step_has():
+    script = TEMPLATE.read_text(encoding="utf-8").partition("<script>")[2]
+    read = set(re.findall(r"\bstep\.([a-z_]+)", script))
+    assert read - {"style"} <= set(Step.__dataclass_fields__)
+    assert {"alternatives", "wanted", "rolled_back"} <= read
+
+
 # -- the page ----------------------------------------------------------------------------------------------------------
 
 NASTY = (
@@ -143,7 +155,10 @@ NASTY = (
 
 def step(text, **changes):
     wanted = RefusedToken(1, text, 0.25, text, (text,))
-    made = Step(7, text, False, False, 0.5, 0.75, 0.25, 10, (wanted,), (text,), (text,), text, (text,), 0.01)
+    allowed = AllowedToken(2, text, 0.5)
+    made = Step(
+        7, text, False, False, 0.5, 0.75, 0.25, 10, (allowed,), (wanted,), (text,), (text,), text, (text,), 0.01
+    )
     return replace(made, **changes)
 
 

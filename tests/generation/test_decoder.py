@@ -78,6 +78,8 @@ class FiniteMatcher:
 
 
 class Written:
+    has_temperatures = False
+
     @staticmethod
     def written(token):
         return VOCABULARY.token_bytes(token) or b""

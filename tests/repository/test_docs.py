@@ -54,6 +54,8 @@ def run_page(page, request, tmp_path, monkeypatch, stack):
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     if "smollm2" in text:
         request.getfixturevalue("smollm2")
+    if "structgen.serving" in text:
+        pytest.importorskip("starlette")
     if "openai.OpenAI(" in text:
         openai = pytest.importorskip("openai")
         server = stack.enter_context(serve(request.getfixturevalue("tiny_model")))

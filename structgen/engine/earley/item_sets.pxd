@@ -60,6 +60,8 @@ cdef class ItemSetStore:
     @cython.locals(index=int, item=int, set_id=int, items=ItemTable)
     cdef int _united(self, int first, int second) except -1
     @cython.locals(text=int)
+    @cython.locals(index=int, item=int, position=int, state=int, left=int, after=int, rules=Rules, items=ItemTable, table=SetTable)
+    cpdef int after_token(self, int set_id) except -1
     cpdef bint begins_here(self, int set_id, int group) except -1
     @cython.locals(begun=bytes, capture=int)
     cpdef refusals(self, int set_id, int group)

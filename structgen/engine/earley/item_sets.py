@@ -327,6 +327,29 @@ class ItemSetStore:
         self._kernels.accepting = self.table.accepting[first] or self.table.accepting[second]
         return self._kernels.finish()
 
+    def after_token(self, set_id: int) -> int:
+        """Return the set after a token has ended, where terminals have bounds on their tokens; else the set itself.
+
+        A terminal that has taken its last token ends, within a character after the character.
+        """
+        rules, items, table = self.rules, self._items, self.table
+        if not rules.counts_tokens or set_id == DEAD_SET:
+            return set_id
+        self._kernels.begin(table.text[set_id])
+        self._completer.skips = False
+        for index in range(table.first_kernel[set_id], table.last_kernel[set_id]):
+            item = table.kernel[index]
+            position, state = items.position[item], items.state[item]
+            left = rules.tokens_left(position)
+            if left == 1 and self.automata.table.accepting[state]:
+                self._completer.advance(position, items.group[item])
+            else:
+                after = rules.after_token(position) if left > 1 else position
+                self._kernels.add(after, state, items.group[item])
+        if table.accepting[set_id]:
+            self._kernels.accepting = 1
+        return self._kernels.finish()
+
     def begins_here(self, set_id: int, group: int) -> bool:
         """Return whether the nonterminal that a group waits for begins in this set."""
         text = self.table.text[set_id]

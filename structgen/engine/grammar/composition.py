@@ -43,6 +43,8 @@ __all__ = [
     "ComposedRules",
     "composed",
     "concatenation",
+    "counts_tokens",
+    "has_temperatures",
     "has_text",
     "repetition",
     "with_parts",
@@ -167,6 +169,39 @@ class ComposedRules(ABC):
         if isinstance(inner, int):
             return self._written(part, inner)
         return [self._all_of_part(part, body) for body in self._source(part).bodies(inner)]
+
+    @property
+    def has_temperatures(self) -> bool:
+        """Whether a part, or a part of a part, has a temperature of sampling."""
+        return any(tables.temperature is not None or has_temperatures(tables) for tables in self.grammars)
+
+    def temperature(self, key: Any) -> float | None:
+        """Return the temperature of sampling in the texts of a nonterminal; that of the innermost part counts."""
+        part, inner = key
+        if part == OWN:
+            return None
+        source = self.sources[part]
+        found = None
+        if isinstance(source, ComposedRules) and not isinstance(inner, int):
+            found = source.temperature(inner)
+        own: float | None = self.grammars[part].temperature
+        return own if found is None else found
+
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether a part, or a part of a part, has a bound on its tokens."""
+        return any(tables.max_tokens > 0 or counts_tokens(tables) for tables in self.grammars)
+
+    def max_tokens(self, key: Any) -> int:
+        """Return the bound on the tokens of a nonterminal's texts; 0 for none."""
+        part, inner = key
+        if part == OWN:
+            return 0
+        source = self.sources[part]
+        if isinstance(source, ComposedRules) and not isinstance(inner, int):
+            return source.max_tokens(inner)
+        own: int = self.grammars[part].max_tokens
+        return own
 
     def is_written(self, key: Any) -> bool:
         """Return whether a nonterminal was written down: in tables, or by a composition. These are few."""
@@ -366,7 +401,13 @@ class _TextOnly:
 
 def _text_only(grammars: Sequence[GrammarTables]) -> list[GrammarTables]:
     """Return grammars in whose texts no marks are, but for those of their own token terminals."""
-    return [with_terminals(tables, _TextOnly()) if _may_hold_marks(tables) else tables for tables in grammars]
+    found = []
+    for tables in grammars:
+        if _may_hold_marks(tables):
+            text = with_terminals(tables, _TextOnly())
+            tables = replace(text, temperature=tables.temperature, max_tokens=tables.max_tokens)
+        found.append(tables)
+    return found
 
 
 def _may_hold_marks(tables: GrammarTables) -> bool:
@@ -393,6 +434,16 @@ def _is_same(symbol: Symbol | Lookahead, other: Symbol | Lookahead) -> bool:
 
 def _may_be_empty(part: GrammarTables | bytes) -> bool:
     return part == b"" if isinstance(part, bytes) else part.accepts_empty
+
+
+def counts_tokens(tables: GrammarTables) -> bool:
+    """Return whether a part of a grammar has a bound on its tokens."""
+    return isinstance(tables.source, ComposedRules) and tables.source.counts_tokens
+
+
+def has_temperatures(tables: GrammarTables) -> bool:
+    """Return whether a part of a grammar has a temperature of sampling."""
+    return isinstance(tables.source, ComposedRules) and tables.source.has_temperatures
 
 
 def has_text(tables: GrammarTables) -> bool:

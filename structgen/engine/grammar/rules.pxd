@@ -29,6 +29,7 @@ cdef class Rules:
     cdef readonly int start_position
     cdef readonly int empty_position
     cdef readonly bint has_captures
+    cdef readonly bint counts_tokens
     cdef readonly bint serve_many_texts
     cdef object _source
     cdef int _max_symbols
@@ -40,6 +41,9 @@ cdef class Rules:
     cdef dict _refusals
     cdef dict _continuations
     cdef dict _goes_on_endless
+    cdef dict _tokens_left
+    cdef dict _after_token
+    cdef dict _counted_from
 
     @cython.locals(low=int, high=int, middle=int, rule=int, at=int)
     cpdef int rule_at(self, int position) except -2
@@ -51,6 +55,10 @@ cdef class Rules:
     cpdef int continuation(self, int number, text) except -2
     @cython.locals(captured=Captured, position=int, nonterminal=int)
     cdef int _position_after(self, int number, text) except -2
+    cpdef int tokens_left(self, int position) except -1
+    @cython.locals(after=int, state=int, before=int)
+    cpdef int after_token(self, int position) except -1
+    cpdef int first_position(self, int position) except -1
     @cython.locals(captured=Captured)
     cpdef bint is_endless(self, int number) except -1
     @cython.locals(captured=Captured)
@@ -62,7 +70,7 @@ cdef class Rules:
     cpdef refusals(self, int number, bytes begun)
     @cython.locals(states=list, count=int, symbol=int, nonterminal=int, rule=int, at=int)
     cdef int _load(self, tables) except -1
-    @cython.locals(symbol=int, state=int, before=int, first=int)
+    @cython.locals(symbol=int, state=int, before=int, first=int, most=int)
     cdef int _write_bodies(self, int nonterminal, bodies) except -1
     @cython.locals(out=list, state=int, before=int, captured=int)
     cdef list _symbols_of(self, body)

@@ -19,6 +19,7 @@ from collections.abc import Hashable, Sequence
 
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.grammar.composition import ComposedRules, counts_tokens
 from structgen.engine.grammar.lookaheads import Lookaheads
 from structgen.engine.grammar.tables import (
     CAPTURES,
@@ -83,6 +84,7 @@ class Rules:
             is written before the text.
         empty_position: the position of such a terminal before the empty text.
         has_captures: whether any body has a capture.
+        counts_tokens: whether a terminal has a bound on its tokens; see `after_token`.
         serve_many_texts: whether rules stand for positions of the grammar, and so serve many texts. False where they
             are made for the content of one text so far.
     """
@@ -107,6 +109,10 @@ class Rules:
         self._refusals: dict[tuple[int, bytes], tuple[Sequence[Spelling], Sequence[Spelling]]] = {}
         self._continuations: dict[Hashable, int] = {}
         self.has_captures = False
+        self.counts_tokens = counts_tokens(tables)
+        self._tokens_left: dict[int, int] = {}  # by position
+        self._after_token: dict[int, int] = {}
+        self._counted_from: dict[int, int] = {}
         self.serve_many_texts = tables.source is None or len(tables.lookaheads) > 0
         self._goes_on_endless: dict[int, bool] = {}
         start = self._load(tables)
@@ -158,6 +164,36 @@ class Rules:
             self._write(END)
             self._continuations[key] = position
         return position
+
+    # -- bounds on tokens ---------------------------------------------------------------------------------------------
+
+    def tokens_left(self, position: int) -> int:
+        """Return the tokens that a terminal may still take, the one under way included; 0 for no bound."""
+        return self._tokens_left.get(position, 0)
+
+    def after_token(self, position: int) -> int:
+        """Return the position of a bounded terminal that may take one token less. More than one is left.
+
+            position of   x -> . /.*/, 3 tokens left      x -> . /.*/, 2 left      x -> . /.*/, 1 left
+
+        The positions but the first are in no rule.
+        """
+        after = self._after_token.get(position, NOT_MADE)
+        if after < 0:
+            state, before = self.start_state[position], self.before[position + 1]
+            after = self.size
+            self._write(TERMINAL)
+            self.start_state[after] = state
+            self._write(END)
+            self.before[after + 1] = before
+            self._after_token[position] = after
+            self._tokens_left[after] = self._tokens_left[position] - 1
+            self._counted_from[after] = self.first_position(position)
+        return after
+
+    def first_position(self, position: int) -> int:
+        """Return the position in a rule that `after_token` began at; for other positions, the position itself."""
+        return self._counted_from.get(position, position)
 
     def is_endless(self, number: int) -> bool:
         """Return whether what follows a capture does not depend on its text; see `Capture`."""
@@ -295,6 +331,9 @@ class Rules:
         # Captured terminals become nonterminals first, so that the rules of this nonterminal stand together.
         ready = [self._symbols_of(body) for body in bodies]
         first = self._rule_count
+        most = 0
+        if self.counts_tokens and isinstance(self._source, ComposedRules):
+            most = self._source.max_tokens(self._keys[nonterminal])
         for symbols in ready:
             if symbols is None:
                 continue
@@ -303,6 +342,8 @@ class Rules:
                 self._write(symbol)
                 self.start_state[self.size - 1] = state
                 self.before[self.size - 1] = before
+                if symbol == TERMINAL and most > 0:
+                    self._tokens_left[self.size - 1] = most
         self.first_rule[nonterminal] = first  # last, so that an error leaves no half of the rules
         self.last_rule[nonterminal] = self._rule_count
 

@@ -21,4 +21,4 @@ cdef class Capture:
 
 cdef class GrammarTables:
     cdef readonly object symbols, first_rule, rule_starts, terminals, names, start, accepts_empty, lazy, source
-    cdef readonly object lookaheads, before, text_units, describer, marks
+    cdef readonly object lookaheads, before, text_units, describer, marks, temperature, max_tokens

@@ -190,6 +190,10 @@ class GrammarTables:
             estimate of the grammar's memory.
         marks: the ids of the tokens that its token terminals name, as ranges (`engine/vocabulary/marks.py`). These
             terminals are marks, and no other terminal has the byte 0xFF where there are any.
+        temperature: of sampling, within the texts of this grammar; None to leave it as it is. It counts where the
+            grammar is a part of another one.
+        max_tokens: the number of tokens after which a text of this grammar ends; 0 for no bound. It counts where the
+            grammar is a part of another one. Such a grammar is one terminal, whose text may end after each character.
 
     Invariants: no body is empty. No terminal matches the empty text, and each matches some text. Every nonterminal is
     reached from `start`, has a body, and (unless endless rules were kept) derives some text. The bodies do not derive
@@ -211,6 +215,8 @@ class GrammarTables:
     text_units: int = 0
     describer: Describer | None = None
     marks: Ranges = ()
+    temperature: float | None = None
+    max_tokens: int = 0
 
 
 def terminal_symbol(number: int) -> int:

@@ -24,6 +24,8 @@ cdef class CompiledGrammar:
     cdef readonly object marked
     cdef readonly tuple spellings
     cdef readonly bint has_marks
+    cdef readonly bint has_temperatures
+    cdef readonly bint counts_tokens
     cdef readonly bint eager
     cdef readonly object limits
     cdef Deadline _deadline     # of the turn under way

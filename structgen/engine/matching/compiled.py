@@ -22,6 +22,7 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.deadlines import Deadline
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.fork_safety import forkable_lock, forkable_rlock
+from structgen.engine.grammar.composition import counts_tokens, has_temperatures
 from structgen.engine.grammar.rules import Rules
 from structgen.engine.grammar.tables import GrammarTables, Origins
 from structgen.engine.masks.set_masks import SetMasks
@@ -190,6 +191,8 @@ class CompiledGrammar:
         marked: the tokens as the masks read them: the vocabulary, with marks where the grammar has token terminals.
         spellings: the bytes of each token of `marked`; empty for tokens with several readings.
         has_marks: whether the grammar has token terminals.
+        has_temperatures: whether a part of the grammar has a temperature of sampling.
+        counts_tokens: whether a part of the grammar has a bound on its tokens.
         eager: see above.
         limits: the bounds.
         lock: held while sets, masks or shared tables are read or extended.
@@ -215,6 +218,8 @@ class CompiledGrammar:
         self.tables = tables
         self.vocabulary = vocabulary
         self.has_marks = bool(tables.marks)
+        self.has_temperatures = has_temperatures(tables)
+        self.counts_tokens = counts_tokens(tables)
         self.marked = vocabulary.marked(tables.marks) if tables.marks else vocabulary
         self.spellings = _with_one_reading(self.marked, vocabulary, tables.marks)  # a copy, as each token is looked up
         self.eager = eager

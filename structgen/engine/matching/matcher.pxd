@@ -35,7 +35,7 @@ cdef class Matcher:
     cdef bint _has_ended(self) noexcept
     @cython.locals(spellings=tuple, text=bytes)
     cpdef accept_token(self, token_id)
-    @cython.locals(compiled=CompiledGrammar, accepted=int)
+    @cython.locals(compiled=CompiledGrammar, accepted=int, is_of_epoch=bint)
     cdef int _move(self, bytes text) except -1
     @cython.locals(ends=bint)
     cdef int _advance(self, bytes text) except -1

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structgen.engine.matching.compiled import CompiledGrammar, Turn
-from structgen.engine.matching.readings import follow, is_marked, may_have_ended, read, written
+from structgen.engine.matching.readings import after_token, follow, is_marked, may_have_ended, read, written
 from structgen.engine.vocabulary.bitmask import as_words, tokens_of
 from structgen.engine.vocabulary.marks import MARK_BYTE, pieces_of
 from structgen.engine.whole_numbers import whole_number
@@ -185,6 +185,8 @@ class Matcher:
         compiled = self._compiled
         if self._has_ended() or (compiled.has_marks and may_have_ended(self._texts)):
             return []
+        if compiled.counts_tokens:
+            return []  # where a bound on tokens ends a text depends on the split into tokens
         with Turn(compiled):
             self._refresh()
             out = bytearray()
@@ -227,6 +229,19 @@ class Matcher:
 
     def _has_ended(self) -> bool:
         return self._ended_by >= 0
+
+    @property
+    def temperature(self) -> float | None:
+        """The temperature that the grammar asks for at the next token; None where it asks for none.
+
+        Rules of a Lark grammar may have one, as in `name[temperature=0.7]: /.*/`. It counts while a text of the rule is
+        under way, and where one may begin; of several, the highest one counts.
+        """
+        if not self._compiled.has_temperatures or self._has_ended():
+            return None
+        from structgen.engine.matching.temperatures import temperature_of  # few grammars have any
+
+        return self.ask(temperature_of)
 
     # -- why --------------------------------------------------------------------------------------------------------
 
@@ -360,7 +375,8 @@ class Matcher:
     def _move(self, text: bytes) -> int:
         """Follow the bytes, and move if all are allowed; return how many are."""
         compiled = self._compiled
-        if IS_COMPILED and self._epoch == compiled.epoch and self._follow_known(text):
+        is_of_epoch = IS_COMPILED and self._epoch == compiled.epoch and not compiled.counts_tokens
+        if is_of_epoch and self._follow_known(text):
             self._advance(text)
             return len(text)
         compiled.begin_turn()
@@ -384,15 +400,13 @@ class Matcher:
     def _advance(self, text: bytes) -> None:
         """Move to the set that the bytes have reached."""
         ends = self._compiled.eager and text and self._compiled.sets.table.accepting[self._reached]
-        if ends and not self._has_ended() and (not self._prefix or self._has_begun(text)):
-            self._ended_by = len(self._texts)
+        if ends and not self._has_ended():
+            read = sum(map(len, self._texts)) + len(text) if self._prefix else 1
+            if read > len(self._prefix):  # more than the prefix
+                self._ended_by = len(self._texts)
         self._sets_before.append(self._set)
         self._texts.append(text)
         self._set = self._reached
-
-    def _has_begun(self, text: bytes) -> bool:
-        """Return whether the text is longer than the prefix with these bytes."""
-        return sum(map(len, self._texts)) + len(text) > len(self._prefix)
 
     def _follow_known(self, text: bytes) -> bool:
         """Return whether steps computed before allow all of the bytes; leave the last set in `_reached`."""
@@ -406,14 +420,14 @@ class Matcher:
         return True
 
     def _follow(self, text: bytes) -> int:
-        """Return how many of the bytes are allowed; leave the set after them in `_reached`."""
+        """Return how many of the bytes are allowed; leave the set after them, as one token, in `_reached`."""
         sets = self._compiled.sets
         set_id = self._set
         for index in range(len(text)):
             set_id = sets.goto(set_id, text[index])
             if not set_id:
                 return index
-        self._reached = set_id
+        self._reached = sets.after_token(set_id) if self._compiled.counts_tokens else set_id
         return len(text)
 
     def _rejected(self, token_id: int, why: str) -> TokenRejectedError:
@@ -562,6 +576,11 @@ class Matcher:
                     compiled.renew_sets()
                     set_id = compiled.sets.adopt(dropped, set_id)
                     set_id = follow(compiled, set_id, text) if has_mark else compiled.sets.goto(set_id, text[index])
+                    sets_before = [STALE] * len(sets_before)
+            if compiled.counts_tokens:
+                epoch = compiled.epoch
+                set_id = after_token(compiled, set_id)
+                if compiled.epoch != epoch:
                     sets_before = [STALE] * len(sets_before)
         self._set = set_id
         self._sets_before = sets_before

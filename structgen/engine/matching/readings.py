@@ -18,8 +18,9 @@ from collections.abc import Iterable, Sequence
 
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.vocabulary.marks import MARK_BYTE, MARK_LENGTH, pieces_of, token_of
+from structgen.errors import LimitExceededError
 
-__all__ = ["follow", "is_marked", "may_have_ended", "read", "written"]
+__all__ = ["after_token", "follow", "is_marked", "may_have_ended", "read", "written"]
 
 MAY_HAVE_ENDED = bytes([MARK_BYTE]) * (MARK_LENGTH + 1)  # no mark, and no text after a mark, begins like it
 MARK = bytes([MARK_BYTE])
@@ -48,6 +49,7 @@ def read(
     reached = sets.goto_either(set_id, token_id, text, mark)
     if not reached:
         return b"", 0
+    reached = sets.after_token(reached)
     if not text:
         ends = may_end and token_id in compiled.vocabulary.eos_token_ids
         return (MAY_HAVE_ENDED + mark if ends else mark), reached
@@ -71,6 +73,18 @@ def follow(compiled: CompiledGrammar, set_id: int, kept: bytes) -> int:
     kept = kept.removeprefix(MAY_HAVE_ENDED)
     mark, text = kept[:MARK_LENGTH], kept[MARK_LENGTH:]
     return compiled.sets.goto_either(set_id, token_of(mark), text, mark)
+
+
+def after_token(compiled: CompiledGrammar, set_id: int) -> int:
+    """Return the set after a token has ended; see `ItemSetStore.after_token`. The sets may be begun anew for it."""
+    try:
+        return compiled.sets.after_token(set_id)
+    except LimitExceededError as error:
+        if error.limit != "item_sets":
+            raise
+        dropped = compiled.sets
+        compiled.renew_sets()
+        return compiled.sets.after_token(compiled.sets.adopt(dropped, set_id))
 
 
 def written(compiled: CompiledGrammar, texts: Iterable[bytes]) -> bytes:

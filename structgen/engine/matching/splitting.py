@@ -10,12 +10,11 @@ may start so that the rest fits. Then each part takes the last end that leaves t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.matching.compiled import CompiledGrammar
 
-__all__ = ["split"]
+__all__ = ["Part", "ends_of", "split", "starts_of"]
 
 Part = bytes | CompiledGrammar
 
@@ -35,22 +34,22 @@ def split(data: bytes, parts: Sequence[Part]) -> list[bytes] | None:
     """
     reached = [{0}]
     for part in parts:
-        reached.append(_ends(part, data, reached[-1]))
+        reached.append(ends_of(part, data, reached[-1]))
     goals = [{len(data)} & reached.pop()]
     for part, starts in zip(reversed(parts), reversed(reached)):
-        goals.append(_starts(part, data, starts, goals[-1]))
+        goals.append(starts_of(part, data, starts, goals[-1]))
     if not goals.pop():
         return None
     pieces: list[bytes] = []
     at = 0
     for part, goal in zip(parts, reversed(goals)):
-        end = max(_ends(part, data, {at}) & goal)
+        end = max(ends_of(part, data, {at}) & goal)
         pieces.append(data[at:end])
         at = end
     return pieces
 
 
-def _ends(part: Part, data: bytes, starts: set[int]) -> set[int]:
+def ends_of(part: Part, data: bytes, starts: set[int]) -> set[int]:
     """Return the positions where texts of a part may end that start at one of `starts`."""
     if isinstance(part, bytes):
         return {start + len(part) for start in starts if data.startswith(part, start)}
@@ -59,7 +58,7 @@ def _ends(part: Part, data: bytes, starts: set[int]) -> set[int]:
         return ends
     last = max(starts)
     with part.lock:
-        sets = _fresh_sets(part)
+        sets, most = part.sets, part.limits.item_sets // 2
         alive: set[int] = set()
         for at in range(min(starts), len(data) + 1):
             if at in starts:
@@ -68,12 +67,15 @@ def _ends(part: Part, data: bytes, starts: set[int]) -> set[int]:
                 ends.add(at)
             if at == len(data) or (at >= last and not alive):
                 break
+            if sets.set_count > most:
+                alive = set(_renewed(part, alive).values())
+                sets = part.sets
             byte = data[at]
             alive = {target for set_id in alive if (target := sets.goto(set_id, byte))}
     return ends
 
 
-def _starts(part: Part, data: bytes, starts: set[int], goals: set[int]) -> set[int]:
+def starts_of(part: Part, data: bytes, starts: set[int], goals: set[int]) -> set[int]:
     """Return those of `starts` from which a text of a part leads to one of `goals`."""
     if isinstance(part, bytes):
         return {start for start in starts if start + len(part) in goals and data.startswith(part, start)}
@@ -82,7 +84,7 @@ def _starts(part: Part, data: bytes, starts: set[int], goals: set[int]) -> set[i
         return good
     last, end = max(starts), max(goals)
     with part.lock:
-        sets = _fresh_sets(part)
+        sets, most = part.sets, part.limits.item_sets // 2
         begun: dict[
             int, list[int]
         ] = {}  # by set: start positions of the texts that are in it, without those that have met a goal
@@ -94,15 +96,19 @@ def _starts(part: Part, data: bytes, starts: set[int], goals: set[int]) -> set[i
                     good.update(begun.pop(set_id))
             if at == end or (at >= last and not begun):
                 break
-            begun = _after(sets, begun, data[at])
+            if sets.set_count > most:
+                begun = _moved(begun, _renewed(part, begun))
+                sets = part.sets
+            byte = data[at]
+            begun = _moved(begun, {set_id: sets.goto(set_id, byte) for set_id in begun})
     return good
 
 
-def _after(sets: ItemSetStore, begun: dict[int, list[int]], byte: int) -> dict[int, list[int]]:
-    """Return the start positions by set after one more byte."""
+def _moved(begun: dict[int, list[int]], targets: dict[int, int]) -> dict[int, list[int]]:
+    """Return the start positions by the sets after some sets, where 0 is none."""
     following: dict[int, list[int]] = {}
     for set_id, starts in begun.items():
-        target = sets.goto(set_id, byte)
+        target = targets[set_id]
         if target:
             other = following.get(target, [])
             longer, shorter = (other, starts) if len(other) > len(starts) else (starts, other)
@@ -111,8 +117,8 @@ def _after(sets: ItemSetStore, begun: dict[int, list[int]], byte: int) -> dict[i
     return following
 
 
-def _fresh_sets(part: CompiledGrammar) -> ItemSetStore:
-    """Return the sets of a grammar, begun anew where they leave little room for another text."""
-    if part.sets.set_count > part.limits.item_sets // 2:
-        part.renew_sets()
-    return part.sets
+def _renewed(part: CompiledGrammar, alive: Iterable[int]) -> dict[int, int]:
+    """Begin the sets of a grammar anew, where they leave little room; return the new numbers of some sets."""
+    dropped = part.sets
+    part.renew_sets()
+    return {set_id: part.sets.adopt(dropped, set_id) for set_id in alive}

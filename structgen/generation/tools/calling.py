@@ -8,7 +8,6 @@ reading       the reply's text -> text and calls -> validated arguments
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import threading
 from collections.abc import Callable, Iterable
@@ -19,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from structgen.compilation.compiler import compile
 from structgen.errors import GrammarError
 from structgen.generation.prompts import conversation, render, template_variables, texts_for
-from structgen.generation.runs import LocalRun, Result, Run, in_thread
+from structgen.generation.runs import LocalRun, Result, Run
+from structgen.generation.scheduler import run_shared
 from structgen.generation.server_run import ServerRun
 from structgen.generation.settings import CallOptions, Settings, split_options
 from structgen.generation.tools.conversation import (
@@ -45,6 +45,7 @@ from structgen.schema.options import SchemaArguments, SchemaOptions
 
 if TYPE_CHECKING:
     from structgen.compilation.constraint import Constraint
+    from structgen.generation.batches import NewSession
     from structgen.models.base import AnyModel, Prompt
 
 __all__ = ["Caller", "acall", "call"]
@@ -125,14 +126,19 @@ async def acall(
     limits: Limits | None = None,
     **options: Unpack[CallOptions],
 ) -> ToolReply:
-    """Run `call` in a thread, and await it. The arguments and errors are those of `structgen.call`.
+    """Run `call` in a thread, and await it. Calls that run at once share the passes of the model.
+
+    The arguments and errors are those of `structgen.call`.
 
     Example:
         >>> reply = await structgen.acall(model, "Is it warm in Lyon?", [weather])            # doctest: +SKIP
     """
-    made = partial(Caller, model, tools, parallel=parallel, format=format, limits=limits, options=options)
-    caller = await asyncio.to_thread(made)
-    return await in_thread(lambda cancelled: caller.reply(messages, tool_choice, cancelled))
+
+    def work(new_session: NewSession, cancelled: threading.Event) -> ToolReply:
+        caller = Caller(model, tools, parallel=parallel, format=format, limits=limits, options=options)
+        return caller.reply(messages, tool_choice, cancelled, new_session=new_session)
+
+    return await run_shared(model, work)
 
 
 class Caller:
@@ -182,24 +188,35 @@ class Caller:
         self.format = format or own or FALLBACK
         self._is_native = own is not None and are_alike(own, self.format)
 
-    def reply(self, messages: Prompt, tool_choice: str, cancelled: threading.Event | None = None) -> ToolReply:
+    def reply(
+        self,
+        messages: Prompt,
+        tool_choice: str,
+        cancelled: threading.Event | None = None,
+        *,
+        new_session: NewSession = None,
+    ) -> ToolReply:
         """Return the model's reply.
 
         Args:
             messages: the conversation.
             tool_choice: see `call`.
             cancelled: when set, the run stops after the pass under way.
+            new_session: see `begin`.
         """
-        run = self.begin(messages, tool_choice)
+        run = self.begin(messages, tool_choice, new_session=new_session)
         return self.finished(run.to_end(cancelled or threading.Event()))
 
-    def begin(self, messages: Prompt, tool_choice: str, *, streams: bool = False) -> Run[Any]:
+    def begin(
+        self, messages: Prompt, tool_choice: str, *, streams: bool = False, new_session: NewSession = None
+    ) -> Run[Any]:
         """Begin a run, whose value is the reply.
 
         Args:
             messages: the conversation.
             tool_choice: see `call`.
             streams: whether a server sends its reply in pieces.
+            new_session: makes the sessions in which a local model reads; None for `model.session`.
         """
         count = 0 if isinstance(messages, str) else calls_of(messages)
         settings = replace(self._settings, validate=partial(self._read, count, self._settings.validate))
@@ -209,7 +226,9 @@ class Caller:
         settings = replace(settings, stop=(*settings.stop_texts(), *_ENDS.get(self.format, ())))
         encoded = partial(self._encoded, constraint, tool_choice)
         answers = self.format not in _OWN_ANSWERS
-        return LocalRun(self._model, constraint, messages, settings, encoded=encoded, answers=answers)
+        return LocalRun(
+            self._model, constraint, messages, settings, new_session=new_session, encoded=encoded, answers=answers
+        )
 
     def _begin_on_server(
         self, model: Server, messages: Prompt, tool_choice: str, settings: Settings, *, streams: bool

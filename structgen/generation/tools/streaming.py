@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -10,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from structgen.errors import GenerationError
 from structgen.generation.passes import Passes
 from structgen.generation.runs import Result
+from structgen.generation.scheduler import SharedThreads
 from structgen.generation.settings import CallOptions
 from structgen.generation.tools.calling import Caller
 from structgen.generation.tools.results import ToolCall, ToolReply
 from structgen.limits import Limits
 
 if TYPE_CHECKING:
+    from structgen.generation.batches import NewSession
     from structgen.models.base import AnyModel, Prompt
 
 __all__ = ["AsyncCallStream", "CallStream", "astream_call", "stream_call"]
@@ -70,7 +71,7 @@ def astream_call(
     limits: Limits | None = None,
     **options: Unpack[CallOptions],
 ) -> AsyncCallStream:
-    """Run a model as `stream_call` does, for asyncio; the model runs in threads.
+    """Run a model as `stream_call` does, for asyncio; streams and calls that run at once share the model's passes.
 
     The arguments are those of `structgen.stream_call`.
 
@@ -80,11 +81,11 @@ def astream_call(
         ...         print(part)
     """
 
-    def begin() -> CallStream:
+    def begin(new_session: NewSession) -> CallStream:
         caller = Caller(model, tools, parallel=parallel, format=format, limits=limits, options=options)
-        return CallStream(caller, messages, tool_choice)
+        return CallStream(caller, messages, tool_choice, new_session=new_session)
 
-    return AsyncCallStream(begin)
+    return AsyncCallStream(model, begin)
 
 
 class CallStream:
@@ -95,10 +96,10 @@ class CallStream:
     is refused and tried again, the pieces begin anew.
     """
 
-    def __init__(self, caller: Caller, messages: Prompt, tool_choice: str) -> None:
+    def __init__(self, caller: Caller, messages: Prompt, tool_choice: str, *, new_session: NewSession = None) -> None:
         self._caller = caller
         self._messages = messages
-        self._run = caller.begin(messages, tool_choice, streams=True)
+        self._run = caller.begin(messages, tool_choice, streams=True, new_session=new_session)
         self._passes = Passes(self._run, "reply()")
 
     def __enter__(self) -> CallStream:
@@ -178,22 +179,24 @@ class _Shown:
 class AsyncCallStream:
     """A `CallStream` for `async with` and `async for`; the model runs in threads."""
 
-    def __init__(self, begin: Callable[[], CallStream]) -> None:
+    def __init__(self, model: AnyModel, begin: Callable[[NewSession], CallStream]) -> None:
         self._begin = begin
         self._opened: CallStream | None = None
+        self._threads = SharedThreads(model)
 
     async def __aenter__(self) -> AsyncCallStream:
-        self._opened = await asyncio.to_thread(self._begin)
+        self._opened = await self._threads.open(self._begin)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stream.close()
+        self._threads.close()
 
     async def __aiter__(self) -> AsyncIterator[str | ToolCall]:
         parts = iter(self._stream)
-        while (part := await asyncio.to_thread(next, parts, None)) is not None:
+        while (part := await self._threads.run(lambda: next(parts, None))) is not None:
             yield part
 
     @property
@@ -203,7 +206,7 @@ class AsyncCallStream:
 
     async def reply(self) -> ToolReply:
         """Return the whole reply; see `CallStream.reply`."""
-        return await asyncio.to_thread(self._stream.reply)
+        return await self._threads.run(self._stream.reply)
 
     @property
     def _stream(self) -> CallStream:

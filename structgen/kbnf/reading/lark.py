@@ -2,12 +2,15 @@
 
 The grammar is read as a context-free one: a text belongs to the language if the rules can divide it into terminals in
 any way. Lark's and llguidance's lexers try one way only, the longest terminals, and may then refuse a text; priorities
-choose between ways. Neither is part of the language, so priorities, aliases (`-> name`), the marks `!` and `?` and
-captures have no effect here.
+choose between ways. Neither is part of the language, so priorities, aliases (`-> name`), the marks `!` and `?` have no
+effect here. Captures stay with their rules (`ast.Capturing`); other attributes are in `lark_attributes`.
+
+`@name`, `%json {…}` and `%lark {…}` are holes of the tree. The grammar within a `%lark` has names, terminals and
+ignored texts of its own.
 
 Texts of `%ignore` may follow each terminal, any number of them; in grammars of the Python toolkit they may precede the
 first terminal as well. (llguidance 1.9.1, tried, accepts none there, and after the last terminal only where another
-terminal might have followed.) Everything else, such as `%lark`, is refused by name.
+terminal might have followed.) Everything else is refused by name.
 
 In llguidance's dialect `<think>` is the token of this name, brackets included; `<[1000-1010,5]>`, `<[^5]>` and `<[*]>`
 are sets of token ids. End tokens are in none of the negated sets and not in `<[*]>`, while llguidance has them there.
@@ -21,7 +24,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Literal, NoReturn
 
@@ -31,14 +34,17 @@ from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.reading.json_schemas import json_hole
 from structgen.kbnf.reading.kbnf_lexer import fail
+from structgen.kbnf.reading.lark_attributed import attributed
 from structgen.kbnf.reading.lark_bodies import Body, read_body
 from structgen.kbnf.reading.lark_common import COMMON, COMMON_IN_LLGUIDANCE
 from structgen.kbnf.reading.lark_imports import Sources
 from structgen.kbnf.reading.lark_indentation import NEWLINE, indented_rules
 from structgen.kbnf.reading.lark_items import Definition
+from structgen.kbnf.reading.lark_lazy import lazy_first
 from structgen.kbnf.reading.lark_lexer import LarkDialect, LarkToken, pattern_of, text_of
 from structgen.kbnf.reading.lark_lexing import LexedGrammar
 from structgen.kbnf.reading.lark_terminals import LookingOut, Terminal, first_look, regex_terminal
+from structgen.kbnf.reading.lark_words import words_of
 from structgen.kbnf.reading.token_sets import token_set
 from structgen.kbnf.rewriting import nodes_of, sequence
 from structgen.limits import Limits
@@ -47,6 +53,7 @@ __all__ = ["ImportPaths", "LarkDialect", "parse_lark", "parse_lexed", "read_lark
 
 _SEES_ONE = "an assertion may see the terminal's own text, and refuse one character after it"
 _MAX_INSTANCES = 10_000  # of templates
+_MAX_NESTED = 30  # grammars within one another
 
 ImportPaths = Sequence[str | os.PathLike[str]]
 """Folders that are searched for the files of `%import`."""
@@ -59,6 +66,7 @@ def parse_lark(
     start: str = "start",
     import_paths: ImportPaths = (),
     limits: Limits | None = None,
+    bound: Collection[str] = (),
 ) -> ast.Grammar:
     """Return the tree of a grammar.
 
@@ -68,6 +76,7 @@ def parse_lark(
         start: the rule that it begins at.
         import_paths: the folders of the files that `%import` reads.
         limits: bounds on the size of the grammar and of each regex.
+        bound: the names that `@name` may refer to.
 
     Raises:
         GrammarError: the text is not a Lark grammar, or uses a construct that is not context-free; with line and
@@ -78,16 +87,22 @@ def parse_lark(
         >>> parse_lark('start: "a"+').rules[-1].body
         OneOrMore(body=RegexTerminal(regex=Literal(data=b'a'), source=None, kind=''))
     """
-    return read_lark(text, dialect=dialect, start=start, import_paths=import_paths, limits=limits)[1]
+    return read_lark(text, dialect=dialect, start=start, import_paths=import_paths, limits=limits, bound=bound)[1]
 
 
 def read_lark(
-    text: str, *, dialect: LarkDialect, start: str, import_paths: ImportPaths, limits: Limits | None
+    text: str,
+    *,
+    dialect: LarkDialect,
+    start: str,
+    import_paths: ImportPaths,
+    limits: Limits | None,
+    bound: Collection[str] = (),
 ) -> tuple[str, ast.Grammar]:
     """Return the text of a grammar with those of the imported files, and the tree; see `parse_lark`."""
     sources = Sources(text, dialect, import_paths)
     try:
-        tree = _Reader(sources, dialect, start, limits or Limits()).grammar()
+        tree = _Reader(sources, dialect, start, limits or Limits(), bound).grammar()
     except GrammarError as error:
         raise sources.located(error) from None
     return sources.text, tree
@@ -127,9 +142,20 @@ class _Reader:
         _skip: any number of ignored texts, None if nothing is ignored.
         _lexed: the terminals that rules use, by name, if rules are to refer to terminals; else None.
         _declared: the names of `%declare`.
+        _bound: the names that `@name` may refer to.
+        _depth: the number of grammars around this one.
+        _capturing: the captures of rules, by the rule's name.
     """
 
-    def __init__(self, sources: Sources, dialect: LarkDialect, start: str, limits: Limits) -> None:
+    def __init__(
+        self,
+        sources: Sources,
+        dialect: LarkDialect,
+        start: str,
+        limits: Limits,
+        bound: Collection[str] = (),
+        depth: int = 0,
+    ) -> None:
         self._sources = sources
         self._text = sources.text
         self._start = start
@@ -147,16 +173,21 @@ class _Reader:
         self._skip: ast.Expression | None = None
         self._lexed: dict[str, Terminal] | None = None
         self._declared: dict[str, LarkToken] = {}
+        self._bound = bound
+        self._depth = depth
+        self._capturing: dict[str, ast.Capturing] = {}
 
     def grammar(self) -> ast.Grammar:
         self._read_items()
         if self._declared:
             return indented_rules(self._lexed_rules())
         if self._ignored:
-            self._skip = ast.RegexTerminal(rx.star(rx.choice(*self._ignored_regexes())))
+            ignored = rx.choice(*self._ignored_regexes())
+            is_once = self._options.get("skip_repetition") == "once"
+            self._skip = ast.RegexTerminal(rx.optional(ignored) if is_once else rx.star(ignored))
         self._read_rules()
-        rules = tuple(ast.Rule(name, body) for name, body in self._rules.items())
-        if self._skip is None or self._dialect == "rust":
+        rules = tuple(ast.Rule(name, body, capturing=self._capturing.get(name)) for name, body in self._rules.items())
+        if self._skip is None or not (self._dialect == "python" or self._options.get("allow_initial_skip")):
             return ast.Grammar(rules, self._start)
         begin = ast.Rule("(start)", ast.Sequence((self._skip, ast.Reference(self._start))))
         return ast.Grammar((begin, *rules), begin.name)
@@ -178,12 +209,13 @@ class _Reader:
         self._text = self._sources.text
         items = self._sources.items
         self._definitions, self._ignored, self._declared = items.definitions, items.ignored, items.declared
+        self._options = items.options
         for alias, name in self._sources.common.items():
             pattern = COMMON[name] if self._dialect == "python" else COMMON_IN_LLGUIDANCE.get(name, COMMON[name])
             self._terminals[alias] = Terminal.of(parse_regex(pattern, self._dialect, limits=self._limits))
         found = self._definitions.get(self._start)
         if found is None or found.name.kind != "rule":
-            fail(self._text, 0, f"there is no rule {self._start!r}, where a grammar begins")
+            fail(self._text, self._sources.begin, f"there is no rule {self._start!r}, where a grammar begins")
         self._read_terminals()
         if self._declared and NEWLINE not in self._terminals:
             token = next(iter(self._declared.values()))
@@ -195,14 +227,30 @@ class _Reader:
                 self._pending.append((name, definition, {}))
         while self._pending:
             name, definition, arguments = self._pending.pop()
-            self._rules[name] = read_body(
+            body = None if definition.attributes is None else self._attributed(name, definition)
+            self._rules[name] = body or read_body(
                 self._text, definition.body, _RuleBody(self, arguments), self._limits, self._lark
             )
         if self._passed:
             self._check_templates()
+        lazy = [name for name in self._rules if name in self._definitions and _is_lazy(self._definitions[name])]
+        if lazy:
+            try:
+                self._rules = lazy_first(self._rules, lazy)
+            except RecursionError:
+                token = self._definitions[lazy[0]].name
+                self.fail(token, "rules beside a lazy rule are nested too deeply", hint="give the inner parts names")
+
+    def _attributed(self, name: str, definition: Definition) -> ast.Expression | None:
+        """Return the body of a rule with attributes; None if it is the one that is written. Keep its captures."""
+        body, capturing = attributed(self, definition)
+        if capturing is not None and not (capturing.name is None and capturing.suffix_name is None):
+            ignored = self._skip.regex if isinstance(self._skip, ast.RegexTerminal) else None
+            self._capturing[name] = replace(capturing, ignored=ignored)
+        return body
 
     def _ignored_regexes(self) -> list[rx.Regex]:
-        return [self.plain(self._terminal_of(body), body[0]).regex for body in self._ignored if body]
+        return [self.regex_of(body) for body in self._ignored if body]
 
     def fail(self, token: LarkToken, message: str, *, hint: str = "") -> NoReturn:
         """Raise a `GrammarError` that points at a token."""
@@ -235,6 +283,11 @@ class _Reader:
     def _terminal_of(self, body: list[LarkToken]) -> Terminal:
         return read_body(self._text, body, _TerminalBody(self), self._limits, self._lark)
 
+    def regex_of(self, body: list[LarkToken]) -> rx.Regex:
+        """Return the regex of the body of a terminal that must not look at the character after it."""
+        terminal = self._terminal_of(body)
+        return self.plain(terminal, body[0]).regex if body else terminal.regex
+
     def plain(self, terminal: Terminal, token: LarkToken) -> Terminal:
         """Return a terminal that must not look at the character after it."""
         if not terminal.is_plain:
@@ -255,8 +308,8 @@ class _Reader:
         if token.kind == "json" and token.text == "%regex":
             return Terminal.of(self._substrings(token))
         if token.kind != "regex":
-            hint = "tokens stand in rules, not in terminals" if token.text.startswith("<") else ""
-            self.fail(token, f"{token.text} is not supported", hint=hint)
+            hint = "tokens, grammars and schemas stand in rules, not in terminals"
+            self.fail(token, f"{token.text} is not supported in a terminal", hint=hint)
         return self._regex(token)
 
     def _regex(self, token: LarkToken) -> Terminal:
@@ -285,9 +338,11 @@ class _Reader:
             ((kind, value),) = data.items()
             if kind == "substring_chunks" and isinstance(value, list) and all(isinstance(c, str) for c in value):
                 return rx.Substrings(tuple(chunk.encode() for chunk in value))
-            if kind == "substring_chars" and isinstance(value, str):
-                return rx.Substrings(tuple(character.encode() for character in value))
-        return self.fail(token, "this %regex is not supported", hint="substring_chunks and substring_chars are")
+            if kind in ("substring_chars", "substring_words") and isinstance(value, str):
+                units = words_of(value) if kind == "substring_words" else list(value)
+                return rx.Substrings(tuple(unit.encode() for unit in units))
+        hint = "substring_chunks (a list of texts), substring_words and substring_chars (texts) are"
+        return self.fail(token, "this %regex is not supported", hint=hint)
 
     # -- rules --------------------------------------------------------------------------------------------------------
 
@@ -300,8 +355,7 @@ class _Reader:
             name = token.text if terminal.text is None else repr(terminal.text.decode())
             self._lexed[name] = terminal
             return ast.Reference(name)
-        found = self.terminal(token).expression()
-        return found if self._skip is None else ast.Sequence((found, self._skip))
+        return self.skipping(self.terminal(token).expression())
 
     def named_token(self, token: LarkToken) -> ast.Expression:
         """Return a token terminal `<…>`, followed by any number of ignored texts."""
@@ -311,13 +365,33 @@ class _Reader:
         if token.text.startswith("<[") and token.text.endswith("]>"):
             end = token.offset + len(token.text) - len("]>")
             found = token_set(self._text, token.offset, token.offset + len("<["), end, None)
-        return found if self._skip is None else ast.Sequence((found, self._skip))
+        return self.skipping(found)
 
-    def schema(self, token: LarkToken) -> ast.Expression:
-        """Return the schema of a `%json`, followed by any number of ignored texts."""
+    def grammar_of(self, token: LarkToken, temperature: float | None = None) -> ast.Expression:
+        """Return the texts of an `@name`, a `%json` or a `%lark`, followed by any number of ignored texts."""
         if self._lark == "lark":
-            self.fail(token, "%json is not supported", hint="llguidance's dialect has schemas")
-        found = json_hole(self._text, token.offset, json.dumps(token.value))
+            self.fail(token, f"{token.text} is not supported", hint="llguidance's dialect has grammars in grammars")
+        if token.kind == "json":
+            return self.skipping(json_hole(self._text, token.offset, json.dumps(token.value), temperature))
+        if token.kind == "nested":
+            return self.skipping(ast.Hole("lark", self._nested(token), temperature))
+        name = token.text[1:]
+        if name not in self._bound:
+            known = ", ".join(map(repr, self._bound))
+            hint = f"these are bound: {known}" if known else "bind={…} maps names to schemas and grammars"
+            self.fail(token, f"nothing is bound to {token.text}", hint=hint)
+        return self.skipping(ast.Hole(name, name, temperature))
+
+    def _nested(self, token: LarkToken) -> ast.Grammar:
+        """Return the grammar in the braces of a `%lark`. It has names of its own."""
+        if self._depth >= _MAX_NESTED:
+            self.fail(token, f"more than {_MAX_NESTED} grammars are within one another")
+        begin, end = token.value
+        sources = Sources(self._text, self._lark, (), begin=begin, end=end)
+        return _Reader(sources, self._lark, "start", self._limits, self._bound, self._depth + 1).grammar()
+
+    def skipping(self, found: ast.Expression) -> ast.Expression:
+        """Return an expression followed by any number of ignored texts."""
         return found if self._skip is None else ast.Sequence((found, self._skip))
 
     def lexeme_of(self, regex: rx.Regex) -> ast.Expression:
@@ -326,8 +400,7 @@ class _Reader:
             name = repr(regex)
             self._lexed[name] = Terminal.of(regex)
             return ast.Reference(name)
-        found = ast.RegexTerminal(regex)
-        return found if self._skip is None else ast.Sequence((found, self._skip))
+        return self.skipping(ast.RegexTerminal(regex))
 
     def rule(self, token: LarkToken, arguments: tuple[ast.Expression, ...]) -> ast.Expression:
         """Return a reference to a rule, or to the instance of a template with its arguments."""
@@ -386,6 +459,11 @@ class _Reader:
         return ast.Reference(name)
 
 
+def _is_lazy(definition: Definition) -> bool:
+    attributes = definition.attributes
+    return attributes is not None and (attributes.is_lazy or bool(attributes.suffix))
+
+
 class _RuleBody(Body[ast.Expression]):
     """The builder of rules' bodies."""
 
@@ -401,8 +479,8 @@ class _RuleBody(Body[ast.Expression]):
             return self._reader.applied(token, given, arguments) if arguments else given
         if token.kind == "special" and token.text.startswith("<"):
             return self._reader.named_token(token)
-        if token.kind == "json" and token.text == "%json":
-            return self._reader.schema(token)
+        if token.text == "%json" or token.kind == "nested" or token.text.startswith("@"):
+            return self._reader.grammar_of(token)
         return self._reader.lexeme(token)
 
     def range(self, regex: rx.Regex) -> ast.Expression:

@@ -26,6 +26,7 @@ V = TypeVar("V")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _COUNTS: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+": (1, None)}
 _MAX_COUNT_DIGITS = 9
+_ATOMS = frozenset({"rule", "terminal", "string", "regex", "json", "nested", "special"})
 
 
 class Body(ABC, Generic[V]):
@@ -143,7 +144,7 @@ class _BodyReader(Generic[V]):
                 return self._choice(frame)
             elif token.kind == "rule" and self._opens_template():
                 stack.append(_Frame(self._next(), token))
-            elif token.kind in ("rule", "terminal", "string", "regex", "json", "special"):
+            elif token.kind in _ATOMS:
                 self._add(frame, self._atom(token))
             else:
                 self._fail(token, f"unexpected {token.text!r}")

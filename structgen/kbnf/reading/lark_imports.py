@@ -48,15 +48,26 @@ class Sources:
         text: the grammar.
         dialect: see `LarkDialect`.
         paths: the folders that are searched for imported files.
+        begin, end: where the grammar is in the text; the whole text by default.
 
     Attributes:
+        begin: see above.
         text: all texts in a row.
         items: the statements of the grammar, with the imported definitions.
         common: the imported terminals of `common`: its name there, by the name here.
     """
 
-    def __init__(self, text: str, dialect: LarkDialect, paths: Sequence[str | os.PathLike[str]]) -> None:
+    def __init__(
+        self,
+        text: str,
+        dialect: LarkDialect,
+        paths: Sequence[str | os.PathLike[str]],
+        *,
+        begin: int = 0,
+        end: int | None = None,
+    ) -> None:
         self.text = text
+        self.begin, self._end = begin, end
         self.common: dict[str, str] = {}
         self._dialect = dialect
         self._paths = tuple(Path(path) for path in paths)
@@ -70,7 +81,7 @@ class Sources:
         Raises:
             GrammarError: a text cannot be read, or a file or a name in it is missing.
         """
-        self.items = read_items(self.text, self._dialect)
+        self.items = read_items(self.text, self._dialect, begin=self.begin, end=self._end)
         self._import_all(self.items, self._paths, {alias: alias for alias in _aliases(self.items)}, 0)
 
     def located(self, error: GrammarError) -> GrammarError:
@@ -126,10 +137,14 @@ class Sources:
 
     def _add(self, name: str, definition: Definition, renamed: dict[str, str]) -> None:
         here = {old: new for old, new in renamed.items() if old not in definition.parameters}
-        body = [token._replace(text=here.get(token.text, token.text)) for token in definition.body]
+        body = _renamed(definition.body, here)
         if name in self.items.definitions and self.items.definitions[name].body != body:
             self._fail(definition.name, f"{name!r} is defined twice")
-        found = replace(definition, name=definition.name._replace(text=name), body=body)
+        attributes = definition.attributes
+        if attributes is not None:
+            stop, suffix = _renamed(attributes.stop, here), _renamed(attributes.suffix, here)
+            attributes = replace(attributes, stop=stop, suffix=suffix)
+        found = replace(definition, name=definition.name._replace(text=name), body=body, attributes=attributes)
         self.items.definitions[name] = found
 
     def _opened(self, one: Import, folders: tuple[Path, ...]) -> tuple[Path, int, int]:
@@ -159,6 +174,10 @@ def _aliases(items: Items) -> set[str]:
     return {alias for one in items.imports for alias in one.names.values()}
 
 
+def _renamed(tokens: list[LarkToken], names: dict[str, str]) -> list[LarkToken]:
+    return [token._replace(text=names.get(token.text, token.text)) for token in tokens]
+
+
 def _used(items: Items, names: list[str]) -> set[str]:
     """Return the names that some names of a file use, themselves included."""
     known = items.definitions.keys() | _aliases(items)
@@ -169,5 +188,7 @@ def _used(items: Items, names: list[str]) -> set[str]:
             found.add(name)
             definition = items.definitions.get(name)
             body = [] if definition is None else definition.body
+            if definition is not None and definition.attributes is not None:
+                body = [*body, *definition.attributes.stop, *definition.attributes.suffix]
             names += [token.text for token in body if token.kind in ("rule", "terminal")]
     return found

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from structgen.kbnf.reading.kbnf_lexer import fail
+from structgen.kbnf.reading.lark_attributes import Attributes, read_attributes
 from structgen.kbnf.reading.lark_indentation import DEDENT, INDENT
 from structgen.kbnf.reading.lark_lexer import LarkDialect, LarkToken, lark_tokens
 
 __all__ = ["Definition", "Import", "Items", "read_items"]
 
 _DECLARED = frozenset((INDENT, DEDENT))
-_CAPTURES = re.compile(r'capture(?:="[^"]*")?')
+_OPTIONS = ("no_forcing", "allow_initial_skip")  # of %llguidance, true or false
 
 
 @dataclass(slots=True)
@@ -25,12 +25,14 @@ class Definition:
         parameters: the names of its parameters.
         priority: as written, or 0.
         body: the tokens of its body.
+        attributes: those of a rule of llguidance; None for none.
     """
 
     name: LarkToken
     parameters: tuple[str, ...]
     priority: int
     body: list[LarkToken]
+    attributes: Attributes | None = None
 
 
 @dataclass(slots=True)
@@ -59,12 +61,14 @@ class Items:
         ignored: the bodies of `%ignore`.
         declared: the tokens of `%declare`, by name.
         imports: the imports, in their order.
+        options: those of `%llguidance`, merged.
     """
 
     definitions: dict[str, Definition] = field(default_factory=dict)
     ignored: list[list[LarkToken]] = field(default_factory=list)
     declared: dict[str, LarkToken] = field(default_factory=dict)
     imports: list[Import] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 def read_items(text: str, dialect: LarkDialect, *, begin: int = 0, end: int | None = None) -> Items:
@@ -107,8 +111,7 @@ class _ItemReader:
         elif token.text == "%declare" and self._is_toolkit:
             self._declare()
         elif token.text == "%llguidance":
-            if not isinstance(token.value, dict) or set(token.value) - {"no_forcing"}:
-                self._fail(token, "the only supported option of %llguidance is no_forcing, which has no effect here")
+            self._set_options(token)
         elif token.kind in ("statement", "json"):
             self._fail(token, f"{token.text} is not supported")
         elif token.kind != "newline":
@@ -157,11 +160,11 @@ class _ItemReader:
         if name.text in self.items.definitions or name.text in imported:
             self._fail(name, f"{name.text!r} is defined twice")
         parameters = self._parameters(name) if self._peek().text == "{" else []
-        if self._peek().text == "[":
-            self._attributes()
+        attributes = self._attributes(name)
         priority = self._priority(name)
         self._take(":", f"after {name.text!r}")
-        self.items.definitions[name.text] = Definition(name, tuple(parameters), priority, self._line())
+        body = self._line()
+        self.items.definitions[name.text] = Definition(name, tuple(parameters), priority, body, attributes)
 
     def _parameters(self, name: LarkToken) -> list[str]:
         if name.kind == "terminal":
@@ -186,16 +189,34 @@ class _ItemReader:
             self._fail(name, "expected a priority after '.'")
         return sign * int(number.text)
 
-    def _attributes(self) -> None:
-        """Read the attributes of an llguidance rule: only `[capture]`, which has no effect on the language."""
+    def _attributes(self, name: LarkToken) -> Attributes | None:
+        """Read the attributes of an llguidance rule, such as `[capture, suffix="</b>"]`."""
+        if self._peek().text != "[":
+            return None
         opening = self._next()
-        end = self._text.find("]", opening.offset)
-        inner = self._text[opening.offset + 1 : end]
-        for attribute in inner.split(","):
-            if not _CAPTURES.fullmatch(attribute.strip()):
-                self._fail(opening, f"the attribute {attribute.strip()!r} is not supported")
-        while self._next().text != "]":
-            pass
+        if name.kind == "terminal" or self._is_toolkit:
+            what = "a terminal has no attributes" if name.kind == "terminal" else "llguidance's dialect has attributes"
+            self._fail(opening, f"unexpected '[' after {name.text!r}", hint=what)
+        begin = self._position
+        while (token := self._next()).text != "]":
+            if token.kind == "end":
+                self._fail(opening, "this bracket has no end: expected ']'")
+        return read_attributes(self._text, name, self._tokens[begin : self._position - 1])
+
+    def _set_options(self, token: LarkToken) -> None:
+        """Read the options after `%llguidance`; later ones replace earlier ones."""
+        if not isinstance(token.value, dict):
+            self._fail(token, "the options of %llguidance are a JSON object")
+        for name, value in token.value.items():
+            if name == "skip_repetition":
+                if value not in ("once", "unbounded"):
+                    self._fail(token, f"skip_repetition is 'once' or 'unbounded', not {value!r}")
+            elif name not in _OPTIONS and not (name == "allow_invalid_utf8" and value is False):
+                listed = ", ".join((*_OPTIONS, "skip_repetition"))
+                self._fail(token, f"the option {name!r} of %llguidance is not supported", hint=f"these are: {listed}")
+            elif not isinstance(value, bool):
+                self._fail(token, f"the option {name!r} of %llguidance is true or false, not {value!r}")
+            self.items.options[name] = value
 
     def _import(self, statement: LarkToken) -> Import:
         """Read the path of an import, and its names: `a.b.NAME`, `a.b.NAME -> ALIAS` or `a.b (NAME, OTHER)`."""

@@ -20,6 +20,7 @@ _SYNTAX = r"""
   | (?P<string>"(?:[^"\\\r\n]|\\[^\r\n])*"i?)
   | (?P<regex>/(?:[^/\\\r\n]|\\[^\r\n])+/[a-z]*)
   | (?P<json>%(?:json|regex|llguidance)\b)
+  | (?P<nested>%lark\b)
   | (?P<statement>%[a-z]+)
   | (?P<special><[^<>\s]+>|@[A-Za-z0-9_-]+)
   | (?P<terminal>_*[A-Z](?:[A-Z0-9_]|-(?!>))*)
@@ -45,10 +46,12 @@ class LarkToken(NamedTuple):
     """A token of a Lark grammar.
 
     Attributes:
-        kind: "newline", "string", "regex", "json", "statement", "special", "terminal", "rule", "number", "mark", "end".
+        kind: "newline", "string", "regex", "json", "nested", "statement", "special", "terminal", "rule", "number",
+            "mark", "end".
         text: as written.
         offset: characters before it.
-        value: the JSON data after a `%json`, `%regex` or `%llguidance`.
+        value: the JSON data after a `%json`, `%regex` or `%llguidance`; where the grammar in the braces of a `%lark`
+            begins and ends.
     """
 
     kind: str
@@ -82,6 +85,8 @@ def lark_tokens(text: str, dialect: LarkDialect, *, begin: int = 0, end: int | N
         token = LarkToken("regex" if kind == "long" else kind, found.group(), found.start())
         if kind == "json":
             token, offset = _with_data(text, token)
+        elif kind == "nested":
+            token, offset = _with_range(text, token, dialect, end)
         if token.text in ("(", "["):
             depth += 1
         elif token.text in (")", "]"):
@@ -103,6 +108,30 @@ def _with_data(text: str, token: LarkToken) -> tuple[LarkToken, int]:
     except (ValueError, RecursionError) as error:
         fail(text, begin, f"expected JSON after {token.text!r}: {error}")
     return LarkToken("json", token.text, token.offset, value), end
+
+
+def _with_range(text: str, token: LarkToken, dialect: LarkDialect, end: int) -> tuple[LarkToken, int]:
+    """Return the token of a `%lark {…}` with the range of the grammar in its braces, and where it ends."""
+    syntax = _TOKEN[dialect]
+    offset = token.offset + len(token.text)
+    begin, depth = -1, 0
+    while begin < 0 or depth:
+        found = syntax.match(text, offset, end)
+        if found is None:
+            if offset >= end:
+                fail(text, token.offset, f"{token.text} has no end: expected '}}'")
+            _fail_at_character(text, offset)
+        offset = found.end()
+        if found.lastgroup == "json":
+            offset = _with_data(text, LarkToken("json", found[0], found.start()))[1]
+        elif found[0] == "{":
+            begin = offset if begin < 0 else begin
+            depth += 1
+        elif found[0] == "}":
+            depth -= 1
+        elif begin < 0 and found.lastgroup not in ("space", "newline"):
+            fail(text, found.start(), f"expected '{{' after {token.text}")
+    return token._replace(value=(begin, offset - 1)), offset
 
 
 def _fail_at_character(text: str, offset: int) -> NoReturn:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-__all__ = ["Piece", "canonical_pieces", "offset_of", "pointer_at", "pointer_of"]
+__all__ = ["Piece", "canonical_pieces", "members_of", "offset_of", "pointer_at", "pointer_of"]
 
 _LEXEME = re.compile(rb'[ \t\n\r]+|"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{},:]|[^ \t\n\r"\[\]{},:]+|.', re.DOTALL)
 _SPACE = b" \t\n\r"
@@ -122,6 +122,20 @@ def offset_of(text: bytes, members: Sequence[str | int]) -> int:
 def pointer_of(members: Iterable[str | int]) -> str:
     """Return the JSON pointer of a path of keys and indices."""
     return "".join(f"/{str(member).replace('~', '~0').replace('/', '~1')}" for member in members)
+
+
+def members_of(pointer: str) -> list[str]:
+    """Return the path of a JSON pointer; indices are texts, too.
+
+    >>> members_of("/items/0/a~1b")
+    ['items', '0', 'a/b']
+
+    Raises:
+        ValueError: it does not begin with "/".
+    """
+    if pointer and not pointer.startswith("/"):
+        raise ValueError(f"a JSON pointer begins with '/', unlike {pointer!r}")
+    return [name.replace("~1", "/").replace("~0", "~") for name in pointer.split("/")[1:]]
 
 
 class _Path:

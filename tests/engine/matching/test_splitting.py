@@ -112,3 +112,10 @@ def test_sets_do_not_pile_up():
     for depth in range(1, 90):
         text = b"a" * depth + b"c" + b"b" * depth
         assert split(text, [part]) == [text]
+
+
+def test_one_text_may_need_more_sets_than_there_is_room_for():
+    limits = structgen.Limits(item_sets=200)
+    part = compiled_from("start ::= 'a' start 'b' | 'c';", BYTES, limits=limits)
+    text = b"a" * 1000 + b"c" + b"b" * 1000
+    assert split(text + b"ca", [part, part, b"a"]) == [text, b"c", b"a"]

@@ -1,17 +1,19 @@
-"""The logits processors for vLLM, against the definitions of its release 0.33.0. vLLM itself does not run here."""
+"""The logits processors for vLLM, against the definitions of its release 0.33.0. `make test-vllm` runs them in vLLM."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import random
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.vllm_interface import ModelConfig, SamplingParams, VllmConfig, install
+from support.vllm_interface import Interface, ModelConfig, SamplingParams, VllmConfig
 
 import structgen
+from structgen.integrations.serving.compiling import RequestCompiler
 
 torch = pytest.importorskip("torch")
 tokenizers = pytest.importorskip("tokenizers")
@@ -26,12 +28,8 @@ SCHEMA = {"structgen": {"schema": {"type": "boolean"}}}
 
 @pytest.fixture
 def interfaces(monkeypatch):
-    module = importlib.import_module("structgen.integrations.vllm")
-    module._v1.cache_clear()
-    module._v2.cache_clear()
-    yield install(monkeypatch)
-    module._v1.cache_clear()
-    module._v2.cache_clear()
+    interface = Interface(monkeypatch)
+    return interface.first, interface.second
 
 
 @pytest.fixture
@@ -68,20 +66,22 @@ def expected(extra_args, output, config):
 EVERYTHING = set(range(WIDTH))
 
 
-def test_the_classes_are_of_the_interface(interfaces):
-    first, second = interfaces
+def test_one_class_has_both_interfaces(interfaces):
+    import structgen.vllm
     from structgen.integrations.vllm import GrammarLogitsProcessor, GrammarLogitsProcessorV1
 
-    for ours, theirs in (
-        (GrammarLogitsProcessorV1, first.LogitsProcessor),
-        (GrammarLogitsProcessor, second.LogitsProcessor),
-    ):
-        assert issubclass(ours, theirs)
-        assert not inspect.isabstract(ours)
-        for name, method in vars(theirs).items():
-            if (callable(getattr(theirs, name)) and not name.startswith("__")) or name == "__init__":
-                wanted = list(inspect.signature(getattr(theirs, name)).parameters)
-                assert list(inspect.signature(getattr(ours, name)).parameters) == wanted, (name, method)
+    assert GrammarLogitsProcessor is GrammarLogitsProcessorV1 is structgen.vllm.GrammarLogitsProcessor
+    assert not inspect.isabstract(GrammarLogitsProcessor)
+    for theirs in interfaces:
+        assert issubclass(GrammarLogitsProcessor, theirs.LogitsProcessor)
+        for name in vars(theirs.LogitsProcessor):
+            method = getattr(theirs.LogitsProcessor, name)
+            if callable(method) and (not name.startswith("_") or name == "__init__"):
+                wanted = inspect.signature(method).parameters
+                given = list(inspect.signature(getattr(GrammarLogitsProcessor, name)).parameters.values())
+                # vLLM calls by position. What one runner does not pass has a default.
+                assert len(given) >= len(wanted), name
+                assert all(one.default is not one.empty for one in given[len(wanted) :]), name
     with pytest.raises(AttributeError):
         getattr(importlib.import_module("structgen.integrations.vllm"), "Nothing")  # noqa: B009
 
@@ -98,6 +98,15 @@ def test_the_classes_are_of_the_interface(interfaces):
         {"schema": {}, "registry": {}},
         {"regex": "a", "whitespace": "any"},
         {"regex": 3},
+        {"regex": r"[^\s\S]"},  # no text matches it
+        {"schema": None},  # not Python's None
+        {"schema": [1]},
+        {"choice": []},
+        {"grammar": 'root ::= "a'},
+        {"structural_tag": {}},
+        {"schema": {}, "after": 3},
+        '{"regex": "("}',
+        "{",
     ],
 )
 def test_bad_requests_are_refused_at_the_door(interfaces, asked):
@@ -254,15 +263,77 @@ def test_v2_masks_the_rows_of_draft_tokens(interfaces, config):
     assert allowed(processor.apply(torch.zeros(count, WIDTH), context)[0]) == expected(REGEX, ids("ac"), config)
 
 
-def test_an_output_that_left_the_grammar_is_let_go(interfaces, config):
+def one_row(interfaces, config, params, output, prompt=()):
+    """A processor of V1 with one request."""
     first, _ = interfaces
-    from structgen.integrations.vllm import GrammarLogitsProcessorV1
+    from structgen.integrations.vllm import GrammarLogitsProcessor
 
-    processor = GrammarLogitsProcessorV1(config, torch.device("cpu"), False)
-    output = ids("b")
-    processor.update_state(
-        first.BatchUpdate(batch_size=1, removed=[], added=[(0, SamplingParams(REGEX), [], output)], moved=[])
-    )
+    processor = GrammarLogitsProcessor(config, torch.device("cpu"), False)
+    added = [(0, params, list(prompt), output)]
+    processor.update_state(first.BatchUpdate(batch_size=1, removed=[], added=added, moved=[]))
+    return processor
+
+
+def test_an_output_that_left_the_grammar_ends(interfaces, config, caplog):
+    processor = one_row(interfaces, config, SamplingParams(REGEX), ids("b"))
+    for _ in range(2):
+        assert allowed(processor.apply(torch.zeros(1, WIDTH))[0]) == {END}
+    assert caplog.text.count("something else than the mask chose token") == 1
+
+
+def test_a_request_that_cannot_be_compiled_ends(interfaces, config, caplog, monkeypatch):
+    def compiled(*arguments):
+        raise structgen.LimitExceededError("compile_seconds", 10.0)
+
+    monkeypatch.setattr(RequestCompiler, "compiled", compiled)
+    output = []
+    processor = one_row(interfaces, config, SamplingParams(REGEX), output)
+    assert allowed(processor.apply(torch.zeros(1, WIDTH))[0]) == {END}
+    output.append(END)
+    assert allowed(processor.apply(torch.zeros(1, WIDTH))[0]) == {END}
+    assert caplog.text.count("a request cannot be compiled") == 1
+
+
+def test_a_row_without_any_token_ends(interfaces, config):
+    """vLLM itself may refuse all tokens that the grammar allows."""
+    processor = one_row(interfaces, config, SamplingParams(REGEX), [])
+    logits = torch.full((1, WIDTH), float("-inf"))
+    logits[0, ID["b"]] = 1.0  # `allowed_token_ids`
+    assert allowed(processor.apply(logits)[0]) == {END}
+
+
+def test_end_tokens_of_a_request_are_refused_before_the_end(interfaces, config):
+    output = []
+    params = SamplingParams({"structgen": {"regex": "a[bc]{2}"}}, all_stop_token_ids={END, ID["c"]})
+    processor = one_row(interfaces, config, params, output)
+    for token, wanted in (("a", {ID["a"], ID["ab"]}), ("b", {ID["b"]}), ("b", {ID["b"]})):
+        assert allowed(processor.apply(torch.zeros(1, WIDTH))[0]) == wanted
+        output.append(ID[token])
+    assert allowed(processor.apply(torch.zeros(1, WIDTH))[0]) == {END, ID["c"]}
+
+
+def test_json_text_asks_as_objects_do(interfaces, config):
+    """Over HTTP, `vllm_xargs` takes no objects."""
+    from structgen.integrations.vllm import read_request
+
+    asked = {"schema": {"type": "boolean"}, "whitespace": "compact"}
+    assert read_request({"structgen": json.dumps(asked)}) == read_request({"structgen": asked})
+    processor = one_row(interfaces, config, SamplingParams({"structgen": json.dumps(asked)}), [])
+    assert allowed(processor.apply(torch.zeros(1, WIDTH))[0]) == {ID["true"], ID["false"]}
+
+
+def test_a_constraint_after_reasoning(interfaces, config):
+    output = ids("a")
+    params = SamplingParams({"structgen": {"regex": "(ab|a)c[12]*", "after": "}1"}})
+    processor = one_row(interfaces, config, params, output)
+    for character in "b1}}1":
+        assert allowed(processor.apply(torch.zeros(1, WIDTH))[0]) == EVERYTHING
+        output += ids(character)
+    for character in "ac":
+        after = output[output.index(ID["}"]) + 3 :]
+        assert allowed(processor.apply(torch.zeros(1, WIDTH))[0]) == expected(REGEX, after, config)
+        output += ids(character)
+    del output[3:]  # a preemption, say
     assert allowed(processor.apply(torch.zeros(1, WIDTH))[0]) == EVERYTHING
 
 

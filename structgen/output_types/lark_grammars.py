@@ -1,0 +1,136 @@
+r"""Lark grammars with what they are bound to: the schemas and grammars that `@name` stands for.
+
+llguidance writes several grammars as one JSON text. The first is the whole one; the others have names:
+
+    {"grammars": [{"lark_grammar": "start: \"a\" @b"}, {"name": "b", "json_schema": {"type": "integer"}}]}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from structgen.errors import GrammarError
+from structgen.kbnf.holes import names_of_grammars
+from structgen.kbnf.reading.lark import read_lark
+from structgen.limits import Limits
+from structgen.output_types.bound_schemas import BoundSchema, MakeGrammar, bound_schemas, with_written_schemas
+
+if TYPE_CHECKING:
+    from structgen.kbnf import ast
+    from structgen.kbnf.reading.lark import ImportPaths
+    from structgen.kbnf.reading.lark_lexer import LarkDialect
+
+__all__ = ["read_lark_grammar"]
+
+_Read = tuple[str, "ast.Grammar", tuple[BoundSchema, ...]]
+_FORM = 'it is {"grammars": [{"lark_grammar": "…"}, {"name": "…", "json_schema": {…}}]}'
+
+
+def read_lark_grammar(
+    text: str,
+    dialect: LarkDialect,
+    start: str,
+    import_paths: ImportPaths,
+    bind: Mapping[str, Any],
+    limits: Limits | None,
+    make: MakeGrammar,
+) -> _Read:
+    """Return the text of a grammar, its tree, and what its holes are bound to.
+
+    Args:
+        text: the grammar, or several as llguidance's JSON.
+        dialect: see `Grammar.lark`.
+        start: the rule that it begins at.
+        import_paths: the folders of imported files.
+        bind: what each `@name` stands for.
+        limits: bounds on its size.
+        make: makes the `Grammar` of a grammar within it.
+
+    Raises:
+        GrammarError, LimitExceededError: see `Grammar.lark`.
+        TypeError: `bind` is no mapping.
+    """
+    bound = bound_schemas(bind)
+    others: dict[str, Any] = {}
+    main = text
+    if text.lstrip().startswith("{") and dialect == "llguidance":  # no grammar begins so
+        main, others = _listed(text)
+    reader = _Grammars(others, bound, dialect, import_paths, limits, make)
+    source, tree, written = reader.read(main, start)
+    for name in bound:
+        if name not in reader.used:
+            raise GrammarError(f"no rule uses the bound grammar @{name}", hint="write it where its text belongs")
+    return (text if others else source), tree, written
+
+
+def _listed(text: str) -> tuple[str, dict[str, Any]]:
+    """Return the first grammar of llguidance's JSON, and the others by name."""
+    try:
+        first, *more = json.loads(text)["grammars"]
+        return str(first["lark_grammar"]), {str(one["name"]): dict(one) for one in more}
+    except (ValueError, RecursionError, LookupError, TypeError) as error:
+        raise GrammarError(f"the list of grammars cannot be read: {error!r}", hint=_FORM) from error
+
+
+class _Grammars:
+    """The reader of a grammar and of those that it names.
+
+    Args:
+        others: the grammars and schemas beside it, as llguidance's JSON has them, by name.
+        bound: what other names stand for.
+        dialect, import_paths, limits, make: see `read_lark_grammar`.
+
+    Attributes:
+        used: the names that were used so far.
+    """
+
+    def __init__(
+        self,
+        others: dict[str, Any],
+        bound: dict[str, BoundSchema],
+        dialect: LarkDialect,
+        import_paths: ImportPaths,
+        limits: Limits | None,
+        make: MakeGrammar,
+    ) -> None:
+        self.used: set[str] = set()
+        self._others = others
+        self._bound = bound
+        self._dialect = dialect
+        self._import_paths = import_paths
+        self._limits = limits
+        self._make = make
+        self._open: list[str] = []
+
+    def read(self, text: str, start: str) -> _Read:
+        """Return the text of a grammar with those of imported files, its tree, and what its holes are bound to."""
+        source, tree = read_lark(
+            text,
+            dialect=self._dialect,
+            start=start,
+            import_paths=self._import_paths,
+            limits=self._limits,
+            bound={**self._bound, **self._others},
+        )
+        bind = {name: self._schema(name) for name in sorted(names_of_grammars(tree))}
+        return source, *with_written_schemas(tree, bind, source, self._make)
+
+    def _schema(self, name: str) -> BoundSchema:
+        """Return what a name stands for."""
+        self.used.add(name)
+        if name not in self._others:
+            return self._bound[name]
+        other = self._others[name]
+        if "lark_grammar" not in other:
+            if "json_schema" not in other:
+                raise GrammarError(f"the grammar {name!r} has neither 'lark_grammar' nor 'json_schema'", hint=_FORM)
+            return BoundSchema(name, other["json_schema"], {}, f"the grammar {name!r}")
+        if name in self._open:
+            way = " → ".join(f"@{one}" for one in (*self._open, name))
+            raise GrammarError(f"these grammars use one another: {way}", hint="write their rules into one grammar")
+        self._open.append(name)
+        source, tree, written = self.read(str(other["lark_grammar"]), "start")
+        self._open.pop()
+        return BoundSchema(name, self._make(source, tree, written), {}, f"the grammar {name!r}")

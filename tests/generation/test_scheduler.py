@@ -1,0 +1,249 @@
+"""The scheduler: runs in threads of their own share the passes of a model, and do not disturb one another."""
+
+import asyncio
+import threading
+from concurrent.futures import CancelledError
+
+import numpy as np
+import pytest
+from pydantic import BaseModel, Field
+
+import structgen
+from structgen.generation.scheduler import Scheduler, Seat, scheduler_of
+
+
+class Person(BaseModel):
+    name: str = Field(max_length=10)
+    age: int = Field(ge=0, le=120)
+
+
+PROMPTS = [f"{'word ' * (index % 7)}number {index}" for index in range(12)]
+
+
+class Counted:
+    """A model that counts its passes and their rows; tests may let passes fail or wait."""
+
+    def __init__(self, model):
+        self.model, self.rows = model, []
+        self.before = lambda requests: None
+
+    def __getattr__(self, name):
+        return getattr(self.model, name)
+
+    def session_batch(self):
+        return CountedBatch(self, self.model.session_batch())
+
+
+class CountedBatch:
+    def __init__(self, model, batch):
+        self.model, self.batch = model, batch
+        self.session = batch.session
+
+    def forward(self, requests):
+        self.model.rows.append(sum(bool(ids) for _, ids, _ in requests))
+        self.model.before(requests)
+        return self.batch.forward(requests)
+
+
+@pytest.fixture
+def counted(tiny_model):
+    return Counted(tiny_model)
+
+
+def alone(model, prompts=PROMPTS, **options):
+    return [structgen.generate(model, prompt, Person, **options) for prompt in prompts]
+
+
+def test_awaited_runs_share_passes(counted):
+    generator = structgen.Generator(counted, Person, max_new_tokens=80)
+
+    async def run():
+        return await asyncio.gather(*(generator.arun(prompt) for prompt in PROMPTS))
+
+    results = asyncio.run(run())
+    assert [result.value for result in results] == alone(counted.model, max_new_tokens=80)
+    assert max(counted.rows) > 6
+    assert len(counted.rows) < sum(result.usage.model_calls for result in results) / 3
+
+
+def test_calls_and_streams_share_them_too(counted):
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    async def shown(prompt):
+        async with structgen.astream(counted, prompt, Person, max_new_tokens=80) as s:
+            parts = [part async for part in s]
+        return parts[-1]
+
+    async def called(prompt):
+        async with structgen.astream_call(counted, prompt, [add], tool_choice="add", max_new_tokens=80) as s:
+            return [part async for part in s][-1].arguments
+
+    async def run():
+        calls = [
+            structgen.acall(counted, prompt, [add], tool_choice="add", max_new_tokens=80) for prompt in PROMPTS[:4]
+        ]
+        return await asyncio.gather(*map(shown, PROMPTS[:4]), *calls, *map(called, PROMPTS[:4]))
+
+    found = asyncio.run(run())
+    assert found[:4] == alone(counted.model, PROMPTS[:4], max_new_tokens=80)
+    assert [reply.tool_calls[0].arguments for reply in found[4:8]] == found[8:]
+    assert max(counted.rows) > 3
+
+
+def test_streams_that_nobody_reads_keep_nobody_waiting(counted):
+    """More streams are open than there are rows, and they are read one after the other."""
+
+    async def run():
+        scheduler_of(counted).max_rows = 2
+        streams = [structgen.astream(counted, prompt, Person, max_new_tokens=80) for prompt in PROMPTS[:5]]
+        parts = []
+        for stream in streams:
+            await stream.__aenter__()
+            parts.append(stream.__aiter__())
+            await anext(parts[-1])
+        values = [await stream.final() for stream in streams]
+        for stream in streams:
+            await stream.__aexit__(None, None, None)
+        return values
+
+    assert asyncio.run(run()) == alone(counted.model, PROMPTS[:5], max_new_tokens=80)
+
+
+def test_more_runs_than_rows(counted):
+    scheduler = Scheduler(counted, max_rows=3)
+    generator = structgen.Generator(counted, Person, max_new_tokens=80)
+    jobs = [
+        scheduler.submit(lambda seat, p=p: generator.begin(p, new_session=seat.session).to_end(seat.cancelled))
+        for p in PROMPTS
+    ]
+    assert [job.result(60).value for job in jobs] == alone(counted.model, max_new_tokens=80)
+    assert max(counted.rows) == 3
+    assert scheduler.close()
+
+
+def test_a_run_that_is_late_keeps_its_place(counted):
+    """Passes go on without a run whose own work takes long; its answer is the same."""
+    generator = structgen.Generator(counted, Person, max_new_tokens=80)
+    others_done, scheduler = threading.Event(), Scheduler(counted)
+
+    def slow(seat):
+        run = generator.begin(PROMPTS[0], new_session=seat.session)
+        steps = 0
+        while run.step():
+            steps += 1
+            if steps == 3:
+                assert others_done.wait(60)
+        return run.result
+
+    late = scheduler.submit(slow)
+    others = [
+        scheduler.submit(lambda seat, p=p: generator.begin(p, new_session=seat.session).to_end(seat.cancelled))
+        for p in PROMPTS[1:6]
+    ]
+    found = [job.result(60).value for job in others]
+    others_done.set()
+    assert [late.result(60).value, *found] == alone(counted.model, PROMPTS[:6], max_new_tokens=80)
+
+
+def test_an_error_of_one_run_ends_no_other(counted):
+    generator = structgen.Generator(counted, Person, max_new_tokens=80)
+
+    def refuse(value):
+        raise ValueError("not this")
+
+    async def run():
+        return await asyncio.gather(
+            generator.arun(PROMPTS[0]),
+            generator.arun(PROMPTS[1], validate=refuse),
+            structgen.agenerate(counted, "x", {"type": "nothing"}),
+            generator.arun("hello " * 1500),
+            generator.arun(PROMPTS[2]),
+            return_exceptions=True,
+        )
+
+    first, refused, unread, long, last = asyncio.run(run())
+    assert [first.value, last.value] == alone(counted.model, [PROMPTS[0], PROMPTS[2]], max_new_tokens=80)
+    assert isinstance(refused, structgen.ValidationFailedError)
+    assert isinstance(unread, structgen.SchemaError)
+    assert isinstance(long, structgen.GenerationError)
+
+
+def test_a_failed_pass_ends_its_runs_and_no_later_one(counted):
+    generator = structgen.Generator(counted, Person, max_new_tokens=80)
+    passes = iter(range(1000))
+
+    def fail(requests):
+        if next(passes) == 2:
+            raise RuntimeError("the device is lost")
+
+    counted.before = fail
+
+    async def run():
+        first = await asyncio.gather(*(generator.arun(prompt) for prompt in PROMPTS[:2]), return_exceptions=True)
+        return first, await generator.arun(PROMPTS[2])
+
+    first, later = asyncio.run(run())
+    assert any("the device is lost" in str(error) for error in first)
+    assert later.value == alone(counted.model, [PROMPTS[2]], max_new_tokens=80)[0]
+
+
+def test_a_cancelled_run_leaves_the_others(counted):
+    generator = structgen.Generator(counted, Person, max_new_tokens=80)
+
+    async def run():
+        tasks = [asyncio.ensure_future(generator.arun(prompt)) for prompt in PROMPTS]
+        while not counted.rows:
+            await asyncio.sleep(0.001)
+        for task in tasks[::2]:
+            task.cancel()
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+        assert all(isinstance(one, asyncio.CancelledError) for one in found[::2])
+        return [one.value for one in found[1::2]]
+
+    assert asyncio.run(run()) == alone(counted.model, PROMPTS[1::2], max_new_tokens=80)
+
+
+def test_the_queue_is_bounded_and_closes(counted):
+    scheduler = Scheduler(counted, max_rows=2, max_waiting=3)
+    go = threading.Event()
+    jobs = [scheduler.submit(lambda seat: go.wait(60)) for _ in range(5)]
+    with pytest.raises(structgen.QueueFullError, match="3 runs wait") as refused:
+        scheduler.submit(lambda seat: None)
+    assert refused.value.limit == 3 and scheduler.waiting == 5
+    go.set()
+    assert scheduler.close() and all(job.result() for job in jobs)
+    with pytest.raises(structgen.GenerationError, match="closed"):
+        scheduler.submit(lambda seat: None)
+    with pytest.raises(ValueError, match="max_rows"):
+        Scheduler(counted, max_rows=0)
+
+
+def test_closing_cancels_what_does_not_end_in_time(counted):
+    scheduler = Scheduler(counted, max_rows=1)
+    counted.before = lambda requests: None
+    generator = structgen.Generator(counted, structgen.Grammar.regex("a{400}b*"), max_new_tokens=500)
+
+    def endless(seat):
+        while True:
+            generator.begin("x", new_session=seat.session).to_end(seat.cancelled)
+            if seat.cancelled.is_set():
+                raise CancelledError
+
+    jobs = [scheduler.submit(endless) for _ in range(3)]
+    assert not scheduler.close(seconds=0.05)
+    assert all(isinstance(job.exception(60), CancelledError) for job in jobs)
+
+
+def test_models_without_batched_passes_have_none(tiny_model):
+    size = tiny_model.vocabulary.size
+    model = structgen.from_logits(lambda ids: np.zeros(size, np.float32), tiny_model.tokenizer, vocab_size=size)
+    assert scheduler_of(model) is None
+    assert scheduler_of(tiny_model) is scheduler_of(tiny_model)
+
+
+def test_a_seat_that_was_cancelled_reads_no_more(counted):
+    seat = Seat(Scheduler(counted))
+    seat.cancel()
+    with pytest.raises(CancelledError):
+        seat.session().forward([1])

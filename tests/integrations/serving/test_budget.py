@@ -1,0 +1,91 @@
+"""Texts that are closed within their budget, in a server."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+import structgen
+from structgen import Vocabulary
+from structgen.integrations.serving.budget import ServedBudget
+from structgen.integrations.serving.sequence import ServedSequence
+
+WORDS = ['"name"', '": "', '"tags"', '": ["', '", "', '"]', '"}', "true", "ab", "abc", '": ']
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "pattern": "^[a-c ]*$"},
+        "tags": {"type": "array", "items": {"enum": ["a", "ab", "abc"]}},
+    },
+    "required": ["name", "tags"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture(scope="module")
+def vocabulary():
+    tokens = {byte: bytes([byte]) for byte in range(256)}
+    tokens |= {300 + at: word.encode() for at, word in enumerate(WORDS)}
+    return Vocabulary.from_bytes(tokens, eos_token_ids=[256])
+
+
+def written(schema, vocabulary, tokens, rng, drafts=0):
+    """A text by chance, or None if the budget cut it off. Drafts are accepted and rolled back, as engines do."""
+    constraint = structgen.compile(
+        schema, vocabulary, **({"whitespace": "compact"} if isinstance(schema, dict) else {})
+    )
+    sequence = ServedSequence(constraint.matcher(), vocabulary, budget=ServedBudget(tokens))
+    mask = structgen.allocate_token_bitmask(1, vocabulary.size)
+
+    def draw():
+        sequence.fill(mask, 0)
+        return rng.choice(np.flatnonzero(np.unpackbits(mask[0].view(np.uint8), bitorder="little")).tolist())
+
+    text = b""
+    for _ in range(tokens):
+        count = 0
+        for _ in range(rng.randint(0, drafts)):
+            if sequence.has_ended or not sequence.accept(draw()):
+                break
+            count += 1
+        sequence.rollback(count)
+        token = draw()
+        assert sequence.accept(token)
+        if token == 256:
+            return text.decode()
+        text += vocabulary.token_bytes(token)
+    return None
+
+
+@pytest.mark.parametrize("drafts", [0, 3])
+@pytest.mark.parametrize("tokens", [26, 30, 40, 80, 200])
+def test_every_text_is_whole_within_its_budget(vocabulary, tokens, drafts):
+    rng = random.Random(tokens)
+    for _ in range(20):
+        text = written(SCHEMA, vocabulary, tokens, rng, drafts)
+        assert text is not None
+        assert structgen.check(SCHEMA, text).fits, text
+        assert set(json.loads(text)) == {"name", "tags"}
+
+
+def test_free_text_ends(vocabulary):
+    rng = random.Random(3)
+    for _ in range(10):
+        assert written(structgen.Grammar.regex("[ab]*"), vocabulary, 20, rng) is not None
+
+
+def test_a_budget_that_is_too_small_cuts_the_text_off(vocabulary):
+    assert written(SCHEMA, vocabulary, 8, random.Random(1)) is None
+
+
+def test_a_grammar_that_never_ends_is_left_alone(vocabulary, monkeypatch):
+    from structgen.integrations.serving import budget
+
+    def shortest_completion(matcher):
+        raise structgen.LimitExceededError("mask_seconds", 1.0)
+
+    monkeypatch.setattr(budget, "shortest_completion", shortest_completion)
+    assert written(structgen.Grammar.regex("[ab]{100,}"), vocabulary, 20, random.Random(1)) is None

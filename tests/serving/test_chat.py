@@ -1,0 +1,254 @@
+"""/v1/chat/completions and /v1/completions: bodies, streams, constraints, tools, errors."""
+
+import json
+import re
+
+import jsonschema
+import pytest
+
+import structgen
+
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 8},
+        "age": {"type": "integer", "minimum": 0, "maximum": 120},
+    },
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+JSON_SCHEMA = {"type": "json_schema", "json_schema": {"name": "person", "schema": PERSON, "strict": True}}
+ADD = {
+    "type": "function",
+    "function": {
+        "name": "add",
+        "description": "Add numbers.",
+        "parameters": {
+            "type": "object",
+            "properties": {"a": {"type": "integer", "minimum": 0, "maximum": 9}},
+            "required": ["a"],
+            "additionalProperties": False,
+        },
+    },
+}
+
+
+def ask(client, content="hi", **fields):
+    return client.post("/v1/chat/completions", json={"messages": [{"role": "user", "content": content}], **fields})
+
+
+def answer(client, content="hi", **fields):
+    response = ask(client, content, **fields)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def events(client, path="/v1/chat/completions", **fields):
+    """The chunks of a stream."""
+    if path == "/v1/chat/completions":
+        fields.setdefault("messages", [{"role": "user", "content": "hi"}])
+    response = client.post(path, json={"stream": True, **fields})
+    assert response.status_code == 200, response.text
+    assert response.headers["content-type"].startswith("text/event-stream")
+    lines = [line.removeprefix("data: ") for line in response.text.split("\n\n") if line]
+    assert lines.pop() == "[DONE]"
+    return [json.loads(line) for line in lines]
+
+
+def content_of(chunks, index=0):
+    choices = [choice for chunk in chunks for choice in chunk["choices"] if choice["index"] == index]
+    return "".join(choice["delta"].get("content") or "" for choice in choices)
+
+
+def refusal(client, status=400, **fields):
+    response = ask(client, **fields)
+    assert response.status_code == status, response.text
+    return response.json()["error"]
+
+
+def test_answers_fit_their_schema(client, tiny_model):
+    found = answer(client, response_format=JSON_SCHEMA, max_tokens=60)
+    choice = found["choices"][0]
+    value = json.loads(choice["message"]["content"])
+    assert value == structgen.generate(tiny_model, [{"role": "user", "content": "hi"}], PERSON, max_new_tokens=60)
+    usage = found["usage"]
+    assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"] > 10
+    assert found["object"] == "chat.completion" and found["model"] == "tiny"
+
+
+CONSTRAINTS = [
+    ({"response_format": {"type": "json_object"}}, r"(?s)\{.*\}"),
+    ({"response_format": {"type": "json_schema", "schema": {"enum": [1, 2]}}}, "[12]"),
+    ({"response_format": {"type": "structural_tag", "format": {"type": "const_string", "value": "xy"}}}, "xy"),
+    ({"structured_outputs": {"json": {"const": True}}}, "true"),
+    ({"structured_outputs": {"json": '{"const": true}'}}, "true"),
+    ({"structured_outputs": {"json_object": True}}, r"(?s)\{.*\}"),
+    ({"structured_outputs": {"regex": "[ab]{4}"}}, "[ab]{4}"),
+    ({"structured_outputs": {"choice": ["yes", "no"]}}, "yes|no"),
+    ({"structured_outputs": {"grammar": 'root ::= "a" | "bc"'}}, "a|bc"),
+    ({"structured_outputs": {"grammar": 'start: "a" | "bc"'}}, "a|bc"),
+    ({"structured_outputs": {"grammar": 'start ::= #"[ab]c";'}}, "[ab]c"),
+    ({"structured_outputs": {"structural_tag": '{"format": {"type": "const_string", "value": "xy"}}'}}, "xy"),
+    ({"guided_json": {"enum": [3]}}, "3"),
+    ({"guided_regex": "x{3}"}, "xxx"),
+    ({"guided_choice": ["one"]}, "one"),
+    ({"guided_grammar": 'root ::= "q"'}, "q"),
+    ({"grammar": 'root ::= "z" [0-9]'}, "z[0-9]"),
+    ({"json_schema": {"type": "boolean"}}, "true|false"),
+]
+
+
+@pytest.mark.parametrize(("fields", "pattern"), CONSTRAINTS)
+def test_each_field_of_constraints_is_read(client, fields, pattern):
+    found = answer(client, max_tokens=30, **fields)["choices"][0]
+    assert re.fullmatch(pattern, found["message"]["content"])
+
+
+def test_free_text_ends_with_its_budget(client):
+    found = answer(client, temperature=1.0, seed=3, max_tokens=7, response_format={"type": "text"})
+    assert found["choices"][0]["finish_reason"] == "length"
+    assert found["usage"]["completion_tokens"] <= 7
+    again = answer(client, temperature=1.0, seed=3, max_completion_tokens=7)
+    assert again["choices"][0]["message"] == found["choices"][0]["message"]
+
+
+def test_an_answer_under_a_constraint_is_complete_within_its_budget(client):
+    schema = {"type": "array", "items": {"enum": ["one", "two", "three"]}}
+    response_format = {"type": "json_schema", "json_schema": {"name": "words", "schema": schema}}
+    found = answer(client, temperature=1.0, seed=3, max_tokens=9, response_format=response_format)["choices"][0]
+    assert isinstance(json.loads(found["message"]["content"]), list)
+    assert found["finish_reason"] == "stop"
+
+
+def test_streams_say_the_same(client):
+    options = {"response_format": JSON_SCHEMA, "temperature": 1.0, "seed": 5, "max_tokens": 60}
+    chunks = events(client, **options, stream_options={"include_usage": True})
+    whole = answer(client, **options)
+    assert content_of(chunks) == whole["choices"][0]["message"]["content"]
+    assert chunks[0]["choices"][0]["delta"] == {"role": "assistant", "content": ""}
+    assert chunks[-2]["choices"][0]["finish_reason"] == whole["choices"][0]["finish_reason"]
+    assert chunks[-1]["choices"] == [] and chunks[-1]["usage"] == whole["usage"]
+    assert len({chunk["id"] for chunk in chunks}) == 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_streams_of_free_text_say_the_same(client, seed):
+    """Random tokens are halves of characters: pieces are whole ones."""
+    options = {"temperature": 2.0, "seed": seed, "max_tokens": 30, "stop": ["e", "ab"]}
+    whole = answer(client, **options)["choices"][0]
+    text = whole["message"]["content"]
+    assert content_of(events(client, **options)) == text
+    assert "e" not in text and "ab" not in text
+
+
+def test_several_choices(client):
+    options = {"response_format": JSON_SCHEMA, "temperature": 1.0, "seed": 5, "n": 3, "max_tokens": 60}
+    whole = answer(client, **options)
+    texts = [choice["message"]["content"] for choice in whole["choices"]]
+    assert len(set(texts)) > 1
+    for text in texts:
+        jsonschema.validate(json.loads(text), PERSON)
+    chunks = events(client, **options)
+    assert [content_of(chunks, index) for index in range(3)] == texts
+    alone = answer(client, **{**options, "n": 1, "seed": 6})
+    assert alone["choices"][0]["message"]["content"] == texts[1]
+
+
+def test_log_probabilities(client):
+    choice = answer(client, response_format=JSON_SCHEMA, logprobs=True, top_logprobs=2, max_tokens=60)["choices"][0]
+    entries = choice["logprobs"]["content"]
+    assert b"".join(bytes(entry["bytes"]) for entry in entries).decode() == choice["message"]["content"]
+    assert all(entry["logprob"] <= 0 and len(entry["top_logprobs"]) in (1, 2) for entry in entries)
+    assert all(entry["logprob"] == entry["top_logprobs"][0]["logprob"] for entry in entries)  # greedy
+    assert any(entry["logprob"] < 0 for entry in entries)
+
+
+def test_calls_of_tools(client):
+    found = answer(client, tools=[ADD], tool_choice="required", parallel_tool_calls=False, max_tokens=60)
+    choice = found["choices"][0]
+    assert choice["finish_reason"] == "tool_calls" and choice["message"]["content"] is None
+    (call,) = choice["message"]["tool_calls"]
+    assert call["function"]["name"] == "add"
+    jsonschema.validate(json.loads(call["function"]["arguments"]), ADD["function"]["parameters"])
+    named = answer(client, tools=[ADD], tool_choice={"type": "function", "function": {"name": "add"}}, max_tokens=60)
+    assert named["choices"][0]["message"]["tool_calls"]
+    chunks = events(client, tools=[ADD], tool_choice="required", parallel_tool_calls=False, max_tokens=60)
+    deltas = [call for chunk in chunks for one in chunk["choices"] for call in one["delta"].get("tool_calls", ())]
+    assert [one["function"] for one in deltas] == [call["function"]]
+    assert chunks[-1]["choices"][0]["finish_reason"] == "tool_calls"
+
+
+def test_results_of_tools_go_back(client):
+    called = answer(client, tools=[ADD], tool_choice="required", parallel_tool_calls=False, max_tokens=60)
+    message = called["choices"][0]["message"]
+    result = {"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "3"}
+    messages = [{"role": "developer", "content": "Be brief."}, {"role": "user", "content": "1 + 2?"}, message, result]
+    found = answer(client, messages=messages, tools=[ADD], tool_choice="none", response_format=JSON_SCHEMA)
+    jsonschema.validate(json.loads(found["choices"][0]["message"]["content"]), PERSON)
+
+
+def test_completions(client):
+    fields = {"prompt": ["hi", "you"], "guided_regex": "[ab]{4}", "temperature": 1.0, "seed": 1, "n": 2}
+    whole = client.post("/v1/completions", json=fields).json()
+    texts = [choice["text"] for choice in whole["choices"]]
+    assert len(texts) == 4 and all(re.fullmatch("[ab]{4}", text) for text in texts)
+    chunks = events(client, "/v1/completions", **fields)
+    for index, text in enumerate(texts):
+        assert "".join(one["text"] for chunk in chunks for one in chunk["choices"] if one["index"] == index) == text
+    assert client.post("/v1/completions", json={"prompt": [1, 2]}).json()["error"]["param"] == "prompt"
+
+
+REFUSED = [
+    ({"response_format": {"type": "json_schema", "json_schema": {"schema": {"properties": {"a": {"type": "no"}}}}}},
+     "response_format.json_schema.schema#/properties/a"),
+    ({"structured_outputs": {"grammar": 'root ::= "a'}}, "structured_outputs.grammar"),
+    ({"structured_outputs": {"regex": "(a"}}, "structured_outputs.regex"),
+    ({"structured_outputs": {"regex": "a", "choice": ["b"]}}, "structured_outputs"),
+    ({"structured_outputs": {"whitespace_pattern": " "}}, "structured_outputs.whitespace_pattern"),
+    ({"structured_outputs": {"choice": []}}, "structured_outputs.choice"),
+    ({"guided_regex": "a", "guided_choice": ["b"]}, "guided_choice"),
+    ({"guided_json": "{"}, "guided_json"),
+    ({"guided_json": [1]}, "guided_json"),
+    ({"grammar": "a" * (1 << 18) + "b"}, "grammar"),
+    ({"response_format": {"type": "yaml"}}, "response_format.type"),
+    ({"response_format": {"type": "json_schema"}}, "response_format.json_schema"),
+    ({"tools": [ADD], "response_format": JSON_SCHEMA}, "response_format.json_schema.schema"),
+    ({"tools": [ADD], "logprobs": True}, "logprobs"),
+    ({"tools": [{"type": "function", "function": {"name": "a b"}}]}, "tools"),
+    ({"tools": [ADD], "tool_choice": "sometimes"}, "tool_choice"),
+    ({"tools": [ADD], "tool_choice": {"type": "function", "function": {"name": "sub"}}}, "tools"),
+    ({"messages": []}, "messages"),
+    ({"messages": [{"content": "x"}]}, "messages[0]"),
+    ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages[0].content[0]"),
+    ({"messages": [{"role": "user", "content": "word " * 1500}]}, "messages"),
+    ({"temperature": "hot"}, "temperature"),
+    ({"temperature": -1}, None),
+    ({"n": 0}, "n"),
+    ({"n": True}, "n"),
+    ({"stop": [""]}, "stop"),
+    ({"max_tokens": 0}, "max_tokens"),
+    ({"max_tokens": 3, "response_format": JSON_SCHEMA}, "max_tokens"),
+    ({"logprobs": True, "top_logprobs": 30}, "top_logprobs"),
+    ({"frequency_penalty": 0.5}, "frequency_penalty"),
+    ({"logit_bias": {"5": 1}}, "logit_bias"),
+    ({"stream_options": 3, "stream": True}, "stream_options"),
+    ({"timeout": -1}, "timeout"),
+    ({"colour": "red"}, "colour"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fields", "param"), REFUSED)
+@pytest.mark.parametrize("stream", [False, True])
+def test_refusals_name_the_field(client, fields, param, stream):
+    error = refusal(client, **{"stream": stream, **fields})
+    assert error["type"] == "invalid_request_error" and error["param"] == param and error["message"]
+
+
+def test_a_grammars_error_names_its_position(client):
+    error = refusal(client, structured_outputs={"grammar": 'root ::= "a"\nb ::= )'})
+    assert "line 2, column" in error["message"] and error["code"] == "invalid_grammar"
+
+
+def test_a_field_without_effect_is_accepted(client):
+    fields = {"frequency_penalty": 0, "logit_bias": None, "user": "me", "top_p": 1, "metadata": {}, "store": False}
+    assert answer(client, guided_choice=["a"], **fields)["choices"][0]["message"]["content"] == "a"
