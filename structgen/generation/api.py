@@ -114,6 +114,7 @@ def batch(
     batch_size: int = BATCH_SIZE,
     return_exceptions: bool = False,
     progress: bool = False,
+    results: bool = False,
     limits: Limits | None = None,
     **options: Unpack[GeneratorOptions],
 ) -> list[Any]:
@@ -129,6 +130,7 @@ def batch(
         return_exceptions: return an error as the result of its row, as `asyncio.gather` does; by default the first one
             is raised.
         progress: show a bar on stderr; needs tqdm.
+        results: return the `Result` of each row, with its text and its cost, in place of its value.
         limits: bounds on what the schemas may cost.
         options: see `structgen.generate`. With a `seed` each row has its own: seed + index.
 
@@ -145,7 +147,7 @@ def batch(
         >>> structgen.batch(model, ["I love it.", "Awful."], Literal["good", "bad"])          # doctest: +SKIP
         ['good', 'bad']
     """
-    settings = BatchSettings(batch_size, return_exceptions, progress)
+    settings = BatchSettings(batch_size, return_exceptions, progress, results)
     return _answer(model, prompts, schema, settings, limits, options)
 
 
@@ -157,6 +159,7 @@ async def abatch(
     batch_size: int = BATCH_SIZE,
     return_exceptions: bool = False,
     progress: bool = False,
+    results: bool = False,
     limits: Limits | None = None,
     **options: Unpack[GeneratorOptions],
 ) -> list[Any]:
@@ -167,7 +170,7 @@ async def abatch(
     Example:
         >>> moods = await structgen.abatch(model, reviews, Literal["good", "bad"])            # doctest: +SKIP
     """
-    settings = BatchSettings(batch_size, return_exceptions, progress)
+    settings = BatchSettings(batch_size, return_exceptions, progress, results)
     return await in_thread(lambda cancelled: _answer(model, prompts, schema, settings, limits, options, cancelled))
 
 

@@ -53,11 +53,13 @@ class BatchSettings:
         batch_size: the number of rows that the model reads together at most.
         return_exceptions: return an error as the result of its row, instead of raising it.
         progress: show a bar on stderr.
+        results: return a `Result` for each row, in place of its value.
     """
 
     batch_size: int
     return_exceptions: bool
     progress: bool
+    results: bool = False
 
 
 def prompt_list(prompts: Iterable[Prompt]) -> list[Prompt]:
@@ -82,7 +84,7 @@ def answer_rows(
     *,
     cancelled: threading.Event | None = None,
 ) -> list[Any]:
-    """Run all rows of a batch, and return their values in order.
+    """Run all rows of a batch, and return their values or results in order.
 
     Args:
         model: reads for all rows.
@@ -101,7 +103,7 @@ def answer_rows(
     for index, outcome in with_progress(outcomes, count) if settings.progress else outcomes:
         if isinstance(outcome, Exception) and not settings.return_exceptions:
             raise outcome
-        found[index] = outcome.value if isinstance(outcome, Result) else outcome
+        found[index] = outcome.value if isinstance(outcome, Result) and not settings.results else outcome
     return found
 
 

@@ -31,6 +31,7 @@ from structgen.compilation.constraint import Constraint
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GenerationError, IncompleteOutputError
+from structgen.generation.adjusting import Adjuster
 from structgen.generation.budget import Budget
 from structgen.generation.sampling import Sampler, checked_logits
 from structgen.models.base import Request
@@ -114,6 +115,7 @@ class Decoder:
         session: has read the first `seen_tokens` of them; tokens may be removed from it.
         seen_tokens: the number of prompt tokens that it has read.
         sampler: picks among the allowed tokens.
+        adjuster: changes the logits that the sampler gets; None for nothing.
         max_new_tokens: the budget in tokens, forced ones included.
         stop: texts that end the answer, where the grammar allows an end there.
         finish: keep the end of the answer within the budget; see `structgen.generation.budget`. Otherwise the answer
@@ -138,6 +140,7 @@ class Decoder:
         session: Session,
         seen_tokens: int = 0,
         sampler: Sampler,
+        adjuster: Adjuster | None = None,
         max_new_tokens: int,
         stop: Sequence[str] = (),
         finish: bool = False,
@@ -162,6 +165,8 @@ class Decoder:
         self._is_proper = constraint.tokenization == "proper"
         self._session = session
         self._sampler = sampler
+        self._adjuster = adjuster
+        self._prompt_ids = prompt_ids
         self._max_new_tokens = max_new_tokens + len(prompt_ids) - len(kept_ids)
         self._stop = [text.encode() for text in stop]
         self._unseen = kept_ids[seen_tokens:]  # tokens that the model has not read yet
@@ -252,7 +257,7 @@ class Decoder:
         self._unseen = []
         held, self._held = self._held, []
         for index, expected in enumerate(held):
-            token_id = self._sampler.sample(logits[index], self._mask[index], self._temperatures[index])
+            token_id = self._sample(logits[index], index, len(self.token_ids) - len(held) + index)
             if token_id != expected:
                 self._roll_back(held[index:])
                 self._choose(token_id, logits[index], index)
@@ -260,8 +265,13 @@ class Decoder:
             self.forced_tokens += 1
             self._notify(token_id, logits[index], self._mask[index], forced=True)
         row = len(held)
-        token_id = self._sampler.sample(logits[row], self._mask[row], self._temperatures[row])
-        self._choose(token_id, logits[row], row)
+        self._choose(self._sample(logits[row], row, len(self.token_ids)), logits[row], row)
+
+    def _sample(self, logits: NDArray[np.float32], row: int, count: int) -> int:
+        """Return a token that a row of the mask allows, after the first `count` tokens of the answer."""
+        if self._adjuster is not None:
+            logits = self._adjuster.adjusted(logits, self._prompt_ids, self.token_ids[:count])
+        return self._sampler.sample(logits, self._mask[row], self._temperatures[row])
 
     def _choose(self, token_id: int, logits: NDArray[np.float32], row: int) -> None:
         """Accept a token sampled at a row, or another one after which the rest of the answer fits the budget."""
@@ -285,7 +295,7 @@ class Decoder:
             mask[token_id >> 5] &= ~np.uint32(1 << (token_id & 31))
             if not mask.any():
                 break
-            token_id = self._sampler.sample(logits, mask, self._temperatures[row])
+            token_id = self._sample(logits, row, spent)
         return (budget.rest(self.matcher) or [token_id])[0]
 
     def _end(self, reason: FinishReason) -> None:

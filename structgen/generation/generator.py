@@ -167,10 +167,11 @@ class Generator(Generic[T]):
         batch_size: int = BATCH_SIZE,
         return_exceptions: bool = False,
         progress: bool = False,
+        results: bool = False,
         **options: Unpack[GenerationOptions],
     ) -> list[Any]:
         """Return the values of many prompts, in batched passes of the model; see `structgen.batch`."""
-        settings = BatchSettings(batch_size, return_exceptions, progress)
+        settings = BatchSettings(batch_size, return_exceptions, progress, results)
         return self._batch(prompts, settings, options, threading.Event())
 
     async def abatch(
@@ -180,10 +181,11 @@ class Generator(Generic[T]):
         batch_size: int = BATCH_SIZE,
         return_exceptions: bool = False,
         progress: bool = False,
+        results: bool = False,
         **options: Unpack[GenerationOptions],
     ) -> list[Any]:
         """Run `batch` in a thread, and await it; see `structgen.abatch`."""
-        settings = BatchSettings(batch_size, return_exceptions, progress)
+        settings = BatchSettings(batch_size, return_exceptions, progress, results)
         return await in_thread(lambda cancelled: self._batch(prompts, settings, options, cancelled))
 
     def _batch(

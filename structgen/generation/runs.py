@@ -420,6 +420,7 @@ class LocalRun(Run[T]):
             session=self.session,
             seen_tokens=seen_tokens,
             sampler=self._sampler,
+            adjuster=self.settings.adjuster(),
             max_new_tokens=min(self.settings.max_new_tokens, _check_room(self._model, prompt_ids)),
             stop=self.settings.stop_texts(),
             finish=self.settings.on_budget == "finish",

@@ -49,19 +49,21 @@ class Sampler:
     """A sampler that never picks a token that the mask forbids, whatever the logits are (NaN and infinities included).
 
     The filters see the masked distribution: `top_p=0.9` keeps nine tenths of the probability that the grammar allows,
-    not of the model's own distribution. They run in the usual order: temperature, top-k, top-p.
+    not of the model's own distribution. The temperature comes first.
 
     Args:
         temperature: 0 picks the most probable token; 1 samples the model's own distribution.
         top_k: sample among this number of most probable tokens; None for all.
         top_p: sample among the fewest most probable tokens that together reach this probability; None for all.
+        min_p: sample among the tokens that are at least this many times as probable as the most probable one; None for
+            all.
         seed: makes sampling repeatable; None draws fresh randomness.
 
     Raises:
         ValueError: a value out of its range, or a filter without a temperature.
     """
 
-    __slots__ = ("_random", "_temperature", "_top_k", "_top_p")
+    __slots__ = ("_min_p", "_random", "_temperature", "_top_k", "_top_p")
 
     def __init__(
         self,
@@ -69,6 +71,7 @@ class Sampler:
         temperature: float = 0.0,
         top_k: int | None = None,
         top_p: float | None = None,
+        min_p: float | None = None,
         seed: int | None = None,
     ) -> None:
         if not (isinstance(temperature, int | float) and math.isfinite(temperature) and temperature >= 0):
@@ -77,11 +80,16 @@ class Sampler:
             raise ValueError(f"top_k must be a whole number >= 1, not {top_k!r}")
         if top_p is not None and not (isinstance(top_p, int | float) and 0 < top_p <= 1):
             raise ValueError(f"top_p must be in (0, 1], not {top_p!r}")
-        if temperature == 0 and (top_k is not None or top_p is not None):
-            raise ValueError("top_k and top_p need a temperature above 0: at 0 the most probable token is picked")
+        if min_p is not None and not (isinstance(min_p, int | float) and 0 <= min_p <= 1):
+            raise ValueError(f"min_p must be in [0, 1], not {min_p!r}")
+        if temperature == 0 and not (top_k is None and top_p is None and min_p is None):
+            raise ValueError(
+                "top_k, top_p and min_p need a temperature above 0: at 0 the most probable token is picked"
+            )
         self._temperature = float(temperature)
         self._top_k = top_k
         self._top_p = top_p
+        self._min_p = min_p
         self._random = np.random.default_rng(seed)
 
     def sample(self, logits: NDArray[np.float32], mask: NDArray[np.uint32], temperature: float | None = None) -> int:
@@ -123,6 +131,8 @@ class Sampler:
         else:
             with np.errstate(over="ignore"):
                 weights = np.exp((logits - top) / temperature)
+        if self._min_p is not None:
+            weights[weights < self._min_p * weights.max()] = 0.0
         if self._top_k is None and self._top_p is None:
             return self._pick(weights)
         order = np.argsort(-weights, kind="stable")

@@ -54,9 +54,14 @@ class ServerRun(Run[T], Generic[T]):
             )
         if constraint.is_yaml:
             raise ModelError("servers write JSON, not YAML", hint="local models write YAML; see docs/yaml.md")
-        for name in ("top_k", "raw", "logprobs"):
+        for name in ("top_k", "min_p", "raw", "logprobs"):
             if getattr(settings, name):
                 raise ModelError(f"servers with OpenAI's interface do not support {name}")
+        if settings.repetition_penalty != 1:
+            raise ModelError(
+                "OpenAI's interface has no repetition_penalty",
+                hint="from_openai(…, extra_body={'repetition_penalty': 1.1}) sends it to servers that know it",
+            )
         if settings.reasoning not in (None, False, True):
             raise ModelError(
                 "servers decide how their models reason", hint="use reasoning=True, or the server's own extra_body"
@@ -91,6 +96,9 @@ class ServerRun(Run[T], Generic[T]):
             self.settings.seed,
             self.settings.stop_texts(),
             self.settings.template,
+            self.settings.frequency_penalty,
+            self.settings.presence_penalty,
+            self.settings.logit_bias or {},
         )
         self.session = ServerSession(self._model.ask(messages, request, self._format, streams=self._streams))
         self.decoder = ServerText(self.constraint, is_wrapped=self._is_wrapped)

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 from structgen.compilation.constraint import Tokenization
+from structgen.generation.adjusting import Adjuster
 from structgen.generation.reasoning_marks import MARKS, Marks, marks_of
 from structgen.generation.sampling import Sampler
 from structgen.schema.options import Draft, Formats, Numbers, PropertyOrder, SchemaArguments, Whitespace
@@ -39,12 +40,17 @@ class GenerationOptions(TypedDict, total=False):
     They are keyword arguments of `generate`, `stream`, `batch`, `Generator` and its methods, and `@fn`.
 
     Attributes:
-        max_new_tokens: the budget of the answer in tokens, forced ones included; 512 by default.
+        max_new_tokens: the budget of the answer in tokens, forced ones included; 512 by default. `max_tokens` is the
+            same.
         on_budget: "finish", the default: the answer is complete within the budget. A token after which the rest would
             not fit is not allowed, and in the last fifth of the budget nothing optional is begun. "error": it breaks
             off where the budget ends, and `IncompleteOutputError` is raised.
         temperature: 0, the default, picks the most probable token; 1 samples the model's own distribution.
-        top_p, top_k: filters over the allowed tokens; see `structgen.generation.sampling.Sampler`.
+        top_p, top_k, min_p: filters over the allowed tokens; see `structgen.generation.sampling.Sampler`.
+        repetition_penalty, frequency_penalty, presence_penalty: make tokens of the answer so far less probable, the
+            first one those of the prompt too; see `structgen.generation.adjusting.Adjuster`. They change which of the
+            allowed tokens is taken, and never what is allowed.
+        logit_bias: numbers that are added to the logits of tokens, by token id.
         seed: makes sampling repeatable.
         stop: texts that end the answer, wherever the grammar allows an end there. They stay in the text.
         raw: pass the prompt to the model as it is, without a chat template.
@@ -66,10 +72,16 @@ class GenerationOptions(TypedDict, total=False):
     """
 
     max_new_tokens: int
+    max_tokens: int
     on_budget: OnBudget
     temperature: float
     top_p: float | None
     top_k: int | None
+    min_p: float | None
+    repetition_penalty: float
+    frequency_penalty: float
+    presence_penalty: float
+    logit_bias: Mapping[int, float] | None
     seed: int | None
     stop: str | Sequence[str]
     raw: bool
@@ -166,6 +178,11 @@ class Settings:
     temperature: float = 0.0
     top_p: float | None = None
     top_k: int | None = None
+    min_p: float | None = None
+    repetition_penalty: float = 1.0
+    frequency_penalty: float = 0.0
+    presence_penalty: float = 0.0
+    logit_bias: Mapping[int, float] | None = None
     seed: int | None = None
     stop: str | Sequence[str] = ()
     raw: bool = False
@@ -178,8 +195,12 @@ class Settings:
     validate: Callable[[Any], Any] | None = None
     context: Any = None
     logprobs: bool = False
+    max_tokens: int | None = None  # the same as max_new_tokens, which has its value afterwards
 
     def __post_init__(self) -> None:
+        if self.max_tokens is not None:
+            object.__setattr__(self, "max_new_tokens", self.max_tokens)
+            object.__setattr__(self, "max_tokens", None)
         if not isinstance(self.max_new_tokens, int) or self.max_new_tokens < 1:
             raise ValueError(f"max_new_tokens must be a whole number >= 1, not {self.max_new_tokens!r}")
         if self.on_budget not in ("finish", "error"):
@@ -205,10 +226,22 @@ class Settings:
             if not isinstance(example, Sequence) or isinstance(example, str) or len(example) != 2:
                 raise ValueError(f"examples are pairs of a prompt and its answer, not {example!r}")
         self.sampler()  # checks its own arguments
+        self.adjuster()
 
     def sampler(self) -> Sampler:
         """Return a sampler with these options."""
-        return Sampler(temperature=self.temperature, top_k=self.top_k, top_p=self.top_p, seed=self.seed)
+        return Sampler(
+            temperature=self.temperature, top_k=self.top_k, top_p=self.top_p, min_p=self.min_p, seed=self.seed
+        )
+
+    def adjuster(self) -> Adjuster:
+        """Return what changes the logits before they are sampled."""
+        return Adjuster(
+            repetition_penalty=self.repetition_penalty,
+            frequency_penalty=self.frequency_penalty,
+            presence_penalty=self.presence_penalty,
+            logit_bias=self.logit_bias,
+        )
 
     def stop_texts(self) -> Sequence[str]:
         """Return the texts of `stop`."""

@@ -122,6 +122,9 @@ class ServerRequest:
     seed: int | None = None
     stop: Sequence[str] = ()
     template: Mapping[str, Any] = field(default_factory=dict)
+    frequency_penalty: float = 0.0
+    presence_penalty: float = 0.0
+    logit_bias: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

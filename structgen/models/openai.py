@@ -23,8 +23,9 @@ def from_openai(client: openai.OpenAI, model: str, **parameters: Any) -> OpenAIM
     """Make a model behind a server usable with `generate`, `stream`, `batch`, `call`, `Generator` and `@fn`.
 
     The server decides how it follows the schema, and its answers may break it. They are validated, and `max_retries`
-    sends them back. Supported are `max_new_tokens`, `temperature`, `top_p`, `seed`, `stop`, and everything that is done
-    with messages. Not supported are `top_k`, `raw`, `tokenization`, grammars, and a `Reasoning` of your own.
+    sends them back. Supported are `max_new_tokens`, `temperature`, `top_p`, `seed`, `stop`, `frequency_penalty`,
+    `presence_penalty`, `logit_bias`, and everything that is done with messages. Not supported are `top_k`, `min_p`,
+    `repetition_penalty`, `logprobs`, `raw`, `tokenization`, grammars, and a `Reasoning` of your own.
 
     Args:
         client: an `openai.OpenAI`, with its `base_url` and its own retries.
@@ -95,6 +96,9 @@ class OpenAIModel:
             "top_p": request.top_p,
             "seed": request.seed,
             "stop": list(request.stop) or None,
+            "frequency_penalty": request.frequency_penalty or None,
+            "presence_penalty": request.presence_penalty or None,
+            "logit_bias": {str(token): bias for token, bias in request.logit_bias.items()} or None,
         }
         if streams:
             options |= {"stream": True, "stream_options": {"include_usage": True}}

@@ -24,9 +24,6 @@ _WITHOUT_EFFECT = (
 )  # fmt: skip
 # Fields that would change the answer and are not supported, with the values that change nothing.
 _REFUSED: dict[str, tuple[Any, ...]] = {
-    "frequency_penalty": (0, None),
-    "presence_penalty": (0, None),
-    "logit_bias": (None, {}),
     "modalities": (None, ["text"]),
     "prediction": (None,),
     "audio": (None,),
@@ -36,6 +33,7 @@ _REFUSED: dict[str, tuple[Any, ...]] = {
 }
 _SAMPLING = (
     "temperature", "top_p", "top_k", "seed", "stop", "max_tokens", "max_completion_tokens", "max_output_tokens", "n",
+    "min_p", "frequency_penalty", "presence_penalty", "repetition_penalty", "logit_bias",
     "logprobs", "top_logprobs", "chat_template_kwargs", "reasoning", "reasoning_effort", "on_budget",
 )  # fmt: skip
 _CHAT = ("messages", "tools", "tool_choice", "parallel_tool_calls", *FIELDS)
@@ -139,7 +137,11 @@ def options_of(body: Mapping[str, Any], defaults: Defaults) -> tuple[dict[str, A
     top_p, top_k = _typed(body, "top_p", float, None), _typed(body, "top_k", int, None)
     options["temperature"] = temperature if temperature is not None else 1.0 if top_p not in (None, 1) else 0.0
     if options["temperature"] > 0:  # at 0 the filters change nothing
-        options |= {"top_p": top_p, "top_k": None if top_k in (0, -1) else top_k}
+        min_p = _typed(body, "min_p", float, None)
+        options |= {"top_p": top_p, "top_k": None if top_k in (0, -1) else top_k, "min_p": min_p or None}
+    for name, none in (("frequency_penalty", 0.0), ("presence_penalty", 0.0), ("repetition_penalty", 1.0)):
+        options[name] = _typed(body, name, float, none)
+    options["logit_bias"] = _biases(body)
     options["seed"] = _typed(body, "seed", int, None)
     options["stop"] = _stops(body.get("stop"))
     options["template"] = _typed(body, "chat_template_kwargs", dict, {})
@@ -152,6 +154,14 @@ def options_of(body: Mapping[str, Any], defaults: Defaults) -> tuple[dict[str, A
     if not 1 <= count <= MAX_CHOICES:
         raise RequestError(f"n is a number from 1 to {MAX_CHOICES}", param="n")
     return options, count
+
+
+def _biases(body: Mapping[str, Any]) -> dict[int, float]:
+    given = _typed(body, "logit_bias", dict, {})
+    try:
+        return {int(token): float(bias) for token, bias in given.items()}
+    except (TypeError, ValueError):
+        raise RequestError("logit_bias maps token ids to numbers", param="logit_bias") from None
 
 
 def check_fields(body: Mapping[str, Any], known: Sequence[str]) -> None:

@@ -57,6 +57,17 @@ def test_values_of_types(model, server, schema):
     assert request["response_format"]["json_schema"]["schema"]["type"] == "object"
 
 
+def test_penalties_are_the_servers(model, server):
+    options = {"frequency_penalty": 0.5, "presence_penalty": -0.25, "logit_bias": {7: 2.5}}
+    structgen.generate(model, "hi", Colour, **options)
+    structgen.generate(model, "hi", Colour)
+    first, second = server.requests
+    assert {name: first[name] for name in options} == {**options, "logit_bias": {"7": 2.5}}
+    assert not options.keys() & second.keys()
+    with pytest.raises(structgen.ModelError, match="repetition_penalty"):
+        structgen.generate(model, "hi", Colour, repetition_penalty=1.2)
+
+
 def test_streams(model, server):
     server.schema = Person
     with structgen.stream(model, "hi", Person, temperature=1.0, seed=1) as s:
