@@ -27,18 +27,20 @@ T = TypeVar("T")
 class Constraint(Generic[T]):
     """A schema or grammar compiled for one vocabulary. Requests, threads and models may share it.
 
-    A copy is the constraint itself. Pickling stores what `structgen.compile` was called with, and loading compiles it
-    again, once a process: so it can be sent to another process, forked or spawned.
+    A copy is the constraint itself. Pickling stores the arguments of `structgen.compile`. Loading compiles them again,
+    at most once in each process. So a constraint can be sent to another process, forked or spawned.
 
     Attributes:
         grammar: the compiled grammar, with the masks found so far.
-        is_json: whether its texts are JSON.
-        is_yaml: whether its texts are YAML.
+        is_json: whether the texts are JSON.
+        is_yaml: whether the texts are YAML.
         source: the schema; None for a grammar.
         line: for JSON Lines, the schema of each line; else None.
-        prepared: the compile input; it reads and writes the texts.
+        prepared: the compile input; its `parse` turns a text into a value.
 
     Args:
+        grammar: the compiled grammar.
+        prepared: the compile input.
         proper: the tokenizer's way to split texts, for `tokenization="proper"`.
         stored: returns what pickle stores; see `object.__reduce__`.
     """
@@ -73,7 +75,7 @@ class Constraint(Generic[T]):
         return self.grammar.vocabulary
 
     def matcher(self, prompt_ids: Sequence[int] = ()) -> Matcher:
-        """Return a new matcher at the start of a text: the state of one sequence.
+        """Return a new matcher, the state of one sequence, at the start of a text.
 
         Args:
             prompt_ids: the tokens before the text. With `tokenization="proper"` the allowed tokens depend on the last
@@ -118,7 +120,7 @@ class Constraint(Generic[T]):
         Raises:
             pydantic.ValidationError, jsonschema.ValidationError: the text is not valid. A text that was generated under
                 this constraint can only be refused by a validator written in Python.
-            ValueError: the text is none of a choice, does not fit a template, or is not JSON.
+            ValueError: the text is not one of the choices, does not fit the template, or is not JSON.
         """
         value: T = self.prepared.parse(text, context)
         return value

@@ -1,8 +1,10 @@
 """The rules of a grammar with a lexer, as tables whose terminals are the lexer's.
 
-The parser of such a grammar reads terminals, not bytes. Here each terminal is one code (a pair of private characters),
-so that the normal form keeps all of them apart. With a `_NEWLINE` that Lark's `PythonIndenter` reads, the ends of lines
-inside brackets count as ignored, and `_INDENT` and `_DEDENT` are left out: indentation counts as any white space.
+The parser of such a grammar reads terminals, not bytes. Here each terminal is a *code*: a regex for two private-use
+characters, which no other terminal has. So the normal form keeps all terminals apart.
+
+With a `_NEWLINE` that Lark's `PythonIndenter` reads, the ends of lines inside brackets count as ignored, and `_INDENT`
+and `_DEDENT` are left out: indentation counts as any white space.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from structgen.limits import Limits
 
 __all__ = ["LexedTables", "lexed_tables"]
 
-_FIRST_CODE = 0xF0000
+_FIRST_CODE = 0xF0000  # the first private-use character of plane 15; terminal n has the pair at + 2 * n
 _EMPTY = ast.Sequence(())
 
 
@@ -40,16 +42,16 @@ class LexedTables(NamedTuple):
 def lexed_tables(grammar: LexedGrammar, lexer: Lexer, limits: Limits) -> LexedTables:
     """Return the tables of a Lark grammar over the terminals of its lexer (`lexers.lexer_of_lark`)."""
     codes = {lexeme.name: _code(number) for number, lexeme in enumerate(lexer.lexemes) if not lexeme.is_ignored}
-    words: dict[tuple[str, str], ast.Expression] = {}
+    uses: dict[tuple[str, str], ast.Expression] = {}  # by rule and terminal: the codes that the parser takes there
     for (rule, name), strings in replaceable(grammar).items():
         options = [codes[each] for each in (name, *strings)]
-        words[rule, name] = options[0] if len(options) == 1 else ast.Choice(tuple(options))
+        uses[rule, name] = options[0] if len(options) == 1 else ast.Choice(tuple(options))
     if INDENT in grammar.terminals:
         newline = codes[NEWLINE]
         skip: dict[bool, ast.Expression] = {False: _EMPTY, True: ast.ZeroOrMore(newline)}
-        coded = _without_margins(lined_rules(grammar, Words(words, newline, skip)))
+        coded = _without_margins(lined_rules(grammar, Words(uses, newline, skip)))
     else:
-        coded = _coded(grammar, words)
+        coded = _coded(grammar, uses)
     tables = normalize(coded, limits=limits)
     numbers = {regex: number for number, regex in enumerate(tables.terminals)}
     found = {number: numbers[_regex(number)] for number in range(len(lexer.lexemes)) if _regex(number) in numbers}
@@ -57,14 +59,18 @@ def lexed_tables(grammar: LexedGrammar, lexer: Lexer, limits: Limits) -> LexedTa
 
 
 def _regex(number: int) -> rx.Regex:
+    """Return the code of a terminal of the lexer, as a regex."""
     return rx.Chars(((_FIRST_CODE + 2 * number, _FIRST_CODE + 2 * number + 1),))
 
 
 def _code(number: int) -> ast.Expression:
+    """Return the code of a terminal of the lexer, as a node of the grammar."""
     return ast.RegexTerminal(_regex(number))
 
 
 def _without_margins(grammar: ast.Grammar) -> ast.Grammar:
+    """Return the grammar without conditions on indentation."""
+
     def change(node: ast.Expression) -> ast.Expression:
         if isinstance(node, ast.Margin):
             return _EMPTY
@@ -73,12 +79,13 @@ def _without_margins(grammar: ast.Grammar) -> ast.Grammar:
     return ast.Grammar(tuple(ast.Rule(rule.name, rewrite(rule.body, change)) for rule in grammar.rules), grammar.start)
 
 
-def _coded(grammar: LexedGrammar, words: dict[tuple[str, str], ast.Expression]) -> ast.Grammar:
+def _coded(grammar: LexedGrammar, uses: dict[tuple[str, str], ast.Expression]) -> ast.Grammar:
+    """Return the rules of a grammar with the codes of its terminals in place of their names."""
     rules: list[ast.Rule] = []
     for name, body in grammar.rules.items():
 
         def change(node: ast.Expression, rule: str = name) -> ast.Expression:
-            return words[rule, node.name] if isinstance(node, ast.Reference) and (rule, node.name) in words else node
+            return uses[rule, node.name] if isinstance(node, ast.Reference) and (rule, node.name) in uses else node
 
         rules.append(ast.Rule(name, rewrite(body, change)))
     return ast.Grammar(tuple(rules), grammar.start)

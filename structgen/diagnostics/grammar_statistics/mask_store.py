@@ -31,7 +31,7 @@ from structgen.limits import Limits
 __all__ = ["STEPS", "MaskStore", "Streamlining", "mask_store"]
 
 STEPS = ("all", "never legal removed", "always legal trimmed", "jointly legal merged")
-SHARES = (10, 30, 100, 300, 1000, 3000)  # entries, of which a state has no more
+BOUNDS = (10, 30, 100, 300, 1000, 3000)  # entries of one state, for the table of shares
 
 
 class Streamlining:
@@ -71,7 +71,7 @@ class Streamlining:
         return True
 
     def steps(self, part: Span) -> tuple[Span, Span, Span]:
-        """Return what is asked in place of a legal part: after step 1, step 2 and step 3."""
+        """Return the sequences that replace a legal part in the store: after step 1, step 2 and step 3."""
         trimmed = self.contexts.trimmed(part)
         return part, trimmed, self.contexts.merged(trimmed)
 
@@ -81,7 +81,7 @@ class MaskStore:
     """The numbers of entries of a mask store.
 
     Attributes:
-        states: of the lexer.
+        states: the number of states of the lexer.
         entries: for each of `STEPS`, the number of entries of each state.
         once: for each of `STEPS`, the number of entries if states with the same sequences share them.
         interchangeable: the sets of interchangeable terminals.
@@ -97,12 +97,12 @@ class MaskStore:
         """The number of entries after each of `STEPS`."""
         return tuple(map(sum, self.entries))
 
-    def shares(self, limits: Sequence[int] = SHARES) -> list[tuple[float, ...]]:
-        """Return the cumulative distribution: for each step, the share of states with at most so many entries."""
+    def shares(self, bounds: Sequence[int] = BOUNDS) -> list[tuple[float, ...]]:
+        """Return, for each step and each bound, the share of states with at most so many entries."""
         found = []
         for counts in self.entries:
             ordered = sorted(counts)
-            found.append(tuple(bisect_right(ordered, limit) / self.states for limit in limits))
+            found.append(tuple(bisect_right(ordered, bound) / self.states for bound in bounds))
         return found
 
     def lines(self) -> list[str]:
@@ -112,7 +112,7 @@ class MaskStore:
             lines.append(
                 "entries of a mask store; entries if equal states share them; share of states with at most so many:"
             )
-            lines.append(" " * 44 + "".join(f"{limit:>8,}" for limit in SHARES))
+            lines.append(" " * 44 + "".join(f"{bound:>8,}" for bound in BOUNDS))
             for step, total, once, shares in zip(STEPS, self.totals, self.once, self.shares()):
                 row = "".join(f"{share:>8.1%}" for share in shares)
                 lines.append(f"  {step:<21}{total:>9,} {once:>9,}  {row}")
@@ -148,19 +148,23 @@ def mask_store(lexer: Lexer, lexed: LexedTables, texts: Iterable[bytes], limits:
 
 
 def _sequences(lexer: Lexer, streamlining: Streamlining, texts: Iterable[bytes], sets: SpanSets) -> list[int]:
-    """Return the set of sequences of each state of the lexer. Tokens with a common ending are read once."""
+    """Return the number in `sets` of the sequences of each state of the lexer.
+
+    Tokens with a common ending are read once. The first pass goes from the root of the token graph down and finds the
+    lexer's states that reach each node. The second goes up and computes the sequences from each of them.
+    """
     classes = lexer.byte_classes()
     graph = TokenGraph([text.translate(classes) for text in texts if text])
     states = range(len(lexer.targets))
     needed: list[set[int]] = [set() for _ in graph.ends]
     needed[graph.root].update(states)
-    for node in reversed(range(len(graph.ends))):  # edges lead to smaller nodes
+    for node in reversed(range(len(graph.ends))):  # down: edges lead to smaller nodes
         for byte, child in graph.edges[node]:
             needed[child] |= {step[1] for state in needed[node] if (step := lexer.step(state, byte))}
     ended = [_single(lexer, streamlining, sets, state) for state in states]
     found: list[dict[int, int]] = [{} for _ in graph.ends]
-    for node, wanted in enumerate(needed):
-        for state in wanted:
+    for node, node_states in enumerate(needed):  # up
+        for state in node_states:
             parts = {ended[state]} if graph.ends[node] else set()
             for byte, child in graph.edges[node]:
                 step = lexer.step(state, byte)

@@ -29,22 +29,22 @@ cdef class BytePartitions:
     cdef int[::1] _left                  # scratch space of `product` and `reduced`, by class
     cdef int[::1] _right                 # scratch space of `product`, by class
 
-    @cython.locals(first=int, number=int, byte=int, place=int, width=int)
+    @cython.locals(first=int, number=int, byte=int, class_id=int, width=int)
     cdef int map_number(self, bytes classes) except -1
     @cython.locals(found=list, byte=int, one=object)
     cdef list class_bytes(self, int number)
     @cython.locals(count=int, byte=int)
-    cdef bint has_one_byte(self, int number, int place) noexcept
+    cdef bint has_one_byte(self, int number, int class_id) noexcept
     cdef int map_of_set(self, mask) except -1
     @cython.locals(number=int)
     cdef int map_of_byte(self, int byte) except -1
-    @cython.locals(found=int, left="int[::1]", right="int[::1]", width=int, product=bytearray, byte=int, mine=int, other=int, place=int)
+    @cython.locals(found=int, left="int[::1]", right="int[::1]", width=int, product=bytearray, byte=int, mine=int, other=int, class_id=int)
     cdef int product(self, int first, int second) except -1
     cdef int push(self, int target) except -1
-    @cython.locals(work="int[::1]", places="int[::1]", width=int, different=int, place=int, target=int, new=int, classes=bytearray, byte=int)
+    @cython.locals(work="int[::1]", new_ids="int[::1]", width=int, different=int, class_id=int, target=int, new=int, classes=bytearray, byte=int)
     cdef int reduced(self, int number, int base) except -1
-    @cython.locals(count=int, size=int, base=int, place=int)
+    @cython.locals(count=int, size=int, base=int, class_id=int)
     cdef int keep(self, int term, int number) except -1
-    @cython.locals(size=int, place=int)
+    @cython.locals(size=int, offset=int)
     cdef int moved_down(self, int base, int top) except -1
     cdef int place_of(self, int term, int byte) noexcept

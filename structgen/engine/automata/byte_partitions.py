@@ -27,7 +27,7 @@ from structgen.engine.pair_table import PairTable
 
 __all__ = ["BytePartitions"]
 
-STATES_OF_MAP = 32  # terms for each class map, at least: an estimate for the initial size of the arrays
+TERMS_PER_MAP = 32  # an estimate, for the initial size of the arrays: at least as many terms share a class map
 
 _SPREAD = [bytes([byte >> bit & 1 for bit in range(8)]) for byte in range(256)]  # by byte: its 8 bits, lowest first
 
@@ -59,7 +59,7 @@ class BytePartitions:
         self.targets_at = table.add_column()
         self.target_pool = room(16 * capacity)
         self._target_count = 0
-        self.class_of = room(max(16, capacity // STATES_OF_MAP) * 256)
+        self.class_of = room(max(16, capacity // TERMS_PER_MAP) * 256)
         self.pools = 0
         self.byte_of = room(len(self.class_of))
         self.width_of = zeros(len(self.class_of) // 256)
@@ -96,29 +96,29 @@ class BytePartitions:
             self.pools += 1
         width = 0
         for byte in range(256):
-            place = classes[byte]
-            self.class_of[first + byte] = place
-            self.byte_of[first + place] = byte
-            if place >= width:
-                width = place + 1
+            class_id = classes[byte]
+            self.class_of[first + byte] = class_id
+            self.byte_of[first + class_id] = byte
+            if class_id >= width:
+                width = class_id + 1
         self.width_of[number] = width
         return number
 
     def class_bytes(self, number: int) -> list[int]:
-        """Return the bytes of each class of a class map; bit b of a number is byte b."""
+        """Return the set of bytes of each class of a class map, as a number whose bit b stands for byte b."""
         found = self._bytes_of_map.get(number)
         if found is None:
             found = self._bytes_of_map[number] = [0] * self.width_of[number]
-            one = 1
+            one = 1  # a Python integer: a C integer has fewer than 256 bits
             for byte in range(256):
                 found[self.class_of[number * 256 + byte]] |= one << byte
         return found
 
-    def has_one_byte(self, number: int, place: int) -> bool:
+    def has_one_byte(self, number: int, class_id: int) -> bool:
         """Return whether a class of a class map holds only one byte."""
         count = 0
         for byte in range(256):
-            count += self.class_of[number * 256 + byte] == place
+            count += self.class_of[number * 256 + byte] == class_id
         return count == 1
 
     def map_of_set(self, mask: int) -> int:
@@ -155,14 +155,14 @@ class BytePartitions:
         for byte in range(256):
             mine = self.class_of[first * 256 + byte]
             other = self.class_of[second * 256 + byte]
-            place = 0
-            while place < width and (left[place] != mine or right[place] != other):
-                place += 1
-            if place == width:
-                left[place] = mine
-                right[place] = other
+            class_id = 0
+            while class_id < width and (left[class_id] != mine or right[class_id] != other):
+                class_id += 1
+            if class_id == width:
+                left[class_id] = mine
+                right[class_id] = other
                 width += 1
-            product[byte] = place
+            product[byte] = class_id
         found = self.map_number(bytes(product))
         self._products.put(first, second, found)
         return found
@@ -182,24 +182,24 @@ class BytePartitions:
         The targets of the class map `number` stand on the stack from `base` on; after the call, those of the result.
         """
         work = self.stack
-        places = self._left  # by class: its new number
+        new_ids = self._left  # by class: its class in the result
         width = self.width_of[number]
         different = 0
-        for place in range(width):
-            target = work[base + place]
+        for class_id in range(width):
+            target = work[base + class_id]
             new = 0
             while new < different and work[base + new] != target:
                 new += 1
-            if new == different:
+            if new == different:  # the first class with this target; work[base + new] was read already
                 work[base + new] = target
                 different += 1
-            places[place] = new
+            new_ids[class_id] = new
         if different == width:
             return number
         self.stack_size = base + different
         classes = bytearray(256)
         for byte in range(256):
-            classes[byte] = places[self.class_of[number * 256 + byte]]
+            classes[byte] = new_ids[self.class_of[number * 256 + byte]]
         return self.map_number(bytes(classes))
 
     def keep(self, term: int, number: int) -> None:
@@ -215,18 +215,18 @@ class BytePartitions:
         if count + size > len(self.target_pool):
             self.target_pool = grown_pool(self.target_pool, count)
             self.pools += 1
-        for place in range(size):
-            self.target_pool[count + place] = self.stack[base + place]
+        for class_id in range(size):
+            self.target_pool[count + class_id] = self.stack[base + class_id]
         self.stack_size = base
         self._target_count = count + size
         self.targets_at.values[term] = count
         self.map_at.values[term] = number
 
     def moved_down(self, base: int, top: int) -> int:
-        """Move the values of the stack from `top` on down to `base`, over what stood there; returns `base`."""
+        """Move the values of the stack from `top` on down to `base`, and overwrite those there. Returns `base`."""
         size = self.stack_size - top
-        for place in range(size):
-            self.stack[base + place] = self.stack[top + place]
+        for offset in range(size):
+            self.stack[base + offset] = self.stack[top + offset]
         self.stack_size = base + size
         return base
 

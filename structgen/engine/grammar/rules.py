@@ -39,7 +39,7 @@ from structgen.limits import Limits
 
 __all__ = ["Rules"]
 
-NOT_MADE = -1
+NOT_MADE = -1  # in the arrays: not made yet; as a result: there is none
 MAX_REFUSALS = 10_000  # number of answers of a source that are kept
 MAX_SEEN = 32  # number of nonterminals that a search for endless texts visits
 
@@ -49,7 +49,7 @@ class Captured:
 
     Attributes:
         capture: the symbol.
-        refuses: whether texts are refused where they end.
+        refuses: whether texts are refused where they end. False also where the terminal is made without them.
         unrefused: the last bytes seen that are a prefix of no refused text.
         after_any: the dotted rule that follows an unknown text; -1 until it is needed.
     """
@@ -67,14 +67,14 @@ class Rules:
     Args:
         tables: the grammar in normal form.
         automata: the automata of terminals; those of the grammar are added.
-        limits: bounds the number of symbols.
+        limits: bounds; `grammar_symbols` is the one that counts here.
 
     Attributes:
         automata: see above.
         symbols: int32; the bodies one after another, each ended by END. A symbol >= 0 is a nonterminal, -2 is any
             terminal, CAPTURES and below is a capture.
         start_state: int32 by position; the start state of the terminal there.
-        before: int32 by position; the look-ahead that holds where the dot stands there.
+        before: int32 by position; the number of the look-ahead that must hold where the dot stands there; 0 for none.
         lookaheads: the look-aheads by number.
         first_rule, last_rule: int32 by nonterminal; its rules are `first_rule[A]` to `last_rule[A] - 1`. -1 where they
             are not made yet.
@@ -149,6 +149,7 @@ class Rules:
         return captured.after_any
 
     def _position_after(self, number: int, text: bytes | None) -> int:
+        """Compute what `continuation` returns. Texts with the same key share one dotted rule."""
         if self._source is None:
             return NOT_MADE
         captured: Captured = self._captures[number]
@@ -234,8 +235,9 @@ class Rules:
         return found
 
     def _sees_endless(self, position: int) -> bool:
+        """Compute what `goes_on_endless` returns, by a search over the symbols that the body can lead to."""
         seen: set[int] = set()
-        waiting = deque([position])  # the nearest first
+        waiting = deque([position])  # breadth first, so that few rules are made
         while waiting:
             position = waiting.popleft()
             symbol = self.symbols[position]
@@ -256,7 +258,7 @@ class Rules:
     # -- the rule of a position, for messages -----------------------------------------------------------------------
 
     def rule_at(self, position: int) -> int:
-        """Return the rule whose body has a position; -1 if none has."""
+        """Return the rule whose body has a position; -1 for a position outside of all rules, such as a continuation."""
         low, high = 0, self._rule_count
         while low < high:
             middle = (low + high) // 2
@@ -264,14 +266,14 @@ class Rules:
                 low = middle + 1
             else:
                 high = middle
-        rule = low - 1
+        rule = low - 1  # the last rule that begins at or before the position; its body may end before the position
         for at in range(self.rule_starts[rule] if rule >= 0 else position, position):
             if self.symbols[at] == END:
                 return NOT_MADE
         return rule
 
     def head_of(self, rule: int) -> int:
-        """Return the nonterminal of a rule."""
+        """Return the nonterminal of a rule; -1 for none."""
         for nonterminal in range(self._nonterminals):
             if self.first_rule[nonterminal] <= rule < self.last_rule[nonterminal]:
                 return nonterminal
@@ -359,6 +361,8 @@ class Rules:
                 before = self.lookaheads.united(before, part.number)
                 continue
             elif isinstance(part, Capture):
+                # A text can be refused where it ends only if every prefix has another way on. Otherwise the mask could
+                # lead into a dead end, so the terminal is made without the refused texts.
                 refuses = part.refuses and self._is_ever_endless(part.of)
                 of = self._remaining(part) if part.refuses and not refuses else part.of
                 captured = self._captured(of)
@@ -382,6 +386,7 @@ class Rules:
         return not isinstance(of, Lazy) and self.automata.is_ever_endless(self.automata.add(of))
 
     def _remaining(self, capture: Capture) -> Regex | Lazy:
+        """Return the symbol to capture without the texts that are refused."""
         return capture.of if self._source is None else self._source.remaining(capture.then)
 
     def _captured(self, of: Regex | Lazy) -> int:
@@ -409,6 +414,7 @@ class Rules:
         return number
 
     def _new_nonterminal(self) -> int:
+        """Return the number of a new nonterminal, whose rules are not made yet."""
         number = self._nonterminals
         if number >= len(self.first_rule):
             self.first_rule = grown(self.first_rule, number, NOT_MADE)
@@ -417,12 +423,14 @@ class Rules:
         return number
 
     def _begin_rule(self, position: int) -> None:
+        """Add a rule whose body begins at a position."""
         if self._rule_count >= len(self.rule_starts):
             self.rule_starts = grown(self.rule_starts, self._rule_count)
         self.rule_starts[self._rule_count] = position
         self._rule_count += 1
 
     def _write(self, symbol: int) -> None:
+        """Append a symbol to the bodies."""
         if self.size >= self._max_symbols + 16:  # the tables of the grammar itself were within the limit
             raise LimitExceededError("grammar_symbols", self._max_symbols)
         if self.size >= len(self.symbols):

@@ -1,14 +1,18 @@
 """Ranges of Unicode scalar values as sequences of byte ranges (UTF-8).
 
 The splitting is the well-known one of Russ Cox's RE2 and the crate utf8-ranges: cut a range where the encoded length
-changes, then wherever a continuation byte's range is not full.
+changes, then wherever a continuation byte's range is not full. The range U+0061 to U+0141 becomes three sequences:
+
+    [61-7F]             U+0061 to U+007F
+    [C2-C4] [80-BF]     U+0080 to U+013F
+    [C5] [80-81]        U+0140 to U+0141
 """
 
 from __future__ import annotations
 
 __all__ = ["ByteRanges", "byte_sequences"]
 
-ByteRanges = tuple[tuple[int, int], ...]  # one inclusive range of bytes for each place of a sequence
+ByteRanges = tuple[tuple[int, int], ...]  # one inclusive range of bytes for each position of a sequence
 
 _LENGTH_ENDS = (0x7F, 0x7FF, 0xFFFF, 0x10FFFF)
 
@@ -24,7 +28,7 @@ def _split(low: int, high: int) -> list[tuple[int, int]]:
             continue
         cut = next((end for end in _LENGTH_ENDS if low <= end < high), None)
         if cut is None and high > 0x7F:
-            for bits in (6, 12, 18):
+            for bits in (6, 12, 18):  # of the last one, two and three continuation bytes
                 mask = (1 << bits) - 1
                 if low >> bits != high >> bits:
                     if low & mask:

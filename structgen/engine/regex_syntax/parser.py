@@ -6,7 +6,7 @@ The parser keeps its own stack of open groups, so that brackets may nest to any 
 node. A construct that no automaton can match (back-references, atomic groups) or that is not supported is refused by
 name, with line and column:
 
-    line 1, column 4: regex: a back-reference ('') is not supported: no automaton can match it
+    line 1, column 4: regex: a back-reference ('\1') is not supported: no automaton can match it
       (a)
          ^
 """
@@ -58,8 +58,9 @@ _NEW_LINES: dict[str, Ranges] = {
 _FLAG_LETTERS = {"ecma": "ims", "python": "aimsux", "rust": "imRsuUx"}
 _CRLF: Ranges = ((0x0A, 0x0A), (0x0D, 0x0D))
 _ASCII_END = 0x80
-_EDGES = {"<": "start", ">": "end"}
-_EDGE = re.compile(r"\{(start|end|start-half|end-half)\}")
+_TEXT_ANCHORS = {"python": {"A": "begin", "Z": "end"}, "rust": {"A": "begin", "z": "end"}, "ecma": {}}  # by dialect
+_WORD_EDGES = {"<": "start", ">": "end"}  # of Rust: `\<` and `\>`
+_NAMED_WORD_EDGE = re.compile(r"\{(start|end|start-half|end-half)\}")
 
 
 @dataclass(slots=True)
@@ -69,7 +70,7 @@ class _Group:
     Attributes:
         begin: the position of its bracket.
         flags: the current flags in it.
-        kind: "group", "look", "refused" (negative look-ahead), "behind" or "refused behind".
+        kind: "group", "look-ahead", "negative look-ahead", "look-behind" or "negative look-behind".
         done: the alternatives before the last `|`, each with its depth.
         items: the items of the current alternative, each with its depth and position.
     """
@@ -254,6 +255,7 @@ class _Parser:
         self._add_chars(ranges, begin)
 
     def _is_of_bytes(self) -> bool:
+        """Return whether classes and escapes are sets of bytes here: under Rust's flag `-u`."""
         return self._dialect == "rust" and self._groups[-1].flags.ascii
 
     def _add_chars(self, ranges: Ranges, begin: int) -> None:
@@ -289,15 +291,15 @@ class _Parser:
     def _escape(self, begin: int) -> None:
         """Append the item of an escape outside of classes."""
         letter = self._reader.peek()
-        anchors = {"python": {"A": "begin", "Z": "end"}, "rust": {"A": "begin", "z": "end"}, "ecma": {}}
-        if letter in anchors[self._dialect]:
+        anchors = _TEXT_ANCHORS[self._dialect]
+        if letter in anchors:
             self._reader.take()
             self._count_assertion(begin)
-            self._add(assertion(anchors[self._dialect][letter]), 1, begin)
+            self._add(assertion(anchors[letter]), 1, begin)
             return
         flags = self._groups[-1].flags
-        if letter in ("b", "B") or (letter in _EDGES and self._dialect == "rust"):
-            self._word_limit(self._reader.take(), begin)
+        if letter in ("b", "B") or (letter in _WORD_EDGES and self._dialect == "rust"):
+            self._word_assertion(self._reader.take(), begin)
             return
         found = read_escape(self._reader, flags, in_class=False)
         if not isinstance(found, int):
@@ -307,19 +309,21 @@ class _Parser:
             self._reader.fail("this escape under the flag -u is a byte that is no character", begin)
         self._add_character(found, begin)
 
-    def _word_limit(self, letter: str, begin: int) -> None:
-        r"""Append `\b` or `\B`, or one of Rust's limits of words: `\<`, `\>`, `\b{start}` and so on."""
+    def _word_assertion(self, letter: str, begin: int) -> None:
+        r"""Append `\b` or `\B`, or one of Rust's edges of words: `\<`, `\>`, `\b{start}` and so on."""
         reader = self._reader
         self._count_assertion(begin)
         word = word_characters(reader, self._groups[-1].flags)
-        edge = _EDGES.get(letter)
-        if letter == "b" and self._dialect == "rust" and (found := _EDGE.match(reader.text, reader.position)):
-            edge = found[1]
-            reader.position = found.end()
+        edge = _WORD_EDGES.get(letter)
+        if letter == "b" and self._dialect == "rust":
+            named = _NAMED_WORD_EDGE.match(reader.text, reader.position)
+            if named is not None:
+                edge = named[1]
+                reader.position = named.end()
         # Before 3.14, Python's \B does not hold in the empty text.
         in_text = self._dialect == "python" and sys.version_info < (3, 14)
-        limit = word_edge(word, edge) if edge else word_boundary(word, negative=letter == "B", in_text=in_text)
-        self._add(limit, 1, begin)
+        found = word_edge(word, edge) if edge else word_boundary(word, negative=letter == "B", in_text=in_text)
+        self._add(found, 1, begin)
 
     def _brace(self, begin: int) -> None:
         """Read a counted repetition, or a brace that is a plain character."""
@@ -385,16 +389,8 @@ class _Parser:
         if reader.accept("?"):
             if reader.accept(":"):
                 pass
-            elif reader.peek() in ("=", "!"):
-                if self._dialect == "rust":
-                    reader.fail("look-around is not supported in this dialect", begin)
-                group.kind = "look" if reader.take() == "=" else "refused"
-                self._count_assertion(begin)
-            elif reader.peek(2) in ("<=", "<!"):
-                if self._dialect == "rust":
-                    reader.fail("look-around is not supported in this dialect", begin)
-                group.kind = "behind" if reader.take(2) == "<=" else "refused behind"
-                self._count_assertion(begin)
+            elif reader.peek() in ("=", "!") or reader.peek(2) in ("<=", "<!"):
+                group.kind = self._look_around(begin)
             elif reader.peek() == ">":
                 reader.fail("atomic groups are not supported", begin)
             elif (reader.peek() == "<" and self._dialect != "python") or (
@@ -410,6 +406,14 @@ class _Parser:
             elif not self._set_flags(group, begin):
                 return
         self._groups.append(group)
+
+    def _look_around(self, begin: int) -> str:
+        """Read the sign of a look-around, one of `=`, `!`, `<=` and `<!`; return the kind of its group."""
+        if self._dialect == "rust":
+            self._reader.fail("look-around is not supported in this dialect", begin)
+        self._count_assertion(begin)
+        side = "look-behind" if self._reader.accept("<") else "look-ahead"
+        return side if self._reader.take() == "=" else f"negative {side}"
 
     def _name(self, begin: int) -> None:
         """Read a group's name; no construct here refers to it."""
@@ -441,7 +445,7 @@ class _Parser:
             reader.fail("ECMA-262 has no flags for all of a pattern", begin, hint="(?i:...) sets them for a part")
         whole = self._groups[0]
         if self._dialect != "rust" and (len(self._groups) > 1 or whole.items or whole.done or not value):
-            reader.fail("flags for all of the pattern belong to its begin", begin, hint="(?i:...) sets them for a part")
+            reader.fail("flags for all of a pattern must be at its begin", begin, hint="(?i:...) sets them for a part")
         self._groups[-1].flags = flags
         return False
 
@@ -451,19 +455,22 @@ class _Parser:
             self._reader.fail("a ')' has no '('", begin)
         group = self._groups.pop()
         found, depth = self._closed(group)
-        if group.kind.endswith("behind"):
-            self._check_behind(found, group.begin)
-            found, depth = look_behind(found, negative=group.kind != "behind"), depth + 1
-        elif group.kind != "group":
-            found, depth = look_ahead(found, negative=group.kind == "refused"), depth + 1
+        if group.kind != "group":
+            is_negative = group.kind.startswith("negative")
+            if group.kind.endswith("look-behind"):
+                self._check_look_behind(found, group.begin)
+                found = look_behind(found, negative=is_negative)
+            else:
+                found = look_ahead(found, negative=is_negative)
+            depth += 1
         self._add(found, depth, group.begin)
 
-    def _check_behind(self, body: Pattern, begin: int) -> None:
+    def _check_look_behind(self, body: Pattern, begin: int) -> None:
         """Refuse a look-behind whose body is not a short list of texts, and one of several widths in Python."""
         if self._dialect == "python" and not isinstance(body, Asserting):
             seen = edges(body)
             if seen.shortest != seen.longest:
-                self._reader.fail("Python's look-behind is of one width", begin)
+                self._reader.fail("Python needs a look-behind of one width", begin)
         try:
             conditions_of_body(body)
         except GrammarError as error:

@@ -31,6 +31,9 @@ __all__ = ["allocate_token_bitmask", "apply_token_bitmask", "as_rows", "as_words
 
 FULL = 0xFFFFFFFF  # a word of 32 allowed tokens
 _WORDS = (np.dtype(np.uint32), np.dtype(np.int32))  # comparing a dtype with these is quicker than with the classes
+_MAX_PADDING = (
+    4096  # logits by which a row may be wider than twice the vocabulary: models of tiny vocabularies pad more
+)
 
 
 def allocate_token_bitmask(batch_size: int, vocab_size: int) -> NDArray[np.uint32]:
@@ -62,7 +65,7 @@ def allocate_token_bitmask(batch_size: int, vocab_size: int) -> NDArray[np.uint3
 
 
 def as_words(mask: Bitmask, vocab_size: int) -> NDArray[np.uint32]:
-    """Return a mask that is to be filled as a numpy array that shares its memory.
+    """Return a numpy view of a mask, to write into it. The view shares the memory of the mask.
 
     Args:
         mask: uint32 or int32 [batch, ceil(V / 32)] or [ceil(V / 32)], a numpy array or a torch tensor on the CPU. The
@@ -86,7 +89,7 @@ def as_words(mask: Bitmask, vocab_size: int) -> NDArray[np.uint32]:
 
 
 def as_rows(mask: Bitmask) -> NDArray[np.uint32]:
-    """Return a mask that is to be filled as a numpy array that shares its memory, whatever its width.
+    """Return a numpy view of a mask of any width, to write into it. See `as_words`, which checks the width.
 
     Args:
         mask: uint32 or int32 [batch, words] or [words], a numpy array or a torch tensor on the CPU. The words of a row
@@ -159,10 +162,8 @@ def tokens_of(words: NDArray[np.uint32], size: int | None = None) -> NDArray[np.
     return np.flatnonzero(np.unpackbits(words.view(np.uint8), count=size, bitorder="little"))
 
 
-_MAX_PADDING = 4096  # logits a row that small vocabularies may be padded by
-
-
 def _check_shapes(logits: tuple[int, int], mask: tuple[int, ...]) -> None:
+    """Check that a mask fits the logits; both are given by their shapes."""
     if logits[0] != mask[0]:
         raise VocabularyError(f"got {logits[0]} rows of logits and {mask[0]} rows of masks")
     if mask[1] > (logits[1] + 31) // 32:
@@ -209,20 +210,21 @@ def _words(mask: Bitmask) -> NDArray[np.uint32]:
 
 
 class _Kind(NamedTuple):
-    """The bit patterns of a float type. They serve every type alike, also bfloat16, which numpy does not know.
+    """A float type as bit patterns: its logits are masked as unsigned integers, also bfloat16, unknown to numpy.
 
     Attributes:
         dtype: the unsigned integer type of the same width.
         infinity: the bit pattern of minus infinity, of that type.
-        keep: the table that `fill_refused` takes.
+        lanes: the table that `fill_refused` takes.
     """
 
     dtype: np.dtype[Any]
     infinity: Any
-    keep: NDArray[Any]
+    lanes: NDArray[Any]
 
 
 def _kind(width: int, infinity: int) -> _Kind:
+    """Return the kind of a type of `width` bytes, with its bit pattern of minus infinity."""
     dtype = np.dtype(f"u{width}")
     return _Kind(dtype, dtype.type(infinity), lanes(dtype))
 
@@ -254,10 +256,10 @@ def _patterns(logits: Logits) -> tuple[NDArray[Any], _Kind]:
 
 
 def _fill(logits: NDArray[Any], words: NDArray[np.uint32], kind: _Kind) -> None:
-    """Write minus infinity where a bit is 0: by the compiled loop, or by numpy where that serves better."""
+    """Write minus infinity where a bit is 0: by the compiled loop where it fits, else by numpy."""
     words = np.ascontiguousarray(words)
     if _KERNEL_IS_COMPILED and (logits.strides[1] == logits.itemsize or logits.shape[1] < 2):
-        fill_refused(logits, words, kind.keep, kind.infinity)
+        fill_refused(logits, words, kind.lanes, kind.infinity)
     else:
         _fill_by_numpy(logits, words, kind)
 
@@ -267,7 +269,7 @@ def _fill_by_numpy(logits: NDArray[Any], words: NDArray[np.uint32], kind: _Kind)
     width = min(logits.shape[1], 32 * words.shape[1])
     for row, row_words in zip(logits[:, :width], words):  # one row at a time: it stays in the cache
         allowed = np.unpackbits(row_words.view(np.uint8), count=width, bitorder="little")
-        row ^= kind.infinity  # minus infinity is 0 now; multiplying sets refused tokens to it without a branch
+        row ^= kind.infinity  # now 0 stands for minus infinity, and a product with 0 sets it without a branch
         row *= allowed
         row ^= kind.infinity
     logits[:, width:] = kind.infinity

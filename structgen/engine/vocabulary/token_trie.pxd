@@ -13,14 +13,14 @@ cdef class TokenTrie:
     cdef readonly int[::1] tokens
     cdef readonly int[::1] first_node
 
-    @cython.locals(spelling=bytes, most_nodes=cython.Py_ssize_t, longest=int, length=int)
+    @cython.locals(spelling=bytes, max_nodes=cython.Py_ssize_t, longest=int, length=int)
     cdef _allocate(self, list spellings)
 
     @cython.locals(
         node_byte=cython.int[::1], node_end=cython.int[::1], node_depth=cython.int[::1],
         token_start=cython.int[::1], tokens=cython.int[::1], first_node=cython.int[::1], path=cython.int[::1],
         spelling=bytes, previous=bytes,
-        token_id=int, node=int, position=int, open_depth=int, length=int, shared=int, most_shared=int, depth=int,
+        token_id=int, node=int, position=int, open_depth=int, length=int, shared=int, max_shared=int, depth=int,
     )
     cdef _fill(self, list spellings, list token_ids)
 

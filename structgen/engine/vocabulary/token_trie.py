@@ -57,17 +57,18 @@ class TokenTrie:
         self._fill(spellings, token_ids)
 
     def _allocate(self, spellings: list[bytes]) -> None:
-        most_nodes = longest = 0
+        """Allocate the arrays for the case that no two entries share a node; `_trim` shortens them."""
+        max_nodes = longest = 0
         for spelling in spellings:
             length = len(spelling)
-            most_nodes += length
+            max_nodes += length
             if length > longest:
                 longest = length
         self.max_depth = longest
-        self.node_byte = zeros(most_nodes)
-        self.node_end = zeros(most_nodes)
-        self.node_depth = zeros(most_nodes)
-        self.token_start = zeros(most_nodes + 1)
+        self.node_byte = zeros(max_nodes)
+        self.node_end = zeros(max_nodes)
+        self.node_depth = zeros(max_nodes)
+        self.token_start = zeros(max_nodes + 1)
         self.tokens = zeros(len(spellings))
         self.first_node = zeros(256, -1)
 
@@ -83,12 +84,12 @@ class TokenTrie:
             token_id = token_ids[position]
             length = len(spelling)
             shared = 0
-            most_shared = length if length < open_depth else open_depth
-            while shared < most_shared and spelling[shared] == previous[shared]:
+            max_shared = length if length < open_depth else open_depth
+            while shared < max_shared and spelling[shared] == previous[shared]:
                 shared += 1
-            if length == 0 or (shared == most_shared and length < open_depth):
+            if length == 0 or (shared == max_shared and length < open_depth):
                 _refuse(spelling, token_id)
-            if shared < most_shared and spelling[shared] < previous[shared]:
+            if shared < max_shared and spelling[shared] < previous[shared]:
                 _refuse(spelling, token_id)
             for depth in range(shared, open_depth):
                 node_end[path[depth]] = node
@@ -112,12 +113,12 @@ class TokenTrie:
     def fewest_tokens(self, data: bytes) -> list[int] | None:
         """Return the fewest tokens that spell some bytes; None if none do.
 
-        From right to left, it finds the fewest tokens for each end of the bytes. Of several tokens of the same bytes,
-        it takes the first.
+        From right to left, it finds the fewest tokens for each suffix of the bytes. Of several ways with equally few
+        tokens, it takes the one whose first token is longest. Of several tokens of the same bytes, it takes the first.
         """
         node_byte, node_end, token_start = self.node_byte, self.node_end, self.token_start
         size = len(data)
-        counts = zeros(size + 1, size + 1)  # by position: how many tokens spell the bytes from there on
+        counts = zeros(size + 1, size + 1)  # by position: the fewest tokens from there on; size + 1 for none
         lengths = zeros(size + 1)  # the number of bytes of the first of them
         nodes = zeros(size + 1)  # and its node
         counts[size] = 0
@@ -132,7 +133,7 @@ class TokenTrie:
                     nodes[begin] = node
                 if at == size:
                     break
-                child, end = node + 1, node_end[node]
+                child, end = node + 1, node_end[node]  # look among the children for that with the next byte
                 while child < end and node_byte[child] != data[at]:
                     child = node_end[child]
                 node = child if child < end else -1
@@ -146,6 +147,7 @@ class TokenTrie:
         return found
 
     def _trim(self, node_count: int) -> None:
+        """Set the number of nodes, and shorten the arrays to it."""
         self.node_count = node_count
         self.node_byte = head(self.node_byte, node_count)
         self.node_end = head(self.node_end, node_count)
@@ -159,7 +161,7 @@ class TokenTrie:
 
         Args:
             last: its entries begin with `byte` or greater bytes.
-            byte: the first byte.
+            byte: the entries of this trie from this first byte on are left out.
         """
         nodes = self.node_count
         for first in range(255, byte - 1, -1):

@@ -41,7 +41,7 @@ class Tokenization(Protocol):
 
 
 class SharedState(Protocol):
-    """Tables that the grammars of a vocabulary share; an `engine.matching` object that it only stores."""
+    """Tables that the grammars of a vocabulary share. The vocabulary only stores this object of `engine.matching`."""
 
     def tables(self, vocabulary: Vocabulary, limits: Limits) -> object:
         """Return the tables that a grammar compiled now should use."""
@@ -127,18 +127,18 @@ class Vocabulary:
         """
         ends = _end_tokens([getattr(tokenizer, "eos_token_id", None), eos_token_ids])
         key = (vocab_size, ends, tokenizer_state(tokenizer))
-        kept = _CACHE.of_tokenizer(tokenizer, key)
-        if kept is None:
+        found = _CACHE.of_tokenizer(tokenizer, key)
+        if found is None:
             spellings, special = spell_tokens(tokenizer)
             size = max([*spellings, *special], default=-1) + 1 if vocab_size is None else vocab_size
-            names = {name: found for name, found in special_tokens(tokenizer).items() if found < size}
-            kept = _make(cls, spellings, ends, size, names)
-            _CACHE.keep(tokenizer, key, kept)
-            kept.remember(tokenizer)
-        return kept
+            names = {name: token_id for name, token_id in special_tokens(tokenizer).items() if token_id < size}
+            found = _make(cls, spellings, ends, size, names)
+            _CACHE.keep(tokenizer, key, found)
+            found.remember(tokenizer)
+        return found
 
     def remember(self, tokenizer: Any) -> None:
-        """Keep a tokenizer that the vocabulary was read out of, for `tokenization="proper"`.
+        """Keep a tokenizer that the vocabulary was read from, for `tokenization="proper"`.
 
         The cache keeps a vocabulary as long as its tokenizer lives, so a vocabulary must not keep the tokenizer alive.
         For a tokenizer of transformers the backend that it wraps is kept; for others a weak reference, if possible.
@@ -148,20 +148,23 @@ class Vocabulary:
         """
         backend = getattr(tokenizer, "backend_tokenizer", None)
         held = tokenizer if backend is None else backend
-        kept = weakref.ref(tokenizer) if backend is None and _is_weak(tokenizer) else lambda: held
-        self._tokenizers = [*self._tokenizers, (kept, tokenizer_state(held))][-MAX_PER_TOKENIZER:]
-        self.proper = None  # it is made of all tokenizers
+        is_weak = backend is None and _allows_weak_references(tokenizer)
+        self._add_tokenizer(weakref.ref(tokenizer) if is_weak else lambda: held, tokenizer_state(held))
 
     def _remember_loaded(self, tokenizer: Any) -> None:
         """Keep a tokenizer that was pickled with the vocabulary. Nothing else keeps it alive."""
-        self._tokenizers = [*self._tokenizers, (lambda: tokenizer, tokenizer_state(tokenizer))][-MAX_PER_TOKENIZER:]
-        self.proper = None
+        self._add_tokenizer(lambda: tokenizer, tokenizer_state(tokenizer))
+
+    def _add_tokenizer(self, tokenizer: Callable[[], Any], state: tuple[Hashable, ...]) -> None:
+        """Store a tokenizer, as a function that returns it or None, and the state that it has now."""
+        self._tokenizers = [*self._tokenizers, (tokenizer, state)][-MAX_PER_TOKENIZER:]
+        self.proper = None  # it depends on all tokenizers, so it is made again
 
     @property
     def tokenizers(self) -> list[Any]:
-        """The tokenizers it was read out of that still exist and have not changed since."""
-        found = [(kept(), state) for kept, state in self._tokenizers]
-        return [one for one, state in found if one is not None and tokenizer_state(one) == state]
+        """The tokenizers that the vocabulary was read from, as far as they still exist and have not changed since."""
+        found = [(stored(), state) for stored, state in self._tokenizers]
+        return [each for each, state in found if each is not None and tokenizer_state(each) == state]
 
     @classmethod
     def from_bytes(
@@ -190,8 +193,9 @@ class Vocabulary:
         ends = _end_tokens([eos_token_ids])
         spellings = _checked(tokens)
         names = {name: _token_id(token_id) for name, token_id in (special_tokens or {}).items()}
-        least = max([*spellings, *ends, *names.values()], default=-1) + 1
-        return _make(cls, spellings, ends, least if size is None else size, names)
+        if size is None:
+            size = max([*spellings, *ends, *names.values()], default=-1) + 1
+        return _make(cls, spellings, ends, size, names)
 
     def with_spellings(self, spellings: dict[int, bytes]) -> Vocabulary:
         """Return a vocabulary as wide as this one, with other bytes for its tokens and without end tokens.
@@ -205,7 +209,7 @@ class Vocabulary:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of its content, which is the same in every process."""
+        """A hash of the tokens, end tokens, size and names, which is the same in every process."""
         if self._fingerprint is None:
             self._fingerprint = _fingerprint(self.spellings, self.eos_token_ids, self.size, self.special_tokens)
         return self._fingerprint
@@ -224,7 +228,7 @@ class Vocabulary:
         return (self.spellings[token_id] or None) if 0 <= token_id < len(self.spellings) else None
 
     def shown(self, token_id: int) -> bytes:
-        """Return the text of a token as people write it: its bytes, its name, or its id as in `<[1000]>`.
+        """Return a readable text of a token: its bytes, or else its name, or else its id as in `<[1000]>`.
 
         That is what a decoder without `skip_special_tokens` writes.
 
@@ -243,12 +247,12 @@ class Vocabulary:
         return [name for name, token_id in self.special_tokens.items() if self.token_bytes(token_id) is None]
 
     def marked(self, marks: Ranges) -> Vocabulary:
-        """Return the vocabulary with marks for some tokens, for grammars with token terminals; see `marks.py`.
+        """Return this vocabulary with marks for some tokens, for grammars with token terminals; see `marks.py`.
 
-        It is kept with this one, as grammars for the same model name the same few tokens.
+        The last few results are kept, because grammars for the same model name the same few tokens.
 
         Args:
-            marks: the tokens; of the vocabulary.
+            marks: ranges of token ids of this vocabulary.
 
         Returns:
             A vocabulary without end tokens. A token that stands for text, too, has two entries in its trie, and its
@@ -360,6 +364,7 @@ def _pickled(tokenizer: Any) -> bytes | None:
 
 
 def _by_id(spellings: dict[int, bytes]) -> list[bytes]:
+    """Return the bytes of tokens as a list with the token ids as indices."""
     by_id = [b""] * (max(spellings) + 1)
     for token_id, text in spellings.items():
         by_id[token_id] = text
@@ -396,8 +401,10 @@ def _with_marks(vocabulary: Vocabulary, marks: Ranges) -> Vocabulary:
     by_id = list(vocabulary.spellings)
     by_id += [b""] * (vocabulary.size - len(by_id))
     trie = vocabulary.trie
+    # Remove the tokens that hold the byte of marks. Those that begin with it are the end of the trie: in a byte-level
+    # vocabulary, this is often one token, and no other token holds that byte.
     begin = trie.first_node[MARK_BYTE] if trie.first_node[MARK_BYTE] >= 0 else trie.node_count
-    for token_id in trie.tokens[trie.token_start[begin] :]:  # mostly one, of a byte-level vocabulary
+    for token_id in trie.tokens[trie.token_start[begin] :]:
         by_id[token_id] = b""
     if (np.asarray(trie.node_byte)[:begin] == MARK_BYTE).any():
         by_id = [text if MARK_BYTE not in text else b"" for text in by_id]
@@ -412,11 +419,12 @@ def _with_marks(vocabulary: Vocabulary, marks: Ranges) -> Vocabulary:
 
 
 def _check(spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> None:
+    """Check the token ids and the size of a vocabulary."""
     if not spellings:
         raise VocabularyError("no token of the vocabulary stands for text")
-    least, greatest = min(spellings), max(spellings)
-    if least < 0:
-        raise VocabularyError(f"token id {least} is negative")
+    smallest, greatest = min(spellings), max(spellings)
+    if smallest < 0:
+        raise VocabularyError(f"token id {smallest} is negative")
     if not 0 < size <= MAX_SIZE:
         raise VocabularyError(f"a vocabulary of {size} tokens: the size must be 1 to {MAX_SIZE}")
     for token_id in ends:
@@ -430,6 +438,7 @@ def _check(spellings: dict[int, bytes], ends: tuple[int, ...], size: int) -> Non
 
 
 def _fingerprint(by_id: Sequence[bytes], ends: tuple[int, ...], size: int, names: Mapping[str, int]) -> str:
+    """Return a hash of the content of a vocabulary."""
     digest = hashlib.blake2b(digest_size=20)
     # Each part's length follows from the parts before it, so that no two contents give the same bytes.
     digest.update(np.array([size, len(ends), *ends, len(by_id)], dtype="<i8").tobytes())
@@ -441,12 +450,14 @@ def _fingerprint(by_id: Sequence[bytes], ends: tuple[int, ...], size: int, names
 
 
 def _checked(tokens: Mapping[int, bytes]) -> dict[int, bytes]:
+    """Return the tokens as a dict of int and bytes, after checks of the types."""
     if set(map(type, tokens)) == {int} and set(map(type, tokens.values())) == {bytes}:
         return dict(tokens)  # the usual case, fast
     return {_token_id(token_id): _spelling(token_id, text) for token_id, text in tokens.items()}
 
 
 def _token_id(value: Any) -> int:
+    """Return a token id of any integer type as an int."""
     try:
         return whole_number(value, "a token id")
     except TypeError:
@@ -454,6 +465,7 @@ def _token_id(value: Any) -> int:
 
 
 def _spelling(token_id: Any, text: Any) -> bytes:
+    """Return the text of a token as bytes."""
     if not isinstance(text, bytes | bytearray | memoryview):
         raise VocabularyError(
             f"the text of token {token_id!r} is a {type(text).__name__}: bytes are needed",
@@ -471,8 +483,8 @@ def _end_tokens(given: list[int | Iterable[int] | None]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(ends))
 
 
-def _is_weak(tokenizer: Any) -> bool:
-    """Return whether weak references to a tokenizer are possible; without them the cache cannot hold it."""
+def _allows_weak_references(tokenizer: Any) -> bool:
+    """Return whether weak references to a tokenizer are possible."""
     try:
         weakref.ref(tokenizer)
     except TypeError:

@@ -7,8 +7,8 @@ nonterminal that is not productive either. Following these leads to one of two c
     start ::= 'a' b;   b ::= #'[a&&b]';         a terminal that matches no text; `flatten` made a nonterminal of it
                                                  that has no bodies
 
-Look-aheads are a third cause: they may refuse all that is left. And the empty text is the last one, where it may be the
-only text but does not count.
+There are two more causes. Look-aheads may refuse every text that is left. And the empty text may be the only one, which
+does not count: a text in KBNF is never empty.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def check_has_text(grammar: ast.Grammar, flat: Productions, remaining: Productio
     Args:
         grammar: the tree.
         flat: its productions as `flatten` made them.
-        remaining: the same nonterminals without empty bodies, and without what look-aheads refuse.
+        remaining: the same productions after empty bodies were eliminated and look-aheads applied.
 
     Raises:
         GrammarError: there is no text; the message names a rule and the reason.
@@ -46,7 +46,7 @@ def check_has_text(grammar: ast.Grammar, flat: Productions, remaining: Productio
                 hint=f"give {name!r} an alternative that does not lead back to it",
             )
         raise GrammarError(
-            f"the grammar has no text: in the rule {name!r}, {_terminal(grammar, flat, name)} matches nothing"
+            f"the grammar has no text: in the rule {name!r}, {_described_terminal(grammar, flat, name)} matches nothing"
         )
     if flat.start in nullable_nonterminals(flat):
         raise GrammarError("the empty text is the only text of the grammar, and a text in KBNF is never empty")
@@ -55,27 +55,28 @@ def check_has_text(grammar: ast.Grammar, flat: Productions, remaining: Productio
 
 
 def _culprit(productions: Productions, productive: set[int]) -> int:
-    """Return a nonterminal without bodies or in a cycle, from which the start has no text."""
+    """Return the nonterminal to blame for a start without text: one without bodies, or one in a cycle."""
     reached = [productions.start]
     seen = {productions.start}
-    for head in reached:
+    for head in reached:  # grows in the loop
         if not productions.bodies[head]:
             return head
         for body in productions.bodies[head]:
             new = [symbol for symbol in body if symbol >= 0 and symbol not in productive and symbol not in seen]
             seen.update(new)
             reached.extend(new)
-    # No nonterminal here is without bodies, and each body has a symbol that is not productive: this meets a cycle.
+    # Every nonterminal reached has bodies, and each body has a nonterminal that is not productive. So following these
+    # from the start meets a cycle.
     head = productions.start
     passed: set[int] = set()
     while head not in passed:
         passed.add(head)
-        head = next(s for s in productions.bodies[head][0] if s >= 0 and s not in productive)
+        head = next(symbol for symbol in productions.bodies[head][0] if symbol >= 0 and symbol not in productive)
     return head
 
 
-def _terminal(grammar: ast.Grammar, flat: Productions, name: str) -> str:
-    """Return the words for the terminal of a rule that matches nothing."""
+def _described_terminal(grammar: ast.Grammar, flat: Productions, name: str) -> str:
+    """Describe the terminal that matches nothing, in the rule with a name, for an error message."""
     for rule in grammar.rules:
         if rule.name != name:
             continue

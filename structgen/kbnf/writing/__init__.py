@@ -1,7 +1,7 @@
 """Writers of KBNF, GBNF, xgrammar's EBNF and Lark: tree to text, and what a dialect needs before.
 
 kbnf, gbnf, lark     the writers
-kbnf_dialects        today's KBNF and the older one, each in terms of the other
+kbnf_dialects        the current KBNF and the older one, each in terms of the other
 lowering             a tree without constructs that KBNF has no syntax for
 shorter_regex        regexes that people can read; regex_text writes them
 shared_parts         parts that occur in several regexes, as rules

@@ -16,7 +16,7 @@ from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.regular import text_without
-from structgen.kbnf.rewriting import free_name, group_rules, rewrite
+from structgen.kbnf.rewriting import free_name, group_rules, nodes_of, rewrite
 from structgen.kbnf.validation import excluded_strings
 from structgen.kbnf.writing.regex_text import regex_to_rust
 
@@ -27,8 +27,8 @@ def to_current_dialect(grammar: ast.Grammar) -> ast.Grammar:
     """Return the grammar with `#ex` in place of `any!` and `except!`, in the same language.
 
     Raises:
-        GrammarError: an `except!` has a limit (today's dialect cannot count bytes), or excludes something other than
-            plain strings.
+        GrammarError: an `except!` has a limit (the current dialect cannot count bytes), or excludes something other
+            than plain strings.
     """
     grouped = group_rules(grammar)
 
@@ -38,7 +38,7 @@ def to_current_dialect(grammar: ast.Grammar) -> ast.Grammar:
         if isinstance(node, ast.Except):
             if node.limit is not None:
                 raise GrammarError(
-                    f"today's KBNF cannot express an except! of at most {node.limit} bytes",
+                    f"the current dialect cannot express an except! of at most {node.limit} bytes",
                     hint="leave the limit out, or write a counted regex",
                 )
             return _optional_without(rx.literal_set(excluded_strings(node, grouped)))
@@ -48,7 +48,7 @@ def to_current_dialect(grammar: ast.Grammar) -> ast.Grammar:
 
 
 def _optional_without(regex: rx.Regex) -> ast.Expression:
-    """Return `[#ex'…']`: unlike the older constructs, `#ex` does not match the empty text."""
+    """Return `[#ex'…']` for a regex: an option, as `#ex` does not match the empty text, and `except!` does."""
     source = regex_to_rust(regex)
     if source is None:
         raise GrammarError("an except! excludes bytes that are not UTF-8, and KBNF text cannot name them")
@@ -58,13 +58,13 @@ def _optional_without(regex: rx.Regex) -> ast.Expression:
 def to_older_dialect(grammar: ast.Grammar) -> ast.Grammar:
     """Return the grammar with `except!('…')` in place of an optional `#ex'…'` of plain strings.
 
-    Where several strings are excluded, a new rule has them.
+    Several excluded strings become the alternatives of a new rule, because `except!` takes one string or one name.
 
     Raises:
         GrammarError: the grammar has another `#e`, `#ex` or `#substrs`, which the older dialect cannot express.
     """
     taken = {rule.name for rule in grammar.rules}
-    excluded: dict[tuple[bytes, ...], str] = {}
+    excluded: dict[tuple[bytes, ...], str] = {}  # excluded strings -> the name of their rule
 
     def translate(node: ast.Expression) -> ast.Expression:
         if isinstance(node, (ast.Option, ast.ZeroOrMore)) and isinstance(node.body, ast.RegexTerminal):
@@ -81,7 +81,8 @@ def to_older_dialect(grammar: ast.Grammar) -> ast.Grammar:
 
     translated = _translated(grammar, translate)
     for rule in translated.rules:
-        rewrite(rule.body, lambda node, name=rule.name: _refuse_current(node, name))  # type: ignore[misc]
+        for node in nodes_of(rule.body):
+            _check_is_older(node, rule.name)
     rules = [ast.Rule(name, ast.Choice(tuple(map(ast.Literal, strings)))) for strings, name in excluded.items()]
     return replace(translated, rules=(*translated.rules, *rules))
 
@@ -102,7 +103,8 @@ def _excluded_strings(node: ast.RegexTerminal) -> tuple[bytes, ...]:
     return tuple(found)
 
 
-def _refuse_current(node: ast.Expression, rule: str) -> ast.Expression:
+def _check_is_older(node: ast.Expression, rule: str) -> None:
+    """Check that a node is no construct that only the current dialect has."""
     word = ""
     if isinstance(node, ast.SubstringsTerminal):
         word = "#substrs"
@@ -110,9 +112,9 @@ def _refuse_current(node: ast.Expression, rule: str) -> ast.Expression:
         word = f"#{node.kind}"
     if word:
         raise GrammarError(f"the older dialect cannot express the {word} in the rule {rule!r}")
-    return node
 
 
 def _translated(grammar: ast.Grammar, translate: Callable[[ast.Expression], ast.Expression]) -> ast.Grammar:
+    """Return the grammar with `translate` applied to every node of every rule."""
     rules = tuple([replace(rule, body=rewrite(rule.body, translate)) for rule in grammar.rules])
     return ast.Grammar(rules, grammar.start)

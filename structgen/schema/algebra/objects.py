@@ -1,4 +1,12 @@
-"""Sets of objects, by their keys. The values of members are nodes, so a set describes one level of an object."""
+"""Sets of objects, by their keys. The values of members are nodes, so a set describes one level of an object.
+
+    {"properties": {"id": INTEGER}, "required": ["id"],
+     "patternProperties": {"^x": STRING}, "additionalProperties": false}
+
+With 1 and 2 as the nodes of the two schemas, this is the set
+
+    ObjectSet(properties={"id": 1}, required=("id",), classes=((keys that begin with x, 2),))
+"""
 
 from __future__ import annotations
 
@@ -21,7 +29,7 @@ OPEN: tuple[KeyClass, ...] = ((ALL_STRINGS[0], ANY),)
 
 _MAX_PRODUCT = 256  # classes of an intersection; where there would be more, they become `overlapping` conditions
 _MAX_CLASSES = 256  # disjoint classes of one set
-_FEW_CLASSES = 64  # disjoint classes that are made to answer a question
+_MAX_FEW_CLASSES = 64  # disjoint classes that `few_classes` makes
 
 
 @dataclass
@@ -32,8 +40,8 @@ class ObjectSet:
         properties: the node of each key that the schema names, in order. NONE forbids the key.
         classes: disjoint sets of other keys, each with the node of their values. A key of no class is forbidden.
         required: keys that must be present, in order.
-        low: the least number of keys.
-        high: the greatest number of keys; None without a bound.
+        low: the minimum number of keys.
+        high: the maximum number of keys; None without a bound.
         somewhere: for each of these classes, some key of it is present with a value in its node. Such a key may have a
             property.
         overlapping: sets of keys, each with a node. A key without a property that is in such a set has its value in the
@@ -117,10 +125,10 @@ class ObjectSet:
     def _conditions(self) -> list[KeyClass]:
         """Return conditions on all keys that the classes express together, as in `overlapping`."""
         found = [(keys, node) for keys, node in self.classes if node != ANY]
-        return found + [(keys, NONE) for keys in self._unheld([ALL_STRINGS[0]])]
+        return found + [(keys, NONE) for keys in self._outside_classes([ALL_STRINGS[0]])]
 
     def class_nodes(self) -> list[Node]:
-        """Return nodes that the values of keys without properties are in; where conditions overlap, wider ones."""
+        """Return nodes that together hold all values of keys without properties. They may be wider than necessary."""
         few = self.few_classes() if self.low > len(self.required) else None
         if few is not None or not self.overlapping:
             return [node for _, node in few or self.classes]
@@ -148,8 +156,8 @@ class ObjectSet:
         return found
 
     def few_classes(self) -> tuple[KeyClass, ...] | None:
-        """Return what `partition` does; None where that is more than a few classes."""
-        return self._split_classes(_FEW_CLASSES)
+        """Return the result of `partition` if it has few classes, else None."""
+        return self._split_classes(_MAX_FEW_CLASSES)
 
     def _split_classes(self, at_most: int) -> tuple[KeyClass, ...] | None:
         """Split the classes by `overlapping`; return None if that makes more than `at_most`."""
@@ -194,7 +202,10 @@ class ObjectSet:
         return self._settled() if self.somewhere else self
 
     def _with_units(self) -> ObjectSet | None:
-        """Drop what the other conditions decide of clauses, and make properties of those with one condition left.
+        """Simplify the clauses by the other conditions, as unit propagation does.
+
+        A literal that cannot hold is dropped, and a clause that always holds. A clause with one literal left becomes
+        a property.
 
         Returns None if the other conditions exclude a whole clause.
         """
@@ -249,7 +260,10 @@ class ObjectSet:
         return named, others
 
     def _settled(self) -> ObjectSet | None:
-        """Drop parts of `somewhere` that required keys satisfy; return None if no key can satisfy one."""
+        """Drop parts of `somewhere` that required keys satisfy, and require a key that alone can satisfy one.
+
+        Returns None if no key can satisfy one of them.
+        """
         properties = dict(self.properties)
         for key in self.required:
             properties.setdefault(key, self.at(key))
@@ -272,7 +286,7 @@ class ObjectSet:
     def covers(self, other: ObjectSet) -> bool:
         """Return whether each condition of this set is one of `other` too, so that it includes `other`.
 
-        False does not mean that it does not.
+        False does not mean that it does not include `other`: this compares conditions one by one.
         """
         if not set(self.required) <= set(other.required) or self.low > max(other.low, len(other.required)):
             return False
@@ -328,10 +342,10 @@ class ObjectSet:
                 inside = keys.intersect(unnamed) if node != ANY else None
                 if inside is not None:
                     parts.append(ObjectSet(somewhere=((inside, complement(node)),)))
-            parts.extend(ObjectSet(somewhere=((keys, ANY),)) for keys in self._unheld([unnamed]))
+            parts.extend(ObjectSet(somewhere=((keys, ANY),)) for keys in self._outside_classes([unnamed]))
         return [part for part in (part.reduced() for part in parts) if part is not None]
 
-    def _unheld(self, keys: list[StringSet]) -> list[StringSet]:
+    def _outside_classes(self, keys: list[StringSet]) -> list[StringSet]:
         """Return the given keys that are in no class, as disjoint sets."""
         for held, _ in self.classes:
             keys = [rest for mine in keys for rest in mine.split(held)[1]]
@@ -368,15 +382,17 @@ class ObjectSet:
 
 
 def _without(key: str) -> ObjectSet:
+    """Return the objects without a key."""
     return ObjectSet(properties={key: NONE})
 
 
 def _with(key: str, node: Node) -> ObjectSet:
+    """Return the objects that have a key, with a value in a node."""
     return ObjectSet(properties={key: node}, required=(key,))
 
 
 def _meet_classes(left: tuple[KeyClass, ...], right: tuple[KeyClass, ...]) -> tuple[KeyClass, ...]:
-    """Return the common refinement of two partitions of keys."""
+    """Return the common refinement of two lists of classes: each key's value must be in both of its nodes."""
     if right is OPEN or left is right or not left:
         return left
     if left is OPEN or not right:

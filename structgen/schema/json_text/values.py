@@ -40,7 +40,7 @@ def read_value(text: bytes | str) -> Value:
 
 @contextmanager
 def not_too_deep() -> Iterator[None]:
-    """Turn a `RecursionError` into the error that names the limit.
+    """Turn a `RecursionError` inside the `with` block into the error that names the limit.
 
     Raises:
         LimitExceededError: a value nests too deep to be compared.
@@ -75,7 +75,7 @@ def freeze(value: Any) -> Value:
 
 
 def _gathered(whole: Any, done: list[Value]) -> Value:
-    """Return an array or object of the values made last, which are in `done` in reverse order."""
+    """Make an array or object of the last values of `done`, its parts in reverse order; remove them from `done`."""
     children = [done.pop() for _ in range(len(whole))]
     if isinstance(whole, dict):
         return ("object", frozenset(zip(whole, children, strict=True)))
@@ -93,7 +93,7 @@ def _scalar(value: Any) -> Value:
 
 
 def thaw(value: Value) -> Any:
-    """Return the JSON value, with exact numbers."""
+    """Return a frozen value as JSON data, with exact numbers. The keys of objects are sorted, so that runs agree."""
     kind = value[0]
     if kind == "null":
         return None

@@ -27,7 +27,15 @@ __all__ = [
     "check_forms",
 ]
 
+REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+NAMING = frozenset({"$id", "$schema", "id"})
+"""Keywords that may give a subschema a URI or a draft of its own."""
+
 _RECURSIVE = "#"  # stands for `$recursiveAnchor`; no anchor has this name
+_OLD = frozenset({"draft4", "draft6", "draft7"})
+_NAME_MAPS = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
+_NEW_HOLDERS = frozenset({"$defs", "contentSchema"})  # hold schemas since 2019-09, although they assert nothing
+_VALUES = frozenset({"const", "enum", "required", "type", "dependentRequired"})  # hold values, never schemas
 
 
 class DynamicScopeNeeded(Exception):
@@ -71,13 +79,13 @@ class Document:
 
     Args:
         root: the whole schema.
-        registry: schemas outside of it.
-        dialect: its dialect; by default, the one that its `$schema` names.
-        draft: the name of its draft, used if it has no known `$schema`.
-        base_uri: the URI that it comes from.
+        registry: schemas outside of the root.
+        dialect: the root's dialect; by default, the one that its `$schema` names.
+        draft: the name of the root's draft, used if it has no known `$schema`.
+        base_uri: the URI that the root comes from.
 
     Attributes:
-        is_dynamic: dynamic scopes are followed.
+        is_dynamic: whether dynamic scopes are followed.
     """
 
     def __init__(
@@ -93,13 +101,14 @@ class Document:
         self.root = root
         self.dialect = dialect or dialect_of(root, self.library.contents, draft=draft)
         self.is_dynamic = False
-        self._inner: dict[int, Resource] = {}  # resources in others, by the identity of their schemas
+        self._inner: dict[int, Resource] = {}  # resources inside others, by the identity of their schemas
         self._resources: dict[str, Resource] = {}  # by URI
-        self._plain: dict[Resource, Scope] = {}  # the scopes, unless dynamic scopes are followed
+        self._plain: dict[Resource, Scope] = {}  # by resource: its scope, where dynamic scopes are not followed
         self._anchors: dict[tuple[str, str], Subschema] = {}  # by URI and name
         self._dynamic: dict[str, list[str]] = {}  # names of dynamic anchors, by URI
-        self._ambiguous: dict[tuple[str, str], None] = {}  # anchors and URIs of several schemas
-        self._memo: dict[tuple[str, str, Scope], Subschema] = {}
+        # The pairs of URI and anchor that several schemas have; ("", URI) where several have the same URI.
+        self._ambiguous: dict[tuple[str, str], None] = {}
+        self._memo: dict[tuple[str, str, Scope], Subschema] = {}  # results of `resolve`
         uri = _own_uri(root, base_uri, self.dialect)
         self._root = Resource(base_uri if uri is None else uri, root, ROOT, self.dialect)
         self._is_scanned = False
@@ -163,6 +172,7 @@ class Document:
     # --- finding -----------------------------------------------------------------------------------------------------
 
     def _find(self, keyword: str, reference: str, location: Location, scope: Scope) -> Subschema:
+        """Compute what `resolve` returns."""
         failure = _Failure(keyword, reference, location)
         if keyword == "$recursiveRef" and reference != "#":
             raise SchemaError('$recursiveRef must be "#"', pointer=pointer(location), keyword=keyword)
@@ -171,11 +181,11 @@ class Document:
         if fragment and not fragment.startswith("/"):
             found = self._anchor(resource, fragment, scope, failure)
             if keyword == "$dynamicRef" and fragment in self._dynamic.get(resource.uri, ()):
-                found = self._dynamically(fragment, found, scope, failure)
+                found = self._dynamic_target(fragment, found, scope, failure)
         else:
             found = self._at(resource, fragment, scope, failure)
             if keyword == "$recursiveRef" and _is_recursive(resource):
-                found = self._dynamically(_RECURSIVE, found, scope, failure)
+                found = self._dynamic_target(_RECURSIVE, found, scope, failure)
         return self._checked(found, scope, failure)
 
     def _resource(self, reference: str, scope: Scope, failure: _Failure) -> tuple[Resource, str]:
@@ -200,7 +210,7 @@ class Document:
         if isinstance(contents, dict):
             dialect = dialect_within(contents, dialect, self.library.contents, pointer=pointer(location))
         own = _own_uri(contents, uri, dialect)
-        resource = self._resources.get(own or "") if own else None
+        resource = self._resources.get(own) if own else None
         if resource is None or resource.contents is not contents:
             resource = Resource(own or uri, contents, location, dialect)
             self._scan(resource)
@@ -208,6 +218,7 @@ class Document:
         return resource
 
     def _anchor(self, resource: Resource, name: str, scope: Scope, failure: _Failure) -> Subschema:
+        """Return the schema with an anchor."""
         self._scan_root()
         found = self._anchors.get((resource.uri, name))
         if found is None:
@@ -255,9 +266,9 @@ class Document:
                 plain = self._plain[resource] = Scope(resource, resource.dialect)
             return plain
         self._scan_root()
-        entered = _with(scope.entered, self._dynamic.get(resource.uri, ()), resource.uri)
+        entered = _with_anchors(scope.entered, self._dynamic.get(resource.uri, ()), resource.uri)
         if _is_recursive(resource):
-            entered = _with(entered, (_RECURSIVE,), resource.uri)
+            entered = _with_anchors(entered, (_RECURSIVE,), resource.uri)
         return Scope(resource, dialect or resource.dialect, entered, scope.left)
 
     def _leaving(self, scope: Scope) -> Scope:
@@ -265,14 +276,14 @@ class Document:
         if not self.is_dynamic:
             return scope
         resource = scope.resource
-        left = _with(scope.left, self._dynamic.get(resource.uri, ()), resource.uri)
+        left = _with_anchors(scope.left, self._dynamic.get(resource.uri, ()), resource.uri)
         if _is_recursive(resource):
-            left = _with(left, (_RECURSIVE,), resource.uri)
+            left = _with_anchors(left, (_RECURSIVE,), resource.uri)
         else:  # `jsonschema` looks back no further than to here
             left = tuple(pair for pair in left if pair[0] != _RECURSIVE)
         return Scope(resource, scope.dialect, scope.entered, left)
 
-    def _dynamically(self, name: str, found: Subschema, scope: Scope, failure: _Failure) -> Subschema:
+    def _dynamic_target(self, name: str, found: Subschema, scope: Scope, failure: _Failure) -> Subschema:
         """Return the schema that a dynamic reference names in a scope, given the one that it names by itself."""
         if not self.is_dynamic:
             raise DynamicScopeNeeded
@@ -295,6 +306,7 @@ class Document:
     # --- names -------------------------------------------------------------------------------------------------------
 
     def _scan_root(self) -> None:
+        """Scan the root when it is first needed: most schemas refer only to JSON pointers."""
         if not self._is_scanned:
             self._is_scanned = True
             self._scan(self._root)
@@ -324,12 +336,14 @@ class Document:
     def _register(
         self, schema: dict[str, Any], location: Location, resource: Resource, dialect: Dialect
     ) -> tuple[Resource, Dialect]:
+        """Record the resource that a schema begins, if any; return the resource and the dialect inside the schema."""
         inner, dialect = self._inside(schema, location, resource, dialect)
         if self._resources.setdefault(inner.uri, inner).contents != inner.contents:
             self._ambiguous["", inner.uri] = None
         return inner, dialect
 
     def _note_anchors(self, schema: dict[str, Any], location: Location, resource: Resource, dialect: Dialect) -> None:
+        """Record the anchors of one schema."""
         names = [schema.get("$anchor"), schema.get("$dynamicAnchor")] if dialect.name not in _OLD else []
         own = schema.get(dialect.id_keyword)
         if isinstance(own, str) and own.startswith("#") and (dialect.name in _OLD or not dialect.name):
@@ -346,7 +360,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """Makes the errors about one reference."""
+    """The errors about one reference: each method makes one, and the caller raises it."""
 
     keyword: str
     reference: str
@@ -376,6 +390,7 @@ def _own_uri(schema: Any, base: str, dialect: Dialect) -> str | None:
 
 
 def _is_recursive(resource: Resource) -> bool:
+    """Return whether a resource has a `$recursiveAnchor` that counts in its draft."""
     return (
         isinstance(resource.contents, dict)
         and resource.contents.get("$recursiveAnchor") is True
@@ -397,21 +412,14 @@ def _refers(schema: Any) -> bool:
     return False
 
 
-def _with(known: tuple[tuple[str, str], ...], names: Any, uri: str) -> tuple[tuple[str, str], ...]:
-    """Add anchors to a table, except those that it has."""
+def _with_anchors(known: tuple[tuple[str, str], ...], names: Any, uri: str) -> tuple[tuple[str, str], ...]:
+    """Add names of anchors, all with one URI, to a table of names and URIs. Names that it has keep their URIs."""
     missing = dict.fromkeys(names, uri) | dict(known)
     return known if len(missing) == len(known) else tuple(sorted(missing.items()))
 
 
 def _holds_schemas(keyword: str, dialect: Dialect) -> bool:
-    if keyword in _LOCATIONS:
+    """Return whether URIs and anchors are looked for below a keyword."""
+    if keyword in _NEW_HOLDERS:
         return dialect.name not in _OLD
     return keyword == "definitions" or (keyword in dialect.keywords and keyword not in _VALUES)
-
-
-REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
-NAMING = frozenset({"$id", "$schema", "id"})
-_OLD = frozenset({"draft4", "draft6", "draft7"})
-_NAME_MAPS = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
-_LOCATIONS = frozenset({"$defs", "contentSchema"})
-_VALUES = frozenset({"const", "enum", "required", "type", "dependentRequired"})

@@ -1,8 +1,8 @@
-"""`lenient=True`: unsupported keywords are dropped, with a warning.
+"""The rules of `lenient=True`, which drops unsupported keywords with a warning.
 
-Shapes then are too wide, never too narrow. A dropped keyword accepts more values, and it must do so under a complement
-too: the values that the schema refuses are not known, so its complement becomes every value. For this, the nodes whose
-shapes are not exact are remembered.
+The shapes of a lenient reading may be too wide, never too narrow. A schema without one of its keywords accepts more
+values, so its complement would accept fewer: too few. Therefore the complement of such a shape becomes every value, and
+the nodes whose shapes are not exact are remembered.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from structgen.schema.reading.keywords import SchemaWarning
 
 __all__ = ["Widening", "without_limits"]
 
-_WITH = {
+_DROPPED_WITH = {
     "contains": ("minContains", "maxContains"),
     "items": ("additionalItems",),
     "patternProperties": ("additionalProperties",),
@@ -38,20 +38,20 @@ class Widening:
     """Drops unsupported keywords, if that is allowed.
 
     Args:
-        is_allowed: keywords may be dropped; else every `UnsupportedSchemaError` is raised again.
+        is_allowed: whether keywords may be dropped; if not, every `UnsupportedSchemaError` goes on to the caller.
 
     Attributes:
-        is_used: something was dropped in the shape under way.
+        is_used: whether a keyword was dropped in the shape that is being made.
     """
 
     def __init__(self, *, is_allowed: bool) -> None:
         self.is_used = False
         self._is_allowed = is_allowed
         self._inexact: set[Node] = set()
-        self._said: set[tuple[str, str]] = set()
+        self._warned: set[tuple[str, str]] = set()  # pointers and keywords
 
     def recall(self, node: Node) -> None:
-        """Note that the shape under way uses the known shape of a node."""
+        """Note that the shape that is being made uses the shape of a node, which was made before."""
         if node in self._inexact:
             self.is_used = True
 
@@ -65,7 +65,7 @@ class Widening:
         return found
 
     def or_everything(self, make: Callable[[], Shape]) -> Shape:
-        """Make a shape; return every value if it is unsupported."""
+        """Make a shape; return the shape of every value if that meets an unsupported keyword."""
         try:
             return make()
         except UnsupportedSchemaError as error:
@@ -82,14 +82,20 @@ class Widening:
         return found
 
     def base(self, make: Callable[[dict[str, Any]], Shape], known: dict[str, Any]) -> Shape:
-        """Make the shape of keywords about single types, without the unsupported ones."""
+        """Make the shape of the keywords about single types, after dropping those that are unsupported.
+
+        Args:
+            make: makes the shape of some keywords.
+            known: the keywords, with their values.
+        """
         while True:
             try:
                 return make(known)
             except UnsupportedSchemaError as error:
                 self.drop(error)
-                keyword = error.keyword if error.keyword in known else "format"  # a type's keyword, kept under `format`
-                dropped = (keyword, *_WITH.get(keyword, ()))
+                # A keyword of a single type that has no entry of its own is stored as a `format`.
+                keyword = error.keyword if error.keyword in known else "format"
+                dropped = (keyword, *_DROPPED_WITH.get(keyword, ()))
                 if keyword not in known:
                     return EVERYTHING
                 known = {key: value for key, value in known.items() if key not in dropped}
@@ -103,13 +109,16 @@ class Widening:
         if not self._is_allowed:
             raise error
         self.is_used = True
-        if (error.pointer, error.keyword) not in self._said:
-            self._said.add((error.pointer, error.keyword))
+        if (error.pointer, error.keyword) not in self._warned:
+            self._warned.add((error.pointer, error.keyword))
             warnings.warn(f"{error.keyword} is dropped: {error}", SchemaWarning, stacklevel=2)
 
 
 def without_limits(shape: Shape, keyword: str) -> Shape:
-    """Return a shape with every value of the types that a keyword is about."""
+    """Return a shape without its conditions on the types that a keyword is about.
+
+    Where that changes nothing, it is not known which condition to drop. The result then is every value.
+    """
     wider = shape
     if keyword in _OF_NUMBERS and shape.numbers:
         wider = replace(shape, numbers=ALL_NUMBERS)

@@ -42,7 +42,7 @@ _MAX_BEGINNINGS = 10_000  # beginnings of keys whose completions are kept
 _NOTHING_REFUSED: tuple[Spelling, ...] = ()
 
 _AfterKey = tuple[int, ShortState, tuple[str, ...]]
-"""After a key of a class: the class's index, the state before the key, and keys that are refused besides those seen."""
+"""The `then` of a captured key: the index of its class, the state before it, and refused keys besides those seen."""
 
 
 def _used_keys(then: _AfterKey) -> frozenset[str]:
@@ -58,9 +58,14 @@ class ObjectRules:
     a number, what follows a key of the class with that number, or one with the values of that number
     (`ObjectStates.values_of`).
 
-    Attributes:
+    Args:
+        lazy: the rules of the whole schema, which these belong to.
         part: the set.
-        states: its states.
+        number: the number of the set among those of the schema.
+
+    Attributes:
+        part: see above.
+        states: the states of the set.
         classes: the classes of keys that the schema does not name.
     """
 
@@ -71,9 +76,9 @@ class ObjectRules:
         self._layout = lazy.layout
         self.states = ObjectStates(lazy, part)
         self.classes = self.states.classes
-        self._sorted_names: tuple[tuple[str, ...], ...] | None = None
-        self._names_begun: dict[tuple[int, bytes], tuple[Spelling, ...]] = {}
-        self._keys: dict[int, Regex] = {}
+        self._sorted_names: tuple[tuple[str, ...], ...] | None = None  # results of `_names_in`
+        self._names_begun: dict[tuple[int, bytes], tuple[Spelling, ...]] = {}  # by class and beginning: completions
+        self._keys: dict[int, Regex] = {}  # by property: the terminal of its key
         self._notation = lazy.notation
         self._first_keys = tuple([lazy.notation.keys(found.keys, []) for found in self.classes])
 
@@ -115,7 +120,12 @@ class ObjectRules:
         return found
 
     def _forced(self, lead: str, short_state: ShortState) -> Sequence[Symbol]:
-        """Return adjacent required properties in one body, and what follows them."""
+        """Return one body with adjacent required properties, and with what follows them.
+
+        Args:
+            lead: the punctuation before the first key: "{", "," or "".
+            short_state: the state before the first of them.
+        """
         states = self.states
         body: list[Symbol] = []
         start = index = index_of(short_state)
@@ -144,11 +154,9 @@ class ObjectRules:
         size = len(states.properties)
         found: list[Sequence[Symbol]] = []
         if not states.any_order and index_of(short_state) < size:
-            return (
-                self._optional_bodies(index_of(short_state))
-                if states.is_free(short_state)
-                else self._next_property_bodies(short_state)
-            )
+            if states.is_free(short_state):
+                return self._optional_bodies(index_of(short_state))
+            return self._next_property_bodies(short_state)
         if states.any_order:
             state = whole(short_state)
             for index in range(size):
@@ -204,23 +212,23 @@ class ObjectRules:
     def _class_bodies(self, index: int, short_state: ShortState) -> list[Sequence[Symbol]]:
         """Return pairs whose keys are in a class, so have no property."""
         states = self.states
-        found = self.classes[index]
+        key_class = self.classes[index]
         if states.is_free(short_state) and self._lazy.captures:
-            seen = seen_of(short_state)
-            return [self._captured_key(index, short_state, ())] if found.is_endless or found.left(seen) > 0 else []
+            is_any_left = key_class.is_endless or key_class.left(seen_of(short_state)) > 0
+            return [self._captured_key(index, short_state, ())] if is_any_left else []
         state = whole(short_state)
         out: list[Sequence[Symbol]] = []
-        expected = states.open_keys(found, state)
+        expected = states.open_keys(key_class, state)  # these keys might tell it from an excluded object
         for key in expected:
             regex = self._layout.key(key)
             out += [
                 (regex, *self._rest(pair))
-                for pair in states.pairs_of_class(found, state, key)
+                for pair in states.pairs_of_class(key_class, state, key)
                 if states.is_alive_after(pair)
             ]
-        if not found.is_endless and found.left(state.seen) <= len(expected):
+        if not key_class.is_endless and key_class.left(state.seen) <= len(expected):
             return out
-        if not states.any_is_alive_after(states.pairs_of_class(found, state, None)):
+        if not states.any_is_alive_after(states.pairs_of_class(key_class, state, None)):
             return out
         if not self._lazy.captures:
             return [*out, *self._repeatable(index, state)]
@@ -230,14 +238,14 @@ class ObjectRules:
     def _captured_key(self, index: int, before: ShortState, used: tuple[str, ...]) -> Sequence[Symbol]:
         """Return the capture of an additional key: neither declared, nor already written, nor in `used`."""
         then = (self._number, (index, before, used))
-        found = self.classes[index]
-        is_endless = found.is_endless and not found.is_mixed
+        key_class = self.classes[index]
+        is_endless = key_class.is_endless and not key_class.is_mixed
         return (Capture(self._first_keys[index], then, is_endless, refuses=True),)
 
     def _repeatable(self, index: int, state: ObjectState) -> list[Sequence[Symbol]]:
-        """Return the pairs of a class where nothing can be captured, so that a key may come twice.
+        """Return the pairs of a class for a target that cannot capture, such as an export. There a key may come twice.
 
-        The two are then one key, with the last value.
+        Readers of JSON then take the last of the two values.
         """
         states = self.states
         if states.low - state.written > 1 and states.counts:
@@ -262,8 +270,8 @@ class ObjectRules:
         state = whole(before)
         if key in state.seen or key in used or key in self.states.names:
             return None
-        found = self.classes[index]
-        if found.is_mixed:
+        key_class = self.classes[index]
+        if key_class.is_mixed:
             index = self.states.values_of(key)
         return index, ObjectState(state.progress, state.written, state.given, state.seen | {key}, state.avoid)
 

@@ -1,4 +1,7 @@
-"""The rules of a call's arguments in any notation, JSON included, without some texts in their strings."""
+"""The rules of a call's arguments in any notation, JSON included. Given texts are kept out of their strings.
+
+In the format of Kimi K3, for example, `<|close|>` ends an argument. So no string of the arguments may hold it.
+"""
 
 from __future__ import annotations
 
@@ -56,16 +59,16 @@ def parameter_rules(
     tables = json_schema_to_rules(
         source.json_schema, source.options, limits=limits, deadline=deadline, narrowed=narrowed
     )
-    return tables if narrowed is None or not excludes else with_terminals(tables, narrowed)
+    return with_terminals(tables, narrowed) if excludes and narrowed is not None else tables
 
 
 class _Without:
-    """Removes texts that hold one of some others from terminals.
+    """Narrows a terminal to the texts that hold none of the excluded texts.
 
     Args:
-        excludes: the others.
+        excludes: the excluded texts.
         limits: bounds on automata.
-        narrowed: is applied first.
+        narrowed: another narrowing, applied before this one.
     """
 
     def __init__(self, excludes: Sequence[str], limits: Limits, narrowed: Narrowed | None) -> None:
@@ -73,6 +76,7 @@ class _Without:
         self._holding = rx.sequence(rx.ANY_BYTES, found, rx.ANY_BYTES)
         self._limits = limits
         self._narrowed = narrowed
+        # By identity of the regex. The pair keeps the regex alive, so that no other object gets its identity.
         self._known: dict[int, tuple[rx.Regex, rx.Regex]] = {}
 
     def __call__(self, regex: rx.Regex) -> rx.Regex:

@@ -5,8 +5,9 @@ With Llama 3's tokenizer, after the token `is` (285):
     TokenizerState(branches=(Branch(scanner_state=10, word=0),), partial=0, token=285, added=frozenset(), tail="")
 
 The next token either joins the pre-token (`land` may, `le` may not: a merge would join it with `is`), or it begins
-another one (` land`). The cuts are not always known yet: after `is` and two spaces, whether the second space belongs
-to the next pre-token depends on what follows. So a state of the scanner is a set of guesses about the cuts.
+another one (` land`). The cuts between pre-tokens are not always known yet: after `is` and two spaces, whether the
+second space belongs to the next pre-token depends on what follows. So a state of the scanner is a set of guesses about
+the cuts. They can differ in where the current pre-token begins, and so in its tokens.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ NO_TOKEN = -1
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Guesses about the cuts so far in which the current pre-token consists of the same tokens, as far as that matters.
+    """The guesses about the cuts that have the same `word`.
 
     Attributes:
         scanner_state: the state of the `Scanner`: the guesses.
@@ -36,11 +37,11 @@ class TokenizerState:
     """The tokens so far, as far as they matter for those to come.
 
     Attributes:
-        branches: the guesses about the cuts that fit the tokens; at least one branch, with different words.
+        branches: the guesses about the cuts that fit the tokens, grouped by word; at least one branch.
         partial: the scanner's number of the character that the last token leaves unfinished; 0 for none.
         token: the last token; NO_TOKEN at the beginning of a text, and after an added token.
         added: the added tokens that the text is in the middle of, as nodes of `AddedTokens`.
-        tail: the last characters, as far as a normalizer may compose them with those to come; else empty.
+        tail: the last characters that a normalizer might still compose with the next ones; "" if there are none.
     """
 
     branches: tuple[Branch, ...]

@@ -24,11 +24,11 @@ from structgen.tokenization.unspellable.narrowed_terminals import Spellable
 __all__ = ["Spelling"]
 
 ASCII = "".join(map(chr, range(128)))
-_HINT = "tokenization='any' writes it by what tokens there are"
+_HINT = "tokenization='any' writes it with any tokens that spell it"
 
 
 class Spelling:
-    """The checks of one tokenizer, before anything is generated.
+    """Checks whether one tokenizer can spell texts, before anything is generated.
 
     Args:
         parts: the parts of the tokenizer.
@@ -40,7 +40,7 @@ class Spelling:
         self._parts = parts
         self._vocabulary = vocabulary
         self._added = added
-        self._kept_characters: dict[str, bool] = {}
+        self._kept_characters: dict[str, bool] = {}  # results of `_keeps_character`
 
     @cached_property
     def spellable(self) -> Spellable:
@@ -56,6 +56,7 @@ class Spelling:
 
     @cached_property
     def _single_bytes(self) -> frozenset[int]:
+        """The bytes that are tokens by themselves."""
         return frozenset(text[0] for text in self._vocabulary.spellings if len(text) == 1)
 
     @cached_property
@@ -63,8 +64,12 @@ class Spelling:
         """The splits of what a normalizer replaces wherever it stands, without looking at the text around."""
         return [split for split in self._parts.replacing if not split.program.looks]
 
-    def _is_left(self, text: str) -> bool:
-        """Return whether nothing in a text is replaced or removed."""
+    def _replaces_nothing(self, text: str) -> bool:
+        """Return whether the normalizer replaces and removes nothing in a text.
+
+        Each splitter is run with all its guesses about where it cuts. If no guess is left at the end, it would have
+        replaced a part of the text.
+        """
         rows = list(self._parts.memberships(text))
         for split in self._replacing:
             guesses = {opened((split,))}
@@ -83,7 +88,7 @@ class Spelling:
             are_lines: whether values stand in lines of their own.
 
         Raises:
-            VocabularyError: it cannot.
+            VocabularyError: the white space cannot be spelled.
         """
         if whitespace == "single" and not self._keeps(" "):
             raise VocabularyError(
@@ -96,7 +101,8 @@ class Spelling:
         """Make sure that texts can be spelled.
 
         Raises:
-            VocabularyError: one holds an added token's text, or what the tokenizer changes or has no tokens for.
+            VocabularyError: a text holds the text of an added token, or a part that the tokenizer changes or that no
+                tokens spell.
         """
         for text in texts:
             if (self._unspelled is not None and self._unspelled.search(text)) or not self._keeps(text):
@@ -106,7 +112,7 @@ class Spelling:
         """Make sure that each language has a text that can be spelled, as far as `Spellable` knows.
 
         Raises:
-            VocabularyError: one has none.
+            VocabularyError: a language has no such text.
         """
         for language in languages:
             narrowed = self.spellable.terminal(language.regex)
@@ -116,7 +122,7 @@ class Spelling:
 
     def _keeps(self, text: str) -> bool:
         """Return whether the tokenizer has tokens for a text, and changes nothing in it."""
-        if not all(map(self._keeps_character, text)) or (self._replacing and not self._is_left(text)):
+        if not all(map(self._keeps_character, text)) or (self._replacing and not self._replaces_nothing(text)):
             return False
         is_normal = self._parts.is_normal
         return is_normal is None or text.isascii() or is_normal(text)
@@ -128,12 +134,12 @@ class Spelling:
         return frozenset("".join(text for text in spelled if not self._keeps(text)))
 
     def _may_keep(self, text: str) -> bool:
-        """Return the same for a text that may be part of an added token's text."""
+        """Return whether `_keeps` holds for a text, or the text may be part of an added token."""
         return not self._in_added.isdisjoint(text) or self._keeps(text)
 
     def _keeps_character(self, character: str) -> bool:
         known = self._kept_characters.get(character)
-        if known is None:  # asks for all of ASCII at once: asking takes time
+        if known is None:  # all of ASCII at once, because each call of `memberships` is slow
             characters = ASCII if character.isascii() else character
             for each, members in zip(characters, self._parts.memberships(characters), strict=True):
                 data = each.encode(errors="ignore")
@@ -144,13 +150,18 @@ class Spelling:
         return known
 
     def _keeps_bytes(self, data: bytes) -> bool:
-        """Return whether no split after ByteLevel removes one of some bytes."""
+        """Return whether the splits that come after ByteLevel remove none of the bytes."""
         byte_splits = self._parts.byte_splits
         return byte_splits is None or not any(_removes(byte_splits.splits, byte_splits.members[byte]) for byte in data)
 
 
 def _removes(splits: Iterable[Split], members: Sequence[bool]) -> bool:
-    """Return whether a pre-tokenizer removes a character wherever it stands."""
+    """Return whether a pre-tokenizer removes a character wherever it stands.
+
+    Args:
+        splits: the splits of the pre-tokenizer.
+        members: for each class of the splits, whether the character is in it.
+    """
     return any(
         (split.behavior == "gaps_removed" and not any(members[split.first_leaf :][: len(split.program.leaves)]))
         or (split.behavior == "removed" and not split.program.looks and not _may_stay(split, members))
@@ -159,5 +170,5 @@ def _removes(splits: Iterable[Split], members: Sequence[bool]) -> bool:
 
 
 def _may_stay(split: Split, members: Sequence[bool]) -> bool:
-    """Return whether a text may begin with a character."""
+    """Return whether a text that a split keeps may begin with a character."""
     return any(True for _ in options((split,), opened((split,)), members))

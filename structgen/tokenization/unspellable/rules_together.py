@@ -98,7 +98,7 @@ def _made_up_by_rules(texts: set[bytes]) -> VocabularyError:
     shown = ", ".join(map(repr, named[:MAX_NAMED])) + ", …" * (len(named) > MAX_NAMED)
     return VocabularyError(
         f"the tokenizer cannot spell {shown}, which rules of the grammar make up together",
-        hint="tokenization='any' writes it by what tokens there are",
+        hint="tokenization='any' writes it with any tokens that spell it",
     )
 
 

@@ -48,7 +48,7 @@ def test_the_kernel_and_numpy_agree_on_every_bit_pattern(mask, width, kind):
     """Random bit patterns include numbers, infinities and NaN; each is left as it was, or becomes minus infinity."""
     patterns = np.random.default_rng(width).integers(0, np.iinfo(kind.dtype).max, (len(mask), width), kind.dtype, True)
     by_kernel, by_numpy = patterns.copy(), patterns.copy()
-    fill_refused(by_kernel, mask, kind.keep, kind.infinity)
+    fill_refused(by_kernel, mask, kind.lanes, kind.infinity)
     bitmask._fill_by_numpy(by_numpy, mask, kind)
     keeps = [[allowed(mask, row, token_id) for token_id in range(width)] for row in range(len(mask))]
     np.testing.assert_array_equal(by_kernel, np.where(keeps, patterns, kind.infinity))
