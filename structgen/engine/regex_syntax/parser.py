@@ -445,7 +445,7 @@ class _Parser:
             reader.fail("ECMA-262 has no flags for all of a pattern", begin, hint="(?i:...) sets them for a part")
         whole = self._groups[0]
         if self._dialect != "rust" and (len(self._groups) > 1 or whole.items or whole.done or not value):
-            reader.fail("flags of a whole pattern must be at its beginning", begin, hint="(?i:...) sets them for a part")
+            reader.fail("flags of the whole pattern belong at its start", begin, hint="(?i:...) sets them for a part")
         self._groups[-1].flags = flags
         return False
 
