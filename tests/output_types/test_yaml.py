@@ -183,7 +183,9 @@ def test_the_command_checks_yaml(tmp_path, monkeypatch, capsys):
     (tmp_path / "right.yaml").write_text("a: 1\n")
     (tmp_path / "wrong.yaml").write_text("a: x\n")
     assert main(["check", "--format", "yaml", "--schema", "schema.json", "right.yaml", "wrong.yaml"]) == 1
-    assert capsys.readouterr().out.startswith("wrong.yaml:1:4: unexpected")
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first == 'wrong.yaml: a: "x" is not an integer'
+    assert second.startswith("wrong.yaml:1:4: unexpected")
 
 
 # --- with a model ----------------------------------------------------------------------------------------------------

@@ -390,7 +390,7 @@ REFUSED = [
     ("python", "a++", "possessive", 3),
     ("python", "a**", "quantifier follows", 3),
     ("python", "a*??", "quantifier follows", 4),
-    ("python", "a(?i)", "begin", 2),
+    ("python", "a(?i)", "start", 2),
     ("python", "(?>a)", "atomic", 1),
     ("python", "(?P=x)", "back-reference", 1),
     ("python", "(?(1)a|b)", "condition", 1),
