@@ -107,12 +107,12 @@ def _no_progress_bars() -> Iterator[None]:
     from transformers.utils import logging
 
     had_bars = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
         if had_bars:
-            logging.enable_progress_bar()
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _copy_of(original: Path) -> Path | None:
