@@ -42,6 +42,8 @@ __all__ = ["Deadline", "count_bytes", "look", "spend"]
 
 UNITS_BETWEEN_LOOKS = 2_000
 NOT_STARTED = 0.0  # in place of the end of a deadline that starts at the first look at the clock
+OVER = -1.0  # in place of an end that has passed
+UNBOUNDED_SECONDS = 1e9  # of work that another thread may end with `Deadline.expire`
 LONG_WORK_SECONDS = 0.01  # after so long, work rests while passes of a model run
 SECONDS_BETWEEN_TURNS = 0.001  # that long work works between two rests, at least
 SECONDS_BETWEEN_READINGS = 0.01  # of the resident memory: reading it releases the lock for a moment; see `pause`
@@ -100,11 +102,11 @@ def look() -> None:
     if size > BYTES_BETWEEN_READINGS:
         _new_bytes = 0
     if deadline is not None:
+        if has_passes:
+            deadline.rest()
         deadline.check_chain()
         if size > BYTES_BETWEEN_READINGS:
             deadline.count(size)
-        if has_passes:
-            deadline.rest()
 
 
 def _recent_resident_bytes(default: int) -> int:
@@ -179,6 +181,14 @@ class Deadline:
             _running[self._thread] = self._outer  # None stays as a value: the next deadline comes soon
             self._outer = None
 
+    def expire(self) -> None:
+        """End the time now. Another thread may call it."""
+        self._end = OVER
+
+    def restart(self) -> None:
+        """Give the work its whole time again, from the next look at the clock on."""
+        self._end = NOT_STARTED
+
     def check(self) -> None:
         """Raise an error if the time is over, or that of the thread's running deadline.
 
@@ -209,14 +219,22 @@ class Deadline:
         """Sleep for a moment, if the work has taken long. The time does not count."""
         global _last_turn
         now = time.monotonic()
-        if now < self._end - self._seconds + LONG_WORK_SECONDS or now < _last_turn + SECONDS_BETWEEN_TURNS:
+        if now - self._began() < LONG_WORK_SECONDS or now - _last_turn < SECONDS_BETWEEN_TURNS:
             return
         seconds = rest()
         deadline: Deadline | None = self
         while deadline is not None:
-            deadline._end += seconds
+            if deadline._end > NOT_STARTED:
+                deadline._end += seconds
             deadline = deadline._outer
         _last_turn = time.monotonic()
+
+    def _began(self) -> float:
+        """Return when the work of the outermost deadline began; times of rest do not count."""
+        outermost = self
+        while outermost._outer is not None:
+            outermost = outermost._outer
+        return outermost._end - outermost._seconds if outermost._end > NOT_STARTED else time.monotonic()
 
     def count(self, size: int) -> None:
         """Count memory against this budget and those outside of it.
