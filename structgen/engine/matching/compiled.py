@@ -369,13 +369,15 @@ class CompiledGrammar:
     def end_turn(self) -> None:
         """End the time, and release the lock."""
         self._deadline.end()
-        self._can_move = self._is_awaited = False
+        if self._can_move:
+            self._can_move = False
+            self.lock.guest = None  # so that it does not keep the grammar
         self._release()
 
     def let_move(self) -> None:
         """Say that the rest of the turn may end early, with the error that `move_after` handles."""
         if self.may_move and not self.has_moved:
-            self._can_move = True
+            self._can_move, self._is_awaited = True, False
             self.lock.guest = self
 
     def expire(self) -> None:
@@ -394,6 +396,7 @@ class CompiledGrammar:
             error: the error that has ended the work, of any limit.
         """
         self._can_move = False
+        self.lock.guest = None
         if not self._is_awaited or error.limit not in MOVABLE_LIMITS:
             return False
         self._move()
@@ -401,7 +404,7 @@ class CompiledGrammar:
 
     def _move(self) -> None:
         """Begin anew in tables of its own."""
-        self._can_move = self._is_awaited = False
+        self._is_awaited = False
         before, turns = self.lock, self._deadline._depth
         self._use(SharedState())
         self.has_moved = True

@@ -28,8 +28,8 @@ class TableLock:
     """A lock that one thread may take several times.
 
     Attributes:
-        guest: the holder that can be asked to leave; None if none can. A guest that has given the lock back may stay
-            here: it ignores what it is asked.
+        guest: the holder that can be asked to leave; None if none can. It ignores what it is asked once it has given
+            the lock back.
     """
 
     __slots__ = ("__weakref__", "acquire", "guest", "release")
