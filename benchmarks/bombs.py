@@ -1,4 +1,4 @@
-"""How long do good requests wait for a bad one? Sends requests to a server, alone and beside a request made to exhaust it.
+"""How long do good requests wait for a bad one? Sends requests to a server, alone and beside one made to exhaust it.
 
     python benchmarks/bombs.py [--requests 8]
 
@@ -84,7 +84,7 @@ async def measured(app: Any, numbers: range, bomb: str | None) -> list[tuple[flo
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--requests", type=int, default=8, help="good requests of each line")
+    parser.add_argument("--requests", type=int, default=8, help="good requests for each row")
     options = parser.parse_args()
     from structgen.serving.app import ServerOptions, make_app
 
