@@ -178,12 +178,13 @@ def estimated_bytes(compiled: CompiledGrammar) -> int:
     """Estimate the memory of a compiled grammar as it is now.
 
     The tables that all grammars of a vocabulary share do not count: they are kept anyway. Worn tables, which no new
-    grammar shares, are kept only by the grammars that use them: they count, for each of these.
+    grammar shares, are kept only by the grammars that use them: they count, for each of these. So do the tables of a
+    grammar that has moved.
     """
     sets = compiled.sets
     in_use = SYMBOL_BYTES * sets.rules.size + SET_BYTES * sets.set_count + STEP_BYTES * len(sets.step_targets)
     texts = UNIT_BYTES * compiled.tables.text_units
-    worn = compiled.shared.bytes_used if compiled.shared.is_worn else 0
+    worn = compiled.shared.bytes_used if compiled.shared.is_worn or compiled.has_moved else 0
     return GRAMMAR_BYTES + _schema_bytes(compiled.tables) + texts + in_use + worn
 
 

@@ -29,7 +29,7 @@ from structgen.engine.deadlines import Deadline
 from structgen.engine.fork_safety import call_in_forked
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.grammar.tables import GrammarTables
-from structgen.engine.matching.compiled import CompiledGrammar, SharedState
+from structgen.engine.matching.compiled import CompiledGrammar, Held, SharedState
 from structgen.engine.memory import release_free_memory
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
 from structgen.errors import GrammarError, LimitExceededError, StructgenError, UnsatisfiableSchemaError, VocabularyError
@@ -315,9 +315,9 @@ def _compiled(
 
     def make() -> CompiledGrammar:
         tables, written = _tables(prepared, original or prepared, vocabulary, limits, spellable)
-        made = CompiledGrammar(written, vocabulary, eager=prepared.eager, limits=limits)
+        made = CompiledGrammar(written, vocabulary, eager=prepared.eager, limits=limits, may_move=spellable is None)
         if eager_automata:
-            with made.lock:
+            with Held(made):
                 build_automata(made.shared.automata, written.terminals, Deadline(limits.compile_seconds))
         if begins_with_bracket(tables):
             made.prepare()

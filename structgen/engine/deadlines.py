@@ -11,8 +11,9 @@ as an argument. Each loop that can grow calls `spend` with the number of its ste
 
 Deadlines nest: the outer ones are checked as well, so an inner one cannot extend them.
 
-A compiled loop keeps Python's interpreter lock, so other threads would wait until it ends. `spend` lets them run every
-few milliseconds.
+A compiled loop keeps Python's interpreter lock, so other threads would wait until it ends. Each look at the clock lets
+them run (`structgen.engine.turns`). While passes of a model run, work that has taken long sleeps at some of the looks;
+that time does not count.
 
 A unit is one step of a loop, of about a microsecond. `spend` raises where a bound on sizes may raise as well: between
 two steps, when every table holds whole entries only.
@@ -33,14 +34,19 @@ import time
 from threading import get_ident
 from types import TracebackType
 
-from structgen.engine.memory import pause, resident_bytes
+from structgen.engine.memory import resident_bytes
+from structgen.engine.turns import pause, rest
 from structgen.errors import LimitExceededError
 
 __all__ = ["Deadline", "count_bytes", "look", "spend"]
 
 UNITS_BETWEEN_LOOKS = 2_000
 NOT_STARTED = 0.0  # in place of the end of a deadline that starts at the first look at the clock
-SECONDS_BETWEEN_TURNS = 0.005  # a thread that waits for the interpreter lock asks for it after so long
+OVER = -1.0  # in place of an end that has passed
+UNBOUNDED_SECONDS = 1e9  # of work that another thread may end with `Deadline.expire`
+LONG_WORK_SECONDS = 0.01  # after so long, work rests while passes of a model run
+SECONDS_BETWEEN_TURNS = 0.001  # that long work works between two rests, at least
+SECONDS_BETWEEN_READINGS = 0.01  # of the resident memory: reading it releases the lock for a moment; see `pause`
 UNIT_BYTES = 128  # memory that one step takes at most; tests/compilation/test_memory.py measures it
 BYTES_BETWEEN_READINGS = 1 << 20  # of the resident memory: reading it takes some microseconds
 SMALL_PART = 8  # calls that stay below this part of their budget never read the resident memory
@@ -48,7 +54,9 @@ UNKNOWN = -1
 
 _running: dict[int, Deadline | None] = {}  # by thread: its innermost deadline
 _units_left = UNITS_BETWEEN_LOOKS  # of all threads together: it only decides when the clock is looked at
-_last_turn = 0.0  # when other threads could run last
+_last_turn = 0.0  # when long work rested last, in any thread
+_last_reading = 0.0  # when the resident memory was read last
+_last_resident = UNKNOWN  # what was read then
 _new_bytes = 0  # counted since they were last added to the count of a deadline
 
 
@@ -85,21 +93,34 @@ def look() -> None:
     Raises:
         LimitExceededError: the deadline has passed, or its memory budget.
     """
-    global _units_left, _last_turn, _new_bytes
+    global _units_left, _new_bytes
     _new_bytes += (UNITS_BETWEEN_LOOKS - _units_left) * UNIT_BYTES
     _units_left = UNITS_BETWEEN_LOOKS
-    now = time.monotonic()
-    if now - _last_turn > SECONDS_BETWEEN_TURNS:
-        pause()
-        _last_turn = now
+    has_passes = pause()
     deadline = _running.get(get_ident())
     size = _new_bytes
     if size > BYTES_BETWEEN_READINGS:
         _new_bytes = 0
     if deadline is not None:
+        if has_passes:
+            deadline.rest()
         deadline.check_chain()
         if size > BYTES_BETWEEN_READINGS:
             deadline.count(size)
+
+
+def _recent_resident_bytes(default: int) -> int:
+    """Return the resident memory of the process, as it was at most SECONDS_BETWEEN_READINGS ago.
+
+    Args:
+        default: returned where the system does not tell it.
+    """
+    global _last_reading, _last_resident
+    now = time.monotonic()
+    if now > _last_reading + SECONDS_BETWEEN_READINGS:
+        _last_reading = now
+        _last_resident = resident_bytes(UNKNOWN)
+    return default if _last_resident == UNKNOWN else _last_resident
 
 
 class Deadline:
@@ -160,6 +181,14 @@ class Deadline:
             _running[self._thread] = self._outer  # None stays as a value: the next deadline comes soon
             self._outer = None
 
+    def expire(self) -> None:
+        """End the time now. Another thread may call it."""
+        self._end = OVER
+
+    def restart(self) -> None:
+        """Give the work its whole time again, from the next look at the clock on."""
+        self._end = NOT_STARTED
+
     def check(self) -> None:
         """Raise an error if the time is over, or that of the thread's running deadline.
 
@@ -186,6 +215,27 @@ class Deadline:
         if outer is not None:
             outer.check_chain()
 
+    def rest(self) -> None:
+        """Sleep for a moment, if the work has taken long. The time does not count."""
+        global _last_turn
+        now = time.monotonic()
+        if now - self._began() < LONG_WORK_SECONDS or now - _last_turn < SECONDS_BETWEEN_TURNS:
+            return
+        seconds = rest()
+        deadline: Deadline | None = self
+        while deadline is not None:
+            if deadline._end > NOT_STARTED:
+                deadline._end += seconds
+            deadline = deadline._outer
+        _last_turn = time.monotonic()
+
+    def _began(self) -> float:
+        """Return when the work of the outermost deadline began; times of rest do not count."""
+        outermost = self
+        while outermost._outer is not None:
+            outermost = outermost._outer
+        return outermost._end - outermost._seconds if outermost._end > NOT_STARTED else time.monotonic()
+
     def count(self, size: int) -> None:
         """Count memory against this budget and those outside of it.
 
@@ -201,7 +251,7 @@ class Deadline:
                 self._resident_before = resident_bytes(self.counted_bytes)
             elif (
                 self.counted_bytes > self._memory_bytes
-                and resident_bytes(self.counted_bytes) - self._resident_before > self._memory_bytes
+                and _recent_resident_bytes(self.counted_bytes) - self._resident_before > self._memory_bytes
             ):
                 self.counted_bytes = 0  # the tables are begun anew after the error, which needs memory too
                 raise LimitExceededError("memory_bytes", self._memory_bytes)

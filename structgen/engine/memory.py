@@ -1,29 +1,16 @@
-"""Calls to the system: the resident memory of this process, returning free memory, and letting other threads run."""
+"""Calls to the system: the resident memory of this process, and returning free memory."""
 
 from __future__ import annotations
 
 import ctypes
 import os
-import select
 import sys
-import time
 from contextlib import suppress
 
-__all__ = ["pause", "release_free_memory", "resident_bytes"]
+__all__ = ["release_free_memory", "resident_bytes"]
 
 _STATM = "/proc/self/statm"  # sizes in pages: virtual, resident, …
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
-
-
-def pause() -> None:
-    """Let other threads run, and handle signals such as Ctrl-C.
-
-    Python handles signals where a function that is not compiled begins. So this module is never compiled.
-    """
-    if sys.platform == "win32":
-        time.sleep(0)
-    else:
-        select.select((), (), (), 0)  # releases the interpreter lock, as `sleep` does, in 1 µs instead of 55
 
 
 def resident_bytes(default: int) -> int:

@@ -24,6 +24,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from structgen.engine.turns import Passes
 from structgen.errors import GenerationError, QueueFullError
 from structgen.generation.batches import NewSession, session_batch_of
 from structgen.generation.runs import in_thread
@@ -145,6 +146,7 @@ class Scheduler:
         self._submitted = 0
         self._is_closed = False
         self._thread: threading.Thread | None = None
+        self._passes = Passes()
 
     @property
     def rows(self) -> int:
@@ -289,6 +291,7 @@ class Scheduler:
                     seat.asked = None
                 idle = [seat.last for seat in self._seats if seat.has_row and seat not in group and seat.last]
                 self._first_asked = min((seat.asked_at for seat in self._seats if seat.asked), default=0.0)
+            self._passes.begin()
             answers = self._pass([(session, ids, keep) for _, session, ids, keep in asked], idle)
             with self._changed:
                 for (seat, *_), answer in zip(asked, answers):
@@ -301,6 +304,7 @@ class Scheduler:
             self._admit()
             asking = [seat for seat in self._seats if seat.has_row and seat.asked is not None]
             if not asking:
+                self._passes.end()
                 if not self._seats:
                     return []
                 self._changed.wait()

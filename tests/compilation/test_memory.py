@@ -30,6 +30,9 @@ class Process:
 def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[Process]:
     made = Process()
     monkeypatch.setattr(deadlines, "resident_bytes", made.resident_bytes)
+    monkeypatch.setattr(deadlines, "SECONDS_BETWEEN_READINGS", -1.0)
+    monkeypatch.setattr(deadlines, "_last_reading", 0.0)
+    monkeypatch.setattr(deadlines, "_last_resident", 0)
     look()  # forgets what other tests have counted
     yield made
 

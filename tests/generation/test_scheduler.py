@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 import structgen
+from structgen.engine import turns
 from structgen.generation.scheduler import Scheduler, Seat, scheduler_of
 
 
@@ -64,6 +65,18 @@ def test_awaited_runs_share_passes(counted):
     assert [result.value for result in results] == alone(counted.model, max_new_tokens=80)
     assert max(counted.rows) > 6
     assert len(counted.rows) < sum(result.usage.model_calls for result in results) / 3
+
+
+def test_long_work_rests_while_passes_run(counted):
+    during = []
+    counted.before = lambda requests: during.append(turns.pause())
+    scheduler = Scheduler(counted)
+    generator = structgen.Generator(counted, Person, max_new_tokens=80)
+    scheduler.submit(lambda seat: generator.begin("x", new_session=seat.session).to_end(seat.cancelled)).result(60)
+    assert during and all(during)
+    scheduler.close()
+    turns._no_passes.wait(60)
+    assert not turns.pause()
 
 
 def test_calls_and_streams_share_them_too(counted):

@@ -29,8 +29,13 @@ cdef class CompiledGrammar:
     cdef readonly bint eager
     cdef readonly object limits
     cdef Deadline _deadline     # of the turn under way
+    cdef object _state          # the SharedState that its tables come from
     cdef object _acquire        # methods of the lock
     cdef object _release
+    cdef readonly bint may_move
+    cdef readonly bint has_moved
+    cdef bint _can_move         # the turn under way may end early
+    cdef bint _is_awaited       # it was ended, as other threads wait
     cdef readonly int epoch
     cdef readonly object lock
     cdef readonly SharedTables shared
@@ -42,12 +47,20 @@ cdef class CompiledGrammar:
     cdef public object origin
     cdef object __weakref__
 
+    cdef int _use(self, state) except -1
+    cpdef int take(self) except -1
     cpdef int begin_turn(self) except -1
     cpdef int end_turn(self) except -1
+    cpdef int let_move(self) except -1
+    cdef int _move(self) except -1
     cpdef int renew(self) except -1
     cpdef int renew_sets(self) except -1
     cpdef int drop_tables(self) except -1
     cpdef int abandon(self) except -1
+
+
+cdef class Held:
+    cdef CompiledGrammar _compiled
 
 
 cdef class Turn:

@@ -8,25 +8,27 @@
 
 The tables grow with use and are bounded by `Limits`. Past a bound they are dropped and begun anew: a new *epoch* of the
 grammar. A matcher that was on its way then finds its set again, by copying it or by reading its text again.
+
+All grammars of a vocabulary share one lock. A grammar whose masks keep the others waiting moves to tables of its own.
 """
 
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol
 
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.deadlines import Deadline
+from structgen.engine.deadlines import UNBOUNDED_SECONDS, Deadline
 from structgen.engine.earley.item_sets import ItemSetStore
-from structgen.engine.fork_safety import forkable_lock, forkable_rlock
+from structgen.engine.fork_safety import forkable_lock
 from structgen.engine.grammar.composition import counts_tokens, has_temperatures
 from structgen.engine.grammar.rules import Rules
 from structgen.engine.grammar.tables import GrammarTables, Origins
 from structgen.engine.masks.set_masks import SetMasks
 from structgen.engine.masks.terminal_masks import TerminalMasks
+from structgen.engine.matching.table_lock import TableLock
 from structgen.engine.memory import release_free_memory
 from structgen.engine.regex.tree import Regex
 from structgen.engine.vocabulary.marks import MARK_BYTE, Ranges, mark_of
@@ -34,10 +36,12 @@ from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, StructgenError
 from structgen.limits import Limits
 
-__all__ = ["CompiledGrammar", "EpochCache", "SharedTables", "Turn"]
+__all__ = ["CompiledGrammar", "EpochCache", "Held", "SharedTables", "Turn"]
 
 
 SHARED_STATES = 262_144  # room for automaton states at first; memory is taken as it is used
+IS_AWAITED = "is_awaited"  # in place of a limit: work under the lock ends, as other threads wait
+MOVABLE_LIMITS = {"mask_seconds", "item_sets", "automaton_states", "grammar_symbols"}  # that do not bound new tables
 MAX_KEPT_LIMITS = 4  # number of different `Limits` that a vocabulary has shared tables for at a time
 
 
@@ -62,7 +66,7 @@ class SharedTables:
             memory is freed.
     """
 
-    def __init__(self, vocabulary: Vocabulary, limits: Limits, lock: threading.RLock) -> None:
+    def __init__(self, vocabulary: Vocabulary, limits: Limits, lock: TableLock) -> None:
         self.automata = AutomatonStore(limits, min(SHARED_STATES, limits.automaton_states))
         self.terminals = TerminalMasks(vocabulary, self.automata)
         self.lock = lock
@@ -112,15 +116,13 @@ class SharedState:
     (A weak dictionary of vocabularies would not do: the tables refer to the vocabulary, and would keep it alive.)
 
     Attributes:
-        lock: one lock for all tables of the vocabulary. A mask takes microseconds, so threads rarely wait.
-        acquire, release: its methods.
+        lock: one lock for all tables of the vocabulary.
     """
 
     _making = forkable_lock()
 
     def __init__(self) -> None:
-        self.lock = forkable_rlock()
-        self.acquire, self.release = self.lock.acquire, self.lock.release  # once, not for each grammar
+        self.lock = TableLock()
         self._tables: dict[Limits, SharedTables] = {}
 
     @classmethod
@@ -156,15 +158,22 @@ class SharedState:
 
     def is_empty(self, vocabulary: Vocabulary, limits: Limits) -> Callable[[Regex], bool]:
         """Return a function that decides whether a regex matches nothing, in the automata that the grammar will use."""
+        own: AutomatonStore | None = None  # once a search has kept other threads waiting
 
         def found(regex: Regex) -> bool:
-            with self.lock:
+            nonlocal own
+            if own is None:
                 try:
-                    return self.tables(vocabulary, limits).automata.is_empty(regex)
+                    with self.lock, Deadline(UNBOUNDED_SECONDS, IS_AWAITED) as search:
+                        self.lock.guest = search
+                        return self.tables(vocabulary, limits).automata.is_empty(regex)
                 except LimitExceededError as error:
-                    if error.limit != "automaton_states":
+                    if error.limit == "automaton_states":
+                        return AutomatonStore(limits).is_empty(regex)  # it may fit into empty tables
+                    if error.limit != IS_AWAITED:
                         raise
-                    return AutomatonStore(limits).is_empty(regex)  # it may fit into empty tables
+                own = AutomatonStore(limits)
+            return own.is_empty(regex)
 
         return found
 
@@ -184,6 +193,8 @@ class CompiledGrammar:
         eager: the text ends at the first token after which it can (as KBNF defines it). Otherwise it ends where the
             model chooses an end token.
         limits: bounds of its tables, and of those that it shares.
+        may_move: whether it may move to tables of its own, with a lock of its own. Not with a proper tokenization: the
+            lock of the vocabulary guards the tokenizer's tables as well.
 
     Attributes:
         tables: the grammar in normal form.
@@ -195,7 +206,9 @@ class CompiledGrammar:
         counts_tokens: whether a part of the grammar has a bound on its tokens.
         eager: see above.
         limits: the bounds.
-        lock: held while sets, masks or shared tables are read or extended.
+        lock: held while sets, masks or shared tables are read or extended; see `Held`.
+        may_move: see above.
+        has_moved: whether the grammar has tables of its own.
         shared: the automata and terminal masks.
         sets: the Earley sets of this epoch.
         masks: the masks of these sets.
@@ -214,6 +227,7 @@ class CompiledGrammar:
         *,
         eager: bool = False,
         limits: Limits = Limits(),  # noqa: B008  (immutable)
+        may_move: bool = True,
     ) -> None:
         self.tables = tables
         self.vocabulary = vocabulary
@@ -226,8 +240,10 @@ class CompiledGrammar:
         self.limits = limits
         self._deadline = Deadline(limits.mask_seconds, "mask_seconds", limits.memory_bytes)
         self.epoch = -1
-        state = SharedState.of(self.marked)
-        self.lock, self._acquire, self._release = state.lock, state.acquire, state.release
+        self.may_move = may_move
+        self.has_moved = False
+        self._is_awaited = self._can_move = False
+        self._use(SharedState.of(self.marked))
         self.previous: ItemSetStore | None = None
         self.proper: EpochCache | None = None
         self.completions: EpochCache | None = None
@@ -250,20 +266,41 @@ class CompiledGrammar:
         """
         raise TypeError("a CompiledGrammar cannot be pickled; pickle the Constraint, which is compiled again on load")
 
+    def _use(self, state: SharedState) -> None:
+        """Take tables from a state from now on, under its lock."""
+        self._state = state
+        self.lock = state.lock
+        self._acquire, self._release = state.lock.acquire, state.lock.release  # looked up once
+
     def _begin(self) -> None:
-        """Begin an epoch with new sets, in the tables that the vocabulary has now."""
-        shared = SharedState.of(self.marked).tables(self.marked, self.limits)
-        with self.lock:
-            if self.tables.source is not None and self.epoch >= 0:
-                self.tables.source.forget()
-            try:
-                sets = self._new_sets(Rules(self.tables, shared.automata, self.limits))
-            except LimitExceededError as error:
-                if error.limit != "automaton_states":
-                    raise
-                shared = SharedTables(self.marked, self.limits, self.lock)  # it may fit into empty tables
-                sets = self._new_sets(Rules(self.tables, shared.automata, self.limits))
-            self._begin_epoch(shared, sets, None)
+        """Begin an epoch with new sets, in the tables that its state has now."""
+        if self._ends_early(self._begin_here):
+            self._move()
+
+    def _begin_here(self) -> None:
+        shared = self._state.tables(self.marked, self.limits)
+        if self.tables.source is not None and self.epoch >= 0:
+            self.tables.source.forget()
+        try:
+            sets = self._new_sets(Rules(self.tables, shared.automata, self.limits))
+        except LimitExceededError as error:
+            if error.limit != "automaton_states":
+                raise
+            shared = SharedTables(self.marked, self.limits, self.lock)  # it may fit into empty tables
+            sets = self._new_sets(Rules(self.tables, shared.automata, self.limits))
+        self._begin_epoch(shared, sets, None)
+
+    def _ends_early(self, work: Callable[[], None]) -> bool:
+        """Do some work under the lock. Return True if it was ended, as other threads wait for the lock."""
+        try:
+            with Held(self), Deadline(UNBOUNDED_SECONDS, IS_AWAITED) as deadline:
+                self.lock.guest = deadline if self.may_move and not self.has_moved else None
+                work()
+        except LimitExceededError as error:
+            if error.limit != IS_AWAITED:
+                raise
+            return True
+        return False
 
     def _begin_epoch(self, shared: SharedTables, sets: ItemSetStore, previous: ItemSetStore | None) -> None:
         """Begin a new epoch with other tables.
@@ -310,19 +347,78 @@ class CompiledGrammar:
             return (b"", mark) if token_id in self.vocabulary.eos_token_ids else None
         return text, mark
 
+    def take(self) -> None:
+        """Take the lock, also if the grammar moves to another one meanwhile. Each call needs one of `_release`."""
+        lock = self.lock
+        if not self._acquire(False):
+            lock.take()
+        while lock is not self.lock:
+            lock.release()
+            lock = self.lock
+            lock.take()
+
     def begin_turn(self) -> None:
         """Take the lock, and begin the time of one mask or of one accepted token. Each call needs one of `end_turn`.
 
         A turn within a turn belongs to it. Waiting for the lock takes none of the time. The clock is read at the first
         look (`structgen.engine.deadlines`), as most turns are over before.
         """
-        self._acquire()
+        self.take()
         self._deadline.begin_anew()
 
     def end_turn(self) -> None:
         """End the time, and release the lock."""
         self._deadline.end()
+        if self._can_move:
+            self._can_move = False
+            self.lock.guest = None  # so that it does not keep the grammar
         self._release()
+
+    def let_move(self) -> None:
+        """Say that the rest of the turn may end early, with the error that `move_after` handles."""
+        if self.may_move and not self.has_moved:
+            self._can_move, self._is_awaited = True, False
+            self.lock.guest = self
+
+    def expire(self) -> None:
+        """End the turn under way, as other threads wait; a `structgen.engine.matching.table_lock.Guest`."""
+        if self._can_move:
+            self._is_awaited = True
+            self._deadline.expire()
+
+    def move_after(self, error: LimitExceededError) -> bool:
+        """Move to tables of its own if a turn was ended as other threads wait, and return whether it was.
+
+        What was computed in this turn is lost. Matchers find their sets again, as in any new epoch. From now on, the
+        turn does not end early.
+
+        Args:
+            error: the error that has ended the work, of any limit.
+        """
+        self._can_move = False
+        self.lock.guest = None
+        if not self._is_awaited or error.limit not in MOVABLE_LIMITS:
+            return False
+        self._move()
+        return True
+
+    def _move(self) -> None:
+        """Begin anew in tables of its own."""
+        self._is_awaited = False
+        before, turns = self.lock, self._deadline._depth
+        self._use(SharedState())
+        self.has_moved = True
+        for _ in range(turns):
+            self._acquire()
+        try:
+            self._deadline.restart()
+            self._begin()
+        except BaseException:
+            self.abandon()
+            raise
+        finally:
+            for _ in range(turns):
+                before.release()
 
     def renew(self) -> None:
         """Drop automata, lazy rules, sets and masks. Matchers find their sets again by themselves."""
@@ -347,7 +443,7 @@ class CompiledGrammar:
 
     def renew_sets(self) -> None:
         """Drop the sets and their masks only. The sets stay for one more epoch, so that matchers can copy theirs."""
-        with self.lock:
+        with Held(self):
             self._begin_epoch(self.shared, self._new_sets(self.sets.rules), self.sets)
 
     def prepare_start(self) -> None:
@@ -356,8 +452,10 @@ class CompiledGrammar:
         Raises:
             LimitExceededError: a limit was passed.
         """
-        with self.lock:
-            self.sets.close(self.sets.start_set)
+        if self._ends_early(lambda: self.sets.close(self.sets.start_set)):
+            self._move()
+            with Held(self):
+                self.sets.close(self.sets.start_set)
 
     def prepare(self) -> None:
         """Make the mask before the first token ahead of time, for example while a model reads its prompt.
@@ -365,6 +463,7 @@ class CompiledGrammar:
         Nothing happens where a limit is passed: the call that asks for the mask raises the error.
         """
         with Turn(self), contextlib.suppress(LimitExceededError):
+            self.let_move()  # it just ends
             self.masks.get(self.sets.start_set)
 
 
@@ -378,6 +477,25 @@ def _with_one_reading(marked: Vocabulary, vocabulary: Vocabulary, marks: Ranges)
             if spellings[token_id][0] != MARK_BYTE or token_id in vocabulary.eos_token_ids:
                 spellings[token_id] = b""
     return tuple(spellings)
+
+
+class Held:
+    """The lock of a grammar, as a context manager.
+
+    Args:
+        compiled: the grammar.
+    """
+
+    def __init__(self, compiled: CompiledGrammar) -> None:
+        self._compiled = compiled
+
+    def __enter__(self) -> None:
+        self._compiled.take()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._compiled.lock.release()
 
 
 class Turn:

@@ -133,6 +133,7 @@ class Matcher:
             try:
                 self._refresh()
                 try:
+                    compiled.let_move()
                     self._write(words)
                 except LimitExceededError as error:
                     self._renew_after(error)
@@ -191,6 +192,7 @@ class Matcher:
             self._refresh()
             out = bytearray()
             try:
+                compiled.let_move()
                 compiled.sets.append_forced(self._set, out, MAX_FORCED_BYTES)
             except LimitExceededError as error:
                 self._renew_after(error)
@@ -384,6 +386,7 @@ class Matcher:
             if self._epoch != compiled.epoch or compiled.shared.is_dropped:
                 self._refresh()
             try:
+                compiled.let_move()
                 accepted = self._follow(text)
             except LimitExceededError as error:
                 self._renew_after(error)
@@ -508,6 +511,7 @@ class Matcher:
         with Turn(self._compiled):
             self._refresh()
             try:
+                self._compiled.let_move()
                 return question(self._compiled, self._set)
             except LimitExceededError as error:
                 self._renew_after(error)
@@ -516,7 +520,9 @@ class Matcher:
     def _renew_after(self, error: LimitExceededError) -> None:
         """Begin the grammar's tables anew if the limit that was passed bounds them; else raise the error again."""
         compiled = self._compiled
-        if error.limit == "item_sets":
+        if compiled.move_after(error):
+            self._read_again()
+        elif error.limit == "item_sets":
             dropped = compiled.sets
             compiled.renew_sets()
             self._continue_at(compiled.sets.adopt(dropped, self._set))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.compiled import CompiledGrammar, Held
 
 __all__ = ["Part", "ends_of", "split", "starts_of"]
 
@@ -57,7 +57,7 @@ def ends_of(part: Part, data: bytes, starts: set[int]) -> set[int]:
     if not starts:
         return ends
     last = max(starts)
-    with part.lock:
+    with Held(part):
         sets, most = part.sets, part.limits.item_sets // 2
         alive: set[int] = set()
         for at in range(min(starts), len(data) + 1):
@@ -83,7 +83,7 @@ def starts_of(part: Part, data: bytes, starts: set[int], goals: set[int]) -> set
     if not starts or not goals:
         return good
     last, end = max(starts), max(goals)
-    with part.lock:
+    with Held(part):
         sets, most = part.sets, part.limits.item_sets // 2
         begun: dict[
             int, list[int]

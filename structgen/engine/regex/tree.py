@@ -10,6 +10,7 @@ from __future__ import annotations
 import copyreg
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from structgen.engine.deadlines import spend
@@ -259,7 +260,7 @@ def _common_length(left: bytes, right: bytes) -> int:
 
 
 def _sorted(texts: list[bytes]) -> list[bytes]:
-    """Sort different texts: many of them in parts, as one long sort would hold Python's interpreter lock.
+    """Sort texts, each once: many of them in parts, as one long sort would hold Python's interpreter lock.
 
     The parts have different bytes after what all texts begin with: a, ba and bb are sorted for themselves.
     """
@@ -269,9 +270,13 @@ def _sorted(texts: list[bytes]) -> list[bytes]:
         part = waiting.pop()
         spend(len(part) >> 2)
         if len(part) <= MAX_AT_ONCE:
-            done += sorted(part)
+            done += sorted(set(part))
             continue
-        begin = _common_beginning(part)
+        lowest, highest = _bounds(part)
+        if lowest == highest:
+            done.append(lowest)
+            continue
+        begin = _common_length(lowest, highest)
         parts: dict[bytes, list[bytes]] = {}
         for first in range(0, len(part), MAX_AT_ONCE):
             spend(MAX_AT_ONCE)
@@ -281,28 +286,29 @@ def _sorted(texts: list[bytes]) -> list[bytes]:
     return done
 
 
-def _common_beginning(texts: list[bytes]) -> int:
-    """Return how many bytes all of some texts begin with."""
+def _bounds(texts: list[bytes]) -> tuple[bytes, bytes]:
+    """Return the first and the last of some texts in their order."""
     lowest = highest = texts[0]
     for first in range(0, len(texts), MAX_AT_ONCE):
         spend(MAX_AT_ONCE >> 2)
         part = texts[first : first + MAX_AT_ONCE]
         lowest, highest = min(lowest, min(part)), max(highest, max(part))
-    return _common_length(lowest, highest)
+    return lowest, highest
 
 
-def _different(texts: list[bytes]) -> list[bytes]:
-    """Return the texts, each once."""
-    found: set[bytes] = set()
-    for first in range(0, len(texts), MAX_AT_ONCE):
+def _listed(texts: Iterable[bytes]) -> list[bytes]:
+    """Return the texts as a list, made in parts."""
+    found: list[bytes] = []
+    rest = iter(texts)
+    while part := list(islice(rest, MAX_AT_ONCE)):
         spend(MAX_AT_ONCE >> 2)
-        found.update(texts[first : first + MAX_AT_ONCE])
-    return list(found)
+        found += part
+    return found
 
 
 def literal_set(texts: Iterable[bytes]) -> Regex:
     """Return any one of the texts."""
-    table = tuple(_sorted(_different(list(texts))))
+    table = tuple(_sorted(_listed(texts)))
     if not table:
         return NOTHING
     return Literal(table[0]) if len(table) == 1 else LiteralSet(table)
