@@ -105,7 +105,7 @@ def test_yaml_is_not_exported():
 
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
-    with pytest.raises(StructgenError, match=r"PyYAML[\s\S]*structgen\[yaml\]"):
+    with pytest.raises(StructgenError, match=r"PyYAML[\s\S]*structgen-llm\[yaml\]"):
         structgen.compile(int, VOCABULARY, format="yaml")
 
 
