@@ -182,7 +182,7 @@ class IncompleteOutputError(GenerationError):
 
     Attributes:
         text: the generated text.
-        partial: the JSON value, or the list of JSON Lines, as far as it is complete; None for other formats.
+        partial: the value of JSON or YAML, or the list of JSON Lines, as far as it is complete; None for other formats.
     """
 
     def __init__(self, message: str, *, text: str, partial: Any = None, hint: str = "") -> None:

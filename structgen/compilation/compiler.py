@@ -27,6 +27,7 @@ from structgen.compilation.inputs import (
 from structgen.engine.automata.eager import build_automata
 from structgen.engine.deadlines import Deadline
 from structgen.engine.fork_safety import call_in_forked
+from structgen.engine.grammar.all_terminals import all_terminals
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar, Held, SharedState
@@ -131,8 +132,9 @@ def compile(
         cache: keep the compiled grammar, its automata and its masks, for the next call and for other grammars of the
             vocabulary. With False, nothing is taken from there and nothing is kept: all is freed with the constraint.
             `Limits(mask_bytes=0)` also computes each mask anew.
-        eager_automata: build the automata of the grammar's terminals now, and not when a text first needs them. A
-            schema's rules are made from the text so far, so only those terminals are built that all texts share.
+        eager_automata: build the automata of all terminals now, and not when a text first needs them. All rules of a
+            schema are made for that, so a schema with many, such as many properties in any order, may pass
+            `grammar_symbols`. Terminals that depend on the text so far, as keys and items that must differ, come later.
         options: see `structgen.schema.options.SchemaArguments`: `format`, `whitespace`, `property_order`,
             `formats`, `draft`, `lenient`, `registry`, `base_uri`. Of grammars, they are for the schemas in them.
 
@@ -317,8 +319,9 @@ def _compiled(
         tables, written = _tables(prepared, original or prepared, vocabulary, limits, spellable)
         made = CompiledGrammar(written, vocabulary, eager=prepared.eager, limits=limits, may_move=spellable is None)
         if eager_automata:
+            deadline = Deadline(limits.compile_seconds)
             with Held(made):
-                build_automata(made.shared.automata, written.terminals, Deadline(limits.compile_seconds))
+                build_automata(made.shared.automata, all_terminals(written, limits, deadline), deadline)
         if begins_with_bracket(tables):
             made.prepare()
         elif begins_with_many_texts(tables):

@@ -7,10 +7,10 @@ finished text is split by the compiled grammars of the holes, and each piece is 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from structgen.compilation.inputs import CompileInput, IsEmpty, JsonValue, from_source
 from structgen.engine.deadlines import Deadline
@@ -31,7 +31,10 @@ from structgen.schema.algebra import StringSet
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.writable import Narrowed
 
-__all__ = ["CompilePart", "MakeInput", "bare_regex", "from_template"]
+if TYPE_CHECKING:
+    from structgen.kbnf import ast
+
+__all__ = ["CompilePart", "MakeInput", "bare_strings", "from_template"]
 
 MakeInput: TypeAlias = Callable[[Any], CompileInput]
 """Turns a schema, grammar or other format into a compile input."""
@@ -213,8 +216,8 @@ class _HoleValues:
         from structgen.kbnf import ast
         from structgen.kbnf.normal_form.passes import normalize
 
-        regex = rx.choice(*(bare_regex(part, self._after.encode()) for part in self._strings))
-        return normalize(ast.Grammar.of_regex(regex), limits=limits, deadline=deadline, is_empty=is_empty)
+        grammar = ast.Grammar((ast.Rule("start", bare_strings(self._strings, self._after)),))
+        return normalize(grammar, limits=limits, deadline=deadline, is_empty=is_empty)
 
     def read(self, text: str, context: Any = None) -> Any:
         """Return the value of a text; see `CompileInput`."""
@@ -225,19 +228,23 @@ class _HoleValues:
         return [JsonValue(value, is_bare=bool(self._strings))]
 
 
-def bare_regex(strings: StringSet, after: bytes) -> rx.Regex:
-    """Return a regex of strings without quotes; free text must not contain the text after the hole.
+def bare_strings(strings: Sequence[StringSet], after: str) -> ast.Expression:
+    """Return the part of a tree for strings without quotes.
 
-    With the text ", " after the hole, free text ends where ", " first occurs.
+    Free text must not contain the text after the hole: with the text ", " after it, it ends where ", " first occurs. In
+    KBNF that is `#ex', '`, in the older dialect `except!(', ')`.
+
+    Args:
+        strings: the values of the hole.
+        after: the text right after the hole; "" where there is none.
     """
-    regex = strings.regex()
-    if not after or strings.texts is not None or strings.within:
-        return regex
-    any_bytes = rx.ANY_BYTES
-    # Free text may not end so that the text after it occurs too early, either: with "aba" after the hole, "xab" would
-    # give "xababa", in which "aba" is found after "x".
-    begun = [after[:size] for size in range(1, len(after)) if after.startswith(after[size:])]
-    refused = [rx.sequence(any_bytes, rx.Literal(after), any_bytes)]
-    if begun:
-        refused.append(rx.sequence(any_bytes, rx.literal_set(begun)))
-    return rx.intersection(regex, *map(rx.Complement, refused))
+    from structgen.kbnf import ast
+    from structgen.output_types.free_text import early, text_before
+
+    def regex_of(part: StringSet) -> rx.Regex:
+        is_free = after and part.texts is None and not part.within
+        return rx.difference(part.regex(), early(after)) if is_free else part.regex()
+
+    if list(strings) == [StringSet()]:
+        return text_before(after)
+    return ast.RegexTerminal(rx.choice(*map(regex_of, strings)))

@@ -25,6 +25,7 @@ from structgen.errors import GenerationError, IncompleteOutputError, ValidationF
 from structgen.generation.decoder import Answer, Decoder, FinishReason, Observer
 from structgen.generation.logprobs import LogprobRecorder, TokenLogprob, confidence
 from structgen.generation.partial_json import partial_value
+from structgen.generation.partial_yaml import partial_yaml_value
 from structgen.generation.prompts import encode, with_errors
 from structgen.generation.reasoner import Reasoner, is_begun
 from structgen.generation.reasoning_marks import marks_of
@@ -302,6 +303,8 @@ class Run(ABC, Generic[T]):
         """Return the complete values of an incomplete text; None for a grammar."""
         if self.constraint.line is not None:
             return partial_value("[" + text.replace("\n", ","))
+        if self.constraint.is_yaml:
+            return partial_yaml_value(text)
         return partial_value(text) if self.constraint.is_json else None
 
 

@@ -23,6 +23,7 @@ from structgen.errors import (
 )
 from structgen.generation.decoder import Answer
 from structgen.generation.partial_json import Node, PartialReader
+from structgen.generation.partial_yaml import PartialYaml
 from structgen.generation.passes import Passes
 from structgen.generation.pydantic_fields import bare, item_type, lists_at
 from structgen.generation.runs import Result, Run
@@ -55,6 +56,7 @@ class Stream(Generic[T]):
       keys). Strings grow where the schema allows any text; numbers, enums, dates and literals appear when they are
       complete; values of a union appear when their member is known.
     - JSON Schema: JSON data. JSON Lines: the list so far. Grammars and templates: the text.
+    - With `format="yaml"`, values grow by whole lines.
 
     Snapshots share the complete values; do not change them. When an answer is refused and tried again, they start anew.
     """
@@ -63,9 +65,7 @@ class Stream(Generic[T]):
         self._run = run
         self._constraint = constraint
         self._is_lines = constraint.line is not None
-        self._is_json = constraint.is_json or self._is_lines
-        if constraint.is_yaml:
-            raise ValueError("a stream gives no partial values of YAML; use format='json', or generate the whole value")
+        self._has_values = constraint.is_json or constraint.is_yaml or self._is_lines
         source = constraint.source or constraint.line
         annotation: Any = source.adapter if source is not None and source.adapter is not None else Any
         self._annotation: Any = list[annotation] if self._is_lines else annotation
@@ -85,7 +85,7 @@ class Stream(Generic[T]):
         before: tuple[Any, int] = (None, 0)
         shown: Any = MISSING
         while self._step():
-            state = (self._decoder, self._reader.changes if self._is_json else self._fed)
+            state = (self._decoder, self._reader.changes if self._has_values else self._fed)
             if state == before or not state[1]:
                 continue
             before = state
@@ -113,8 +113,8 @@ class Stream(Generic[T]):
             ...     for person in s.items():
             ...         print(person.name)
         """
-        if not self._is_json:
-            raise TypeError("the value is not JSON, so it has no list")
+        if not self._has_values:
+            raise TypeError("the text is neither JSON nor YAML, so it has no list")
         lists = lists_at(self._annotation, path)
         if not lists or not _may_have_list(self._constraint.source, path):
             location = ".".join(map(repr, path)) if path else "its root"
@@ -187,6 +187,7 @@ class Stream(Generic[T]):
         self._reader = PartialReader()
         self._values = PartialValues(self._reader, self._run.settings.context)
         self._fed = 0
+        self._yaml = PartialYaml(self._reader) if self._constraint.is_yaml else None
         if self._is_lines:  # read as the items of an array
             self._reader.feed(b"[")
 
@@ -195,8 +196,11 @@ class Stream(Generic[T]):
         if self._decoder is None:
             return
         text = self._decoder.text_bytes
-        if not self._is_json:
+        if not self._has_values:
             self._fed = len(text.decode(errors="ignore"))
+            return
+        if self._yaml is not None:
+            self._yaml.read(text, has_ended=self._run.result is not None)
             return
         new = text[self._fed :]
         self._reader.feed(new.replace(b"\n", b",") if self._is_lines else new)
@@ -215,7 +219,7 @@ class Stream(Generic[T]):
 
     def _snapshot(self) -> Any:
         """Return the visible value; MISSING for a complete one, which is shown when it is validated."""
-        if not self._is_json:
+        if not self._has_values:
             return self.text
         root = self._reader.root
         return MISSING if root is None or root.is_complete else self._values.value(root, self._annotation)

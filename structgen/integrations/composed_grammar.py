@@ -4,12 +4,11 @@ r"""The trees of templates, of JSON Lines and of grammars with schemas in them, 
 
 becomes
 
-    start ::= 'Name: ' except!('\nAge: ') '\nAge: ' age;
+    start ::= 'Name: ' #ex'\\nAge: '? '\nAge: ' age;
     age ::= #'…';
 
-Free text is `except!` of the text after it, as the older dialect of KBNF has it; `kbnf_dialects` writes `#ex` for
-today's. Both are of bytes. The other dialects have no such construct; for them, free text is the regex that structgen's
-own engine runs.
+Free text is `#ex'…'` of the text after it, and `except!('…')` in the older dialect. Both are of bytes there; in the
+other dialects, free text is the regex of characters that structgen's own engine runs.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
+from structgen.compilation.template_rules import bare_strings
 from structgen.errors import StructgenError
 from structgen.kbnf import ast
 from structgen.kbnf.holes import filled, holes_of
@@ -31,7 +31,6 @@ __all__ = ["grammar_with_schemas", "json_lines_grammar", "template_grammar"]
 
 TreeOf = Callable[[Any], ast.Grammar]
 StringsOf = Callable[[Any], tuple[StringSet, ...]]
-TextOf = Callable[[StringSet, bytes], ast.Expression]
 
 _START = "start"
 _NEW_LINE = ast.Literal(b"\n")
@@ -53,14 +52,13 @@ def json_lines_grammar(lines: JsonLines, tree_of: TreeOf) -> ast.Grammar:
     return rules.grammar(body if lines.min_items else ast.Option(body))
 
 
-def template_grammar(template: Template, tree_of: TreeOf, strings_of: StringsOf, text_of: TextOf) -> ast.Grammar:
+def template_grammar(template: Template, tree_of: TreeOf, strings_of: StringsOf) -> ast.Grammar:
     """Return the tree of a template.
 
     Args:
         template: the template.
         tree_of: returns the tree of what a hole holds.
         strings_of: returns the strings of a hole whose values are strings only; nothing for other holes.
-        text_of: returns the expression of a set of strings without quotes, given the text after them.
     """
     rules = _Rules()
     parts: list[ast.Expression] = []
@@ -69,24 +67,17 @@ def template_grammar(template: Template, tree_of: TreeOf, strings_of: StringsOf,
             parts.append(ast.Literal(part.encode()))
             continue
         after = template.parts[number + 1] if number + 1 < len(template.parts) else ""
-        parts.append(
-            _hole(part, after.encode() if isinstance(after, str) else b"", rules, tree_of, strings_of, text_of)
-        )
+        parts.append(_hole(part, after if isinstance(after, str) else "", rules, tree_of, strings_of))
     return rules.grammar(sequence(parts))
 
 
-def _hole(
-    hole: Hole, after: bytes, rules: _Rules, tree_of: TreeOf, strings_of: StringsOf, text_of: TextOf
-) -> ast.Expression:
+def _hole(hole: Hole, after: str, rules: _Rules, tree_of: TreeOf, strings_of: StringsOf) -> ast.Expression:
     try:
         strings = strings_of(hole.schema)
-        if not strings:
-            return rules.add(hole.name, tree_of(hole.schema))
+        return bare_strings(strings, after) if strings else rules.add(hole.name, tree_of(hole.schema))
     except StructgenError as error:
         error.add_location(f"the hole {hole.name!r}")
         raise
-    texts = [text_of(part, after) for part in strings]
-    return texts[0] if len(texts) == 1 else ast.Choice(tuple(texts))
 
 
 def grammar_with_schemas(grammar: ast.Grammar, tree_of: Callable[[BoundSchema], ast.Grammar]) -> ast.Grammar:

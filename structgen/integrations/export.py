@@ -149,20 +149,9 @@ def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: Sche
             source = resolve(given, limits=limits, options=SchemaOptions(**options))
             return strings_of_schema(source.json_schema, source.options, limits=limits)
 
-        return template_grammar(schema, inner, strings_of, lambda strings, after: _free_text(strings, after, to))
+        return template_grammar(schema, inner, strings_of)
     exact_formats = _EXACT_FORMATS.get(to, _OF_RULES)
     return schema_to_kbnf(schema, start=start, limits=limits, exact_formats=exact_formats, **options)
-
-
-def _free_text(strings: StringSet, after: bytes, to: Dialect) -> ast.Expression:
-    """Return the expression of strings without quotes; `after` is the text after them."""
-    from structgen.compilation.template_rules import bare_regex
-    from structgen.kbnf import ast
-    from structgen.schema.algebra import StringSet
-
-    if strings == StringSet() and to in ("kbnf", "kbnf-older"):
-        return ast.Except(ast.Literal(after)) if after else ast.AnyText()
-    return ast.RegexTerminal(bare_regex(strings, after))
 
 
 def _written(grammar: ast.Grammar, to: Dialect, limits: Limits) -> str:

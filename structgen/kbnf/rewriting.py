@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from structgen.kbnf import ast
 
-__all__ = ["children_of", "free_name", "group_rules", "nodes_of", "rewrite", "sequence", "with_children"]
+__all__ = ["children_of", "free_name", "group_rules", "nodes_of", "optional", "rewrite", "sequence", "with_children"]
 
 _UNARY = (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded, ast.NotFollowedBy, ast.Indented)
 
@@ -52,6 +52,11 @@ def sequence(symbols: Iterable[ast.Expression]) -> ast.Expression:
     if not parts:
         return ast.Literal(b"")
     return parts[0] if len(parts) == 1 else ast.Sequence(parts)
+
+
+def optional(body: ast.Expression) -> ast.Expression:
+    """Return a body or the empty text."""
+    return body if isinstance(body, (ast.Option, ast.ZeroOrMore)) else ast.Option(body)
 
 
 def with_children(node: ast.Expression, children: list[ast.Expression]) -> ast.Expression:

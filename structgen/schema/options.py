@@ -30,7 +30,7 @@ class SchemaArguments(TypedDict, total=False):
             which costs no step of a model. The default is "any" for `compile` and `export`, and "single" for functions
             that run a model.
         numbers: "plain": integers are written in digits, as 12, and other numbers without an exponent, as 0.25, with at
-            most 17 digits before and after the point; a schema whose numbers are longer has all forms. "any": every
+            most 17 digits before and after the point; a schema whose numbers are longer has more forms. "any": every
             form of JSON that a validator takes: 12, 12.0, 1.2e1. The default is "any" for `compile`, and "plain" for
             `export` and for functions that run a model.
         property_order: "schema", the default: keys come in the schema's order. "any": they come in any order.

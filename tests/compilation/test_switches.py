@@ -9,6 +9,7 @@ import pytest
 import structgen
 from structgen import Grammar
 from structgen.compilation import compiler
+from structgen.engine.grammar.tables import TERMINAL
 
 TOKENS = {**{i: bytes([i]) for i in range(256)}, 257: b"12", 258: b'{"', 259: b'": ', 260: b"if ", 261: b"ab"}
 VOCABULARY = structgen.Vocabulary.from_bytes(TOKENS, eos_token_ids=[256])
@@ -103,6 +104,41 @@ def test_eager_automata_are_built_at_compile(schema):
         reached.add(automata.count)
     assert eager.grammar.shared.automata.count == states
     assert len(reached) == 1
+
+
+WITH_LAZY_RULES = [
+    {"properties": {"a": {"type": "integer"}, "b": {"enum": ["x", "y"]}}, "additionalProperties": False},
+    {"type": "array", "items": {"type": "array", "items": {"type": "number"}}},
+    structgen.template("{a:[a-z]+}: {b}", b=list[bool]),
+    Grammar.kbnf("start ::= 'x' value;", bind={"value": {"type": "array", "items": {"format": "date"}}}),
+]
+
+
+@pytest.mark.parametrize("schema", WITH_LAZY_RULES, ids=["object", "array", "template", "bound"])
+def test_eager_automata_are_those_of_lazy_rules_too(schema):
+    """All states of the terminals that texts have met were there before the first text."""
+    eager = structgen.compile(schema, VOCABULARY, cache=False, eager_automata=True)
+    automata = eager.grammar.shared.automata
+    states = automata.count
+    assert states > structgen.compile(schema, VOCABULARY, cache=False).grammar.shared.automata.count
+    for seed in range(8):
+        walk(eager, seed)
+    rules = eager.grammar.sets.rules
+    reached = {rules.start_state[at] for at in range(rules.size) if rules.symbols[at] == TERMINAL}
+    pending = list(reached)
+    for state in pending:
+        new = set(automata.successors(state)) - reached
+        reached |= new
+        pending += new
+    assert max(reached) < states
+
+
+def test_eager_automata_of_too_many_rules_are_refused():
+    schema = {"properties": {f"k{number}": {} for number in range(20)}, "additionalProperties": False}
+    limits = structgen.Limits(grammar_symbols=5_000)
+    structgen.compile(schema, VOCABULARY, limits=limits, property_order="any")
+    with pytest.raises(structgen.LimitExceededError, match="grammar_symbols"):
+        structgen.compile(schema, VOCABULARY, limits=limits, property_order="any", eager_automata=True)
 
 
 def test_eager_automata_have_the_bounds_of_lazy_ones():

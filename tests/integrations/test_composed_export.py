@@ -34,6 +34,7 @@ ASCII = Vocabulary.from_bytes({**{byte: bytes([byte]) for byte in range(128)}, 1
 FORMATS = {
     "free text": structgen.template("Name: {name}; why: {why}.", name=str, why=str),
     "free text at the end": structgen.template("> {all}", all=str),
+    "free text up to marks that overlap themselves": structgen.template("{a}\n\n{b}aba{c}--", a=str, b=str, c=str),
     "bounded text": structgen.template("{a}-{b}", a={"type": "string", "maxLength": 3}, b=Literal["x", "y"]),
     "values": structgen.template("{a}|{b}|{c}", a=int, b=Person, c=Other),
     "a regex and a grammar": structgen.template(
@@ -76,7 +77,14 @@ def test_free_text_is_except():
     free = structgen.template("Thoughts: {why}\nAnswer: {n}", why=str, n=int)
     assert "except!('\\nAnswer: ') '\\nAnswer: '" in structgen.export(free, "kbnf-older")
     assert r"#ex'\\nAnswer: '? '\nAnswer: '" in structgen.export(free, "kbnf")
-    assert "any!" in structgen.export(FORMATS["free text at the end"], "kbnf-older")
+    for dialect in ("kbnf", "kbnf-older"):  # a regex is of characters, and `any!` of bytes
+        assert structgen.export(FORMATS["free text at the end"], dialect) == "start ::= '> ' #'(?s:.)*';\n"
+
+
+def test_free_text_before_a_mark_that_overlaps_itself_is_exact():
+    r"""`except!('\n\n')` would match `a\n` too, after which `\n\n` first occurs after `a`."""
+    free = structgen.template("{a}\n\n{b}", a=str, b=int)
+    assert r"#'(?:\\n?[^\\n])*' '\n\n' integer" in structgen.export(free, "kbnf")
 
 
 def test_rules_that_two_holes_have_in_common_are_shared():

@@ -11,6 +11,7 @@ import structgen
 from structgen import Grammar
 from structgen.cli import main
 from structgen.errors import StructgenError
+from structgen.generation.partial_yaml import partial_yaml_value
 from structgen.generation.yaml_examples import yaml_text_of
 
 VOCABULARY = structgen.Vocabulary.from_bytes(
@@ -104,7 +105,7 @@ def test_yaml_is_not_exported():
 
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
-    with pytest.raises(StructgenError, match=r"PyYAML[\s\S]*structgen\[yaml\]"):
+    with pytest.raises(StructgenError, match=r"PyYAML[\s\S]*structgen-llm\[yaml\]"):
         structgen.compile(int, VOCABULARY, format="yaml")
 
 
@@ -214,6 +215,43 @@ def test_a_description_of_the_schema_asks_for_yaml(tiny_model):
     assert example["content"] == "word: a\nmore:\n  - true"
 
 
-def test_a_stream_of_yaml_is_refused(tiny_model):
-    with pytest.raises(ValueError, match="no partial values of YAML"):
-        structgen.stream(tiny_model, "x", Small, format="yaml")
+@pytest.mark.parametrize("seed", range(4))
+def test_a_stream_of_yaml_grows_by_lines(tiny_model, seed):
+    options = {"temperature": 1.2, "seed": seed, "format": "yaml"}
+    with structgen.stream(tiny_model, "x", Small, **options) as stream:
+        parts = list(stream)
+    value = structgen.generate(tiny_model, "x", Small, **options)
+    assert parts[-1] == value
+    for part in parts:
+        assert type(part) is Small
+        assert part.word in (value.word, None) or value.word.startswith(part.word)
+        assert part.more is None or part.more == value.more[: len(part.more)]
+
+
+def test_items_of_a_stream_of_yaml(tiny_model):
+    options = {"temperature": 1.2, "seed": 5, "format": "yaml"}
+    with structgen.stream(tiny_model, "x", Small, **options) as stream:
+        assert list(stream.items("more")) == stream.final().more
+
+
+def test_an_answer_that_the_budget_cuts_off_has_the_values_of_its_lines(tiny_model):
+    schema = {"type": "array", "items": {"enum": [True]}, "minItems": 100}
+    with pytest.raises(structgen.IncompleteOutputError) as caught:
+        structgen.generate(tiny_model, "x", schema, format="yaml", max_new_tokens=9, on_budget="error")
+    lines = caught.value.text.count("\n")
+    assert caught.value.partial == ([True] * lines if lines else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("", None),
+        ("name: Ada", None),
+        ("name: Ada\nage: 3", {"name": "Ada"}),
+        ("name: Ada\nage: 36\n", {"name": "Ada", "age": 36}),
+        ("- |\n  one\n  two", []),
+        ("- a: 1\n  b:\n  - x\n- a: 2", [{"a": 1, "b": ["x"]}]),
+    ],
+)
+def test_the_value_of_whole_lines(text, value):
+    assert partial_yaml_value(text) == value

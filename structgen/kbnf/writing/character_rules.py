@@ -10,7 +10,7 @@ from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.regular import regular
-from structgen.kbnf.rewriting import group_rules, rewrite, sequence
+from structgen.kbnf.rewriting import group_rules, optional, rewrite, sequence
 from structgen.kbnf.writing.automaton_rules import automaton_rules
 from structgen.kbnf.writing.naming import FreshNames
 from structgen.kbnf.writing.regex_text import byte_ranges
@@ -58,6 +58,8 @@ class CharacterRules:
             return self.regex(regular(node, self._grouped), self._owner)
         if isinstance(node, ast.Literal):
             _check_text(node.data)
+        if isinstance(node, ast.Option):
+            return optional(node.body)
         return node
 
     def regex(self, regex: rx.Regex, owner: str) -> ast.Expression:
@@ -121,7 +123,7 @@ def _repeated(body: ast.Expression, least: int, most: int | None) -> ast.Express
     if most == 0:
         return ast.Literal(b"")
     if (least, most) == (0, 1):
-        return ast.Option(body)
+        return optional(body)
     if (least, most) == (0, None):
         return ast.ZeroOrMore(body)
     return ast.OneOrMore(body) if (least, most) == (1, None) else ast.Bounded(body, least, most)

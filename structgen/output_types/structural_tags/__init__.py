@@ -5,7 +5,6 @@
     tags        the types that are made of tags: `tag`, `triggered_tags`, `tags_with_separator`, `dispatch`
     tokens      the types that are made of tokens
     reader      the rules and schemas so far
-    free_text   the regexes of free text: up to a mark, without excluded texts
     fields      reads the keys of one JSON object, with errors that name its location
 
 docs/structural-tags.md has the types.

@@ -11,10 +11,9 @@ from typing import Any, TypeAlias
 from structgen.kbnf import ast
 from structgen.kbnf.composition import renamed
 from structgen.kbnf.rewriting import free_name, sequence
-from structgen.kbnf.writing.regex_text import regex_to_rust
 from structgen.output_types.bound_schemas import BoundSchema
+from structgen.output_types.free_text import any_text, up_to
 from structgen.output_types.structural_tags.fields import Fields, refuse
-from structgen.output_types.structural_tags.free_text import any_of, any_text, up_to
 
 __all__ = ["ReadFormat", "Reader", "Scope", "flat"]
 
@@ -147,11 +146,7 @@ class Reader:
         """Return text without some texts in it."""
         key = (frozenset(excludes), max_chars)
         if key not in self._texts:
-            text = any_text(excludes, max_chars)
-            # An export writes it as `#ex'…'`, or as `except!('…')`: text in which the excluded ones occur nowhere.
-            source = regex_to_rust(any_of(excludes)) if excludes and max_chars is None else None
-            terminal = ast.RegexTerminal(text) if source is None else ast.RegexTerminal(text, source, "ex")
-            self._texts[key] = terminal if source is None else ast.Option(terminal)
+            self._texts[key] = any_text(excludes, max_chars)
         return self._texts[key]
 
     def _free(self, name: str) -> str:

@@ -22,7 +22,9 @@ The language is smaller than IDNA's where that keeps the automaton small:
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_right
 from functools import cache
+from sys import maxunicode
 
 from structgen.engine.regex.tree import (
     ANY_CHAR,
@@ -38,7 +40,7 @@ from structgen.engine.regex.tree import (
     star,
 )
 from structgen.engine.regex.unicode_classes import Ranges, difference_of, intersection_of, union_of
-from structgen.schema.formats.idn_characters import compositions, label_characters, members
+from structgen.schema.formats.idn_characters import compositions, grouped, label_characters, members
 from structgen.schema.formats.idn_tables import GREEK, HEBREW, JAPANESE, JOINS_BOTH_WAYS, JOINS_RIGHT
 from structgen.schema.formats.network import HOSTNAME, PLAIN_LABEL
 from structgen.schema.formats.parts import ALNUM, LETTER
@@ -100,10 +102,10 @@ LOOSE_NAME = plus(Chars(((0x2D, 0x2E), (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A),
 
 def _marks(ranges: Ranges) -> Regex:
     """Return sequences of marks in canonical order: sorted by combining class."""
-    runs = {value: intersection_of(ranges, members(unicodedata.combining, value)) for value in range(1, 256)}
-    lower = [star(Chars(runs[value])) for value in range(1, _VIRAMA) if runs[value]]
-    higher = [star(Chars(runs[value])) for value in range(_VIRAMA + 1, 256) if runs[value]]
-    if not runs[_VIRAMA]:
+    runs = {value: intersection_of(ranges, found) for value, found in grouped(unicodedata.combining).items() if value}
+    lower = [star(Chars(runs[value])) for value in sorted(runs) if value < _VIRAMA and runs[value]]
+    higher = [star(Chars(runs[value])) for value in sorted(runs) if value > _VIRAMA and runs[value]]
+    if not runs.get(_VIRAMA):
         return sequence(*lower, *higher)
     viramas = star(Chars(runs[_VIRAMA]))
     joined = sequence(Chars(runs[_VIRAMA]), _one(_NON_JOINER, _JOINER))
@@ -134,7 +136,8 @@ class _Clusters:
 
 def _is_mark(code: int, marks: Ranges) -> bool:
     """Return whether a code point is among some marks."""
-    return bool(intersection_of(((code, code),), marks))
+    at = bisect_right(marks, (code, maxunicode))
+    return at > 0 and code <= marks[at - 1][1]
 
 
 def _word(characters: Ranges, *pieces: Regex) -> Regex:

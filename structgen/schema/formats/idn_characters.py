@@ -9,11 +9,14 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import groupby
+from typing import TypeVar
 
 from structgen.engine.regex.unicode_classes import Ranges, difference_of, intersection_of, union_of
 from structgen.schema.formats.idn_tables import CONTEXTUAL, DISALLOWED, VALID_BY_EXCEPTION
 
-__all__ = ["compositions", "label_characters", "members"]
+__all__ = ["compositions", "grouped", "label_characters", "members"]
+
+_Value = TypeVar("_Value")
 
 _LETTER_DIGITS = frozenset({"Ll", "Lu", "Lo", "Nd", "Lm", "Mn", "Mc"})
 _PLANES_WITH_LETTERS = ((0x80, 0x1FFFF), (0x20000, 0x3FFFF))
@@ -27,7 +30,7 @@ def label_characters() -> Ranges:
     for low, high in _PLANES_WITH_LETTERS:
         at = low
         for category, run in groupby(map(unicodedata.category, map(chr, range(low, high + 1)))):
-            size = sum(1 for _ in run)
+            size = len(list(run))
             if category in _LETTER_DIGITS:
                 found.extend(_stable(at, at + size - 1))
             at += size
@@ -51,13 +54,13 @@ def _is_stable(character: str) -> bool:
 
 
 @cache
-def _where(key: Callable[[str], object]) -> dict[object, Ranges]:
+def grouped(key: Callable[[str], _Value]) -> dict[_Value, Ranges]:
     """Return the characters of labels, grouped by the value of a property."""
-    found: dict[object, list[tuple[int, int]]] = {}
+    found: dict[_Value, list[tuple[int, int]]] = {}
     for low, high in label_characters():
         at = low
         for value, run in groupby(map(key, map(chr, range(low, high + 1)))):
-            size = sum(1 for _ in run)
+            size = len(list(run))
             found.setdefault(value, []).append((at, at + size - 1))
             at += size
     return {value: tuple(ranges) for value, ranges in found.items()}
@@ -69,7 +72,7 @@ def members(key: Callable[[str], object], *values: object) -> Ranges:
     >>> members(unicodedata.bidirectional, "ES")
     ((45, 45),)
     """
-    by_value = _where(key)
+    by_value = grouped(key)
     return union_of(r for value in values for r in by_value.get(value, ()))
 
 

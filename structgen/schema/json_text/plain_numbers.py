@@ -4,7 +4,7 @@
     {"type": "integer"}                 12, -3              12, 12.0, 1.2e1, 1.20E+01
     {"minimum": 0, "maximum": 1}        0, 0.25             0, 0.25, 2.5e-1, 0e7
     {"enum": [1, 0.25]}                 1, 0.25             1, 1.0, 1e0, 0.25, 0.250
-    {"minimum": 1e300}                  all forms: its numbers are too long to be written without an exponent
+    {"minimum": 1e300}                  1e300, 1.5E+301: its numbers are too long to be written without an exponent
 
 A number has at most MAX_DIGITS digits before and after the point, more where a bound has more. Doubles have no more. So
 a model does not write digits without end.
@@ -24,19 +24,24 @@ from structgen.schema.json_text.multiples import MAX_SAFE_DIGITS, digits_of_mult
 from structgen.schema.json_text.number_terminals import number_regex
 from structgen.schema.json_text.numbers import (
     MAX_EXACT_INTEGER,
+    MAX_INTEGER_DIGITS,
     decimal_text,
     integer_range,
     number_range,
     read_as_doubles,
+    scientific_range,
 )
+from structgen.schema.json_text.plain_multiples import integers_by_ending, numbers_by_ending, places_of
 from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["PLAIN_INTEGER", "PLAIN_NUMBER", "plain_number_regex", "plain_numbers_regex"]
 
 MAX_DIGITS = 17  # significant digits of a double
-_MOST = 10**MAX_DIGITS - 1
+_LIMIT = 10**MAX_DIGITS
+_MOST = _LIMIT - 1
 _ALL_INTEGERS = (INTEGERS[0], replace(INTEGERS[0], written=DIGITS))
 _MAX_CHARACTERS = 64  # of a listed value
+_FAR = 10**MAX_INTEGER_DIGITS
 
 _DIGIT, _NONZERO = byte_set("0123456789"), byte_set("123456789")
 _MINUS, _ZERO, _POINT = Literal(b"-"), Literal(b"0"), Literal(b".")
@@ -69,6 +74,7 @@ def plain_number_regex(numbers: NumberSet) -> Regex:
         return PLAIN_NUMBER
     if numbers in _ALL_INTEGERS:
         return PLAIN_INTEGER
+    numbers = _without_far_bounds(numbers)
     if numbers.values is not None:
         found = _values(numbers)
     elif numbers.is_integer and numbers.written & DIGITS:
@@ -76,8 +82,33 @@ def plain_number_regex(numbers: NumberSet) -> Regex:
     elif numbers.written == ANY_FORM and _is_small(numbers.low) and _is_small(numbers.high):
         found = _interval(numbers) if numbers.multiple is None and not numbers.outside else _multiples(numbers)
     else:
-        found = NOTHING
+        found = _far(numbers)
     return number_regex(numbers) if found == NOTHING else found
+
+
+def _without_far_bounds(numbers: NumberSet) -> NumberSet:
+    """Return numbers without a bound that no number of MAX_DIGITS digits passes, if some of these are in the set."""
+    low, high = numbers.low, numbers.high
+    if numbers.multiple is not None or numbers.outside or numbers.values is not None:
+        return numbers
+    if low is not None and low <= -_LIMIT and (high is None or high > -_LIMIT):
+        numbers = replace(numbers, low=None, low_open=False)
+    if high is not None and high >= _LIMIT and (low is None or low < _LIMIT):
+        numbers = replace(numbers, high=None, high_open=False)
+    return numbers
+
+
+def _far(numbers: NumberSet) -> Regex:
+    """Return numbers with an exponent only, where all are so large that nobody writes their digits."""
+    if numbers.written != ANY_FORM or numbers.multiple is not None or numbers.outside:
+        return NOTHING
+    bounds = read_as_doubles(numbers.low, numbers.low_open, numbers.high, numbers.high_open)
+    low, low_open, high, high_open = bounds or (None, False, None, False)
+    if low is not None and low >= _FAR:
+        return scientific_range(low, low_open, high, high_open)
+    if high is not None and high <= -_FAR:
+        return sequence(_MINUS, scientific_range(-high, high_open, None if low is None else -low, low_open))
+    return NOTHING
 
 
 def _is_small(bound: Number | None) -> bool:
@@ -112,9 +143,12 @@ def _values(numbers: NumberSet) -> Regex:
 
 def _integers(numbers: NumberSet) -> Regex:
     """Return integers in digits."""
-    if numbers.multiple != 1 or numbers.outside:
-        return number_regex(replace(numbers, written=DIGITS))
     low, high = numbers.low, numbers.high
+    step = numbers.multiple or 1
+    if numbers.outside or places_of(step) is None:
+        return number_regex(replace(numbers, written=DIGITS))
+    if step != 1:
+        return integers_by_ending(low, high, int(step))
     if low is None and (high is None or high > -_MOST):
         low = -_MOST
     if high is None and (low is None or low < _MOST):
@@ -152,7 +186,9 @@ def _multiples(numbers: NumberSet) -> Regex:
     places = _places(numbers)
     if places is not None:  # cents, for instance
         return _decimals(numbers, MAX_SAFE_DIGITS - places, places)
-    low, high = numbers.low, numbers.high
+    low, high, step = numbers.low, numbers.high, numbers.multiple
+    if step is not None and not (numbers.outside or numbers.is_integer) and (places := places_of(step)) is not None:
+        return numbers_by_ending(low, numbers.low_open, high, numbers.high_open, step, MAX_SAFE_DIGITS - places)
     parts: list[Regex] = []
     integers = NumberSet(low, numbers.low_open, high, numbers.high_open, 1).reduced()
     if integers is not None:

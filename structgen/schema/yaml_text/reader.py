@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from structgen.errors import StructgenError
 
-__all__ = ["YamlSyntaxError", "YamlText", "read_yaml", "require_yaml", "yaml_to_json"]
+__all__ = ["YamlSyntaxError", "YamlText", "begun_yaml_to_json", "read_yaml", "require_yaml", "yaml_to_json"]
 
 _NULLS = frozenset(("null", "Null", "NULL", "~", ""))
 _BOOLEANS = {name: value for value in ("true", "false") for name in (value, value.title(), value.upper())}
@@ -93,16 +93,57 @@ def read_yaml(text: str) -> YamlText:
     Raises:
         YamlSyntaxError, StructgenError: as `yaml_to_json`.
     """
-    yaml = require_yaml()
     writer = _JsonWriter()
+    for event in _events(text):
+        writer.read(type(event).__name__, event)
+    return YamlText(writer.text(), writer.starts)
+
+
+def _events(text: str) -> Iterator[Any]:
+    """Yield PyYAML's events of a text.
+
+    Raises:
+        YamlSyntaxError, StructgenError: as `yaml_to_json`.
+    """
+    yaml = require_yaml()
     try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            writer.read(type(event).__name__, event)
+        yield from yaml.parse(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
         raise _error(str(problem), mark or _mark_of(text, getattr(error, "position", 0))) from error
-    return YamlText(writer.text(), writer.starts)
+
+
+def begun_yaml_to_json(lines: str) -> str:
+    r"""Return the beginning of the JSON text of a YAML text that begins with some whole lines.
+
+    More lines only add to it. What they may change is left out: a value that is not there yet, the end of a collection,
+    and the end of a block. A scalar of another style must be on one line, as structgen writes it.
+
+    >>> begun_yaml_to_json("name: Ada\ntags:\n- a\n")
+    '{"name":"Ada","tags":["a"'
+    >>> begun_yaml_to_json("name: Ada\ntags:\n")
+    '{"name":"Ada","tags":'
+    >>> begun_yaml_to_json("- |\n  one\n")
+    '["one'
+
+    Raises:
+        YamlSyntaxError, StructgenError: as `yaml_to_json`.
+    """
+    writer = _JsonWriter()
+    last: Any = None  # a scalar, of which it is not known whether it has ended
+    for event in _events(lines):
+        if event.start_mark.index >= len(lines):  # the end of what is open at the end of the text
+            break
+        if last is not None:
+            writer.read("ScalarEvent", last)
+        last = event if type(event).__name__ == "ScalarEvent" else None
+        if last is None:
+            writer.read(type(event).__name__, event)
+    if last is None or (last.style is None and not last.value):
+        return writer.begun_text()
+    writer.read("ScalarEvent", last)
+    return writer.begun_text(last.value.rstrip("\n") if last.style == "|" else None)
 
 
 class _Mark:
@@ -142,6 +183,16 @@ class _JsonWriter:
         if not self._documents:
             raise YamlSyntaxError("the text has no value", 1, 1)
         return "".join(self._written)
+
+    def begun_text(self, open_string: str | None = None) -> str:
+        """Return the JSON text so far.
+
+        Args:
+            open_string: what is sure of the string at the end, without the closing quote; None where it has ended.
+        """
+        if open_string is None:
+            return "".join(self._written)
+        return "".join(self._written[:-1]) + json.dumps(open_string, ensure_ascii=False)[:-1]
 
     def read(self, kind: str, event: Any) -> None:
         """Write an event of PyYAML.

@@ -17,6 +17,7 @@ from structgen.engine.regex.tree import difference
 from structgen.limits import Limits
 from structgen.schema.algebra.numbers import ANY_FORM, DIGITS, OTHER_FORMS, NumberSet
 from structgen.schema.json_text.number_terminals import number_regex
+from structgen.schema.json_text.numbers import decimal_text
 from structgen.schema.json_text.plain_numbers import plain_number_regex
 
 BYTES = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)} | {256: b""}, eos_token_ids=[256])
@@ -34,7 +35,7 @@ BOUNDS = (
     -(10**30),
     Fraction(1, 10**40),
 )
-STEPS = (None, 1, 2, 64, Fraction(1, 100), Fraction(1, 2), Fraction(3, 4))
+STEPS = (None, 1, 2, 20, 64, Fraction(1, 100), Fraction(1, 2), Fraction(1, 20), Fraction(3, 4))
 
 
 def is_empty(regex) -> bool:
@@ -72,7 +73,14 @@ def test_plain_texts_are_texts_of_the_set_and_no_set_loses_all(seed: int) -> Non
         ({"type": "number", "minimum": 0, "maximum": 1}, "0 1 1.0 0.5", "1e0 5e-1 1.1"),
         ({"type": "number", "exclusiveMinimum": 0}, "0.01 12", "0 0.0 1e-3"),
         ({"type": "number", "multipleOf": 0.01}, "0.25 -3.1 7", "0.255 25e-2"),
-        ({"type": "number", "minimum": 1e300}, "1e300 2.5E+300", "7"),
+        ({"type": "number", "minimum": 1e300}, "1e300 2.5E+300", f"7 {int(1e300)}"),
+        ({"type": "number", "maximum": -1e300}, "-1e300 -2.5E+300", "-7 1e300"),
+        ({"type": "number", "minimum": 0, "maximum": 1e300}, "0 0.25 99999999999999999.5", "-1 1e300 2e5"),
+        ({"type": "number", "multipleOf": 0.5}, "0 0.5 -0.5 -2 7.0 12345678901234.5", "-0 -0.0 0.25 0.50 5e-1"),
+        ({"type": "number", "multipleOf": 0.25, "exclusiveMinimum": 1}, "1.25 1.5 1.50 2", "1 1.0 1.1 -1.5"),
+        ({"type": "number", "multipleOf": 0.05, "minimum": -0.1, "maximum": 0.1}, "-0.1 -0.05 0 0.05 0.10", "0.15 -0"),
+        ({"type": "integer", "multipleOf": 20}, "0 20 -40 100 123456780", "-0 00 10 020 4e1"),
+        ({"type": "integer", "multipleOf": 20, "minimum": 30, "maximum": 130}, "40 60 80 100 120", "20 0 140 50"),
         ({"enum": [1, 2.5, 1e300]}, "1 2.5", "1.0 2.50 25e-1"),
         ({"type": "number", "not": {"type": "integer"}}, "0.5 -2.25", "1 5e-1"),
     ],
@@ -117,7 +125,27 @@ def test_functions_that_run_a_model_and_exports_write_plain_numbers_and_check_re
         assert structgen.check({"type": "integer"}, text)
 
 
+@pytest.mark.one_in(4, uncompiled=20)
+@pytest.mark.parametrize("step", [Fraction(1, 2), Fraction(1, 4), Fraction(1, 20), Fraction(1, 5), 2, 5, 20, 25, 1000])
+@pytest.mark.parametrize("seed", range(8))
+def test_multiples_by_their_endings_are_all_multiples(step: Fraction | int, seed: int) -> None:
+    rng = random.Random(f"{seed} {step}")
+    bounds = [None, *(rng.randint(-60, 60) * step + rng.choice((0, 0, Fraction(1, 8))) for _ in range(2))]
+    low, high = rng.choice(bounds), rng.choice(bounds)
+    numbers = NumberSet(low, rng.random() < 0.3, high, rng.random() < 0.3, step).reduced()
+    if numbers is None:
+        return
+    store = AutomatonStore()
+    state = store.add(plain_number_regex(numbers))
+    for count in range(-130, 130):
+        for value in (count * step, count * step + Fraction(1, 8)):
+            assert store.matches(state, decimal_text(value).encode()) == numbers.contains(value), value
+
+
 def test_exports_of_numbers_are_short() -> None:
+    sizes = {"minimum": 1e300, "maximum": -1e300, "multipleOf": 0.5}
+    for keyword, value in sizes.items():
+        assert len(structgen.export({"type": "number", keyword: value}, "kbnf")) < 200
     contains = {"type": "array", "items": {"type": "integer"}, "contains": {"const": 7}, "maxItems": 4}
     assert len(structgen.export(contains, "kbnf")) < 1_500
     with warnings.catch_warnings():

@@ -1,7 +1,9 @@
 """Tests of the rules of YAML texts: masks let through what satisfies the schema, and all of its values."""
 
+import itertools
 import json
 import random
+import re
 
 import pytest
 import yaml
@@ -18,7 +20,7 @@ from structgen.schema.options import SchemaOptions
 from structgen.schema.rules.to_rules import json_schema_to_rules
 from structgen.schema.rules.yaml_rules import json_schema_to_yaml_rules
 from structgen.schema.validation import validator_for
-from structgen.schema.yaml_text.reader import yaml_to_json
+from structgen.schema.yaml_text.reader import begun_yaml_to_json, yaml_to_json
 from structgen.schema.yaml_text.writer import json_to_yaml
 
 SIGNS = [
@@ -67,6 +69,13 @@ def equal(left, right):
     return isinstance(left, bool) == isinstance(right, bool) and left == right
 
 
+def grows_to(json_text, text):
+    """Whether the JSON of the first lines is the beginning of the JSON of more lines, and of all."""
+    lines = re.findall(r"[^\n]*\n", text)
+    begun = [begun_yaml_to_json("".join(lines[:count])) for count in range(min(len(lines), 6) + 1)]
+    return all(longer.startswith(shorter) for shorter, longer in itertools.pairwise([*begun, json_text]))
+
+
 def check_walks(schema, grammar, rng, walks, options):
     """Texts under the masks are YAML, mean the same in both versions, and their values satisfy the schema."""
     validator = validator_for(schema, options)
@@ -74,7 +83,9 @@ def check_walks(schema, grammar, rng, walks, options):
         walk = SAMPLER.walk(grammar, rng)
         if walk.finished:
             text = walk.text.decode()
-            value = json.loads(yaml_to_json(text))
+            json_text = yaml_to_json(text)
+            assert grows_to(json_text, text), text
+            value = json.loads(json_text)
             assert validator.is_valid(value), text
             assert equal(yaml.safe_load(text), value), text
 

@@ -97,5 +97,5 @@ def test_the_offsets_of_values():
 
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
-    with pytest.raises(StructgenError, match=r"PyYAML[\s\S]*structgen\[yaml\]"):
+    with pytest.raises(StructgenError, match=r"PyYAML[\s\S]*structgen-llm\[yaml\]"):
         yaml_to_json("a")
