@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["REGEX_DIALECT", "SUBSTRING_OF"]
+__all__ = ["GRAMMAR", "REGEX_DIALECT", "SUBSTRING_OF"]
+
+
+GRAMMAR = "x-structgen-grammar"
+"""The keyword for a grammar that the value of a string satisfies. `reading/grammars.py` has its forms."""
 
 
 SUBSTRING_OF = "x-substring-of"

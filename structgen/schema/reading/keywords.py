@@ -35,8 +35,9 @@ from structgen.schema.algebra import (
     meet,
 )
 from structgen.schema.algebra.numbers import ANY_FORM
+from structgen.schema.algebra.text_grammars import TextGrammar
 from structgen.schema.options import Formats, SchemaOptions
-from structgen.schema.own_keywords import REGEX_DIALECT, SUBSTRING_OF
+from structgen.schema.own_keywords import GRAMMAR, REGEX_DIALECT, SUBSTRING_OF
 from structgen.schema.reading.number_keywords import NUMBER_FORM, number_of, number_sets
 from structgen.schema.reading.scopes import Location, pointer
 from structgen.schema.reading.substrings import substring_language
@@ -44,8 +45,9 @@ from structgen.schema.reading.substrings import substring_language
 __all__ = ["OWN_KEYWORDS", "NodeOf", "SchemaWarning", "base_shape", "language_of", "unsupported", "value_shape"]
 
 
-OWN_KEYWORDS = frozenset({REGEX_DIALECT, NUMBER_FORM, SUBSTRING_OF})
-"""Keywords that no draft has: those that `sources` puts into schemas of types, and `x-substring-of`."""
+OWN_KEYWORDS = frozenset({REGEX_DIALECT, NUMBER_FORM, SUBSTRING_OF, GRAMMAR})
+"""Keywords that no draft has: those that `sources` puts into schemas of types, and those that
+users write."""
 
 _NULL, _BOOLEAN, _NUMBER, _INTEGER, _STRING, _ARRAY, _OBJECT = (1 << i for i in range(7))
 _TYPES = {
@@ -59,7 +61,7 @@ _TYPES = {
 }
 _ALL_TYPES = (1 << 7) - 1
 
-_STRING_KEYS = frozenset({"minLength", "maxLength", "pattern", "format", SUBSTRING_OF})
+_STRING_KEYS = frozenset({"minLength", "maxLength", "pattern", "format", SUBSTRING_OF, GRAMMAR})
 _ARRAY_KEYS = frozenset({"items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains"})
 _OBJECT_KEYS = frozenset(
     {
@@ -208,7 +210,16 @@ def _strings(
             within.append(language)
     if SUBSTRING_OF in schema:
         within.append(substring_language(schema[SUBSTRING_OF], location, limits))
-    found = StringSet(low, high, tuple(within))
+    grammars: tuple[TextGrammar, ...] = ()
+    if GRAMMAR in schema:
+        from structgen.schema.reading.grammars import texts_of_grammar  # imported late: few schemas have a grammar
+
+        texts = texts_of_grammar(schema[GRAMMAR], location, limits)
+        if isinstance(texts, Language):
+            within.append(texts)
+        else:
+            grammars = (texts,)
+    found = StringSet(low, high, tuple(within), grammars=grammars)
     return () if found.is_empty() else (found,)
 
 

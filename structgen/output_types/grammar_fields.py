@@ -1,0 +1,106 @@
+"""A `Grammar` as the annotation of a string: its keywords in a JSON Schema, and the check of a value.
+
+A regex is a `pattern`, a choice an `enum`. All others are the keyword that `schema/reading/grammars.py` reads.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from structgen.errors import UnsupportedSchemaError
+from structgen.limits import Limits
+from structgen.output_types.grammar import Grammar, identity_of
+from structgen.schema.own_keywords import GRAMMAR, REGEX_DIALECT
+
+__all__ = ["checker_of", "keywords_of"]
+
+
+def checker_of(grammar: Grammar) -> Callable[[Any], Any]:
+    """Return the validator of an annotated string: it returns the value, or raises ValueError.
+
+    Raises:
+        UnsupportedSchemaError: the grammar cannot be that of a string.
+    """
+    is_member = _is_member(grammar)
+
+    def check(value: Any) -> Any:
+        if isinstance(value, str) and not is_member(value):
+            raise ValueError(f"it is not a text of {grammar!r}")
+        return value
+
+    return check
+
+
+def _is_member(grammar: Grammar) -> Callable[[str], object]:
+    if grammar.kind == "choice":
+        texts = frozenset(json.loads(grammar.source))
+        return texts.__contains__
+    if grammar.kind == "regex":
+        return re.compile(grammar.source).fullmatch
+    from structgen.schema.reading.grammars import texts_of_grammar
+
+    return texts_of_grammar(keywords_of(grammar)[GRAMMAR]).matches
+
+
+def keywords_of(grammar: Grammar) -> dict[str, Any]:
+    """Return the keywords of a JSON Schema for the strings whose value is a text of a grammar.
+
+    Raises:
+        UnsupportedSchemaError: the grammar cannot be that of a string.
+
+    Example:
+        >>> keywords_of(Grammar.choice(["b", "a"]))
+        {'enum': ['a', 'b']}
+        >>> keywords_of(Grammar.regex("a+") + "!")
+        {'x-structgen-grammar': {'concat': [{'regex': 'a+'}, '!']}}
+    """
+    if grammar.kind == "choice":
+        return {"enum": json.loads(grammar.source)}
+    if grammar.kind == "regex":
+        return {"pattern": rf"\A(?:{grammar.source})\Z", REGEX_DIALECT: "python"}
+    if grammar.bound:
+        raise _refused(grammar, "it holds a schema", "write the texts of the schema as rules")
+    value = _keyword(grammar, identity_of(grammar))
+    if '"lark"' in json.dumps(value):
+        from structgen.schema.reading.grammars import tree_of_keyword
+
+        if tree_of_keyword(value, Limits()) != grammar.tree:
+            raise _refused(grammar, "it imports files", "write the imported rules into its text")
+    return {GRAMMAR: value}
+
+
+def _keyword(grammar: Grammar, identity: Any) -> Any:
+    """Return the value of the keyword for an identity, see `identity_of`."""
+    if isinstance(identity, str):
+        return identity
+    kind, source, *more = identity
+    if kind in ("concat", "union"):
+        return {kind: [_keyword(grammar, part) for part in source]}
+    if kind == "named":
+        return {"named": _keyword(grammar, source[0]), "name": source[1]}
+    if kind == "repeat":
+        part, least, most, separator = source
+        return {"repeat": _keyword(grammar, part), "least": least, "most": most, "separator": separator}
+    if kind == "kbnf":
+        from structgen.languages import language_named
+
+        language = language_named(source)
+        return {"kbnf": source, "start": more[0]} if language is None else {"language": language}
+    if kind in ("lark", "llguidance"):
+        return {"lark": source, "start": more[0], "dialect": kind}
+    if kind == "choice":
+        return {"union": json.loads(source)}
+    if kind in ("gbnf", "regex"):
+        return {kind: source}
+    if kind == "substring":
+        text, unit, max_length = json.loads(source)
+        return {"substring": text, "unit": unit, "max_length": max_length}
+    raise _refused(grammar, "it is a structural tag", "write the text between the tags as a grammar")
+
+
+def _refused(grammar: Grammar, why: str, hint: str) -> UnsupportedSchemaError:
+    message = f"{grammar!r} cannot be the grammar of a field: {why}"
+    return UnsupportedSchemaError(message, pointer="", keyword=GRAMMAR, hint=f"{hint}; or use structgen.template(…)")
