@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from structgen.engine.regex import tree as rx
+from structgen.engine.regex_syntax.edges import is_nullable
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.regex_facts import post_order
@@ -27,6 +28,8 @@ __all__ = ["character_regex", "of_characters"]
 _ASCII = (1 << 128) - 1
 _NOT_ASCII = (1 << 256) - 1 - _ASCII
 _ANY_TEXT = rx.star(rx.ANY_CHAR)
+_INSIDE = "parts of a terminal may meet inside a character"
+_HINT = "write it with characters"
 
 
 def of_characters(grammar: ast.Grammar) -> ast.Grammar:
@@ -105,6 +108,8 @@ def _changed(node: rx.Regex, found: dict[int, rx.Regex]) -> rx.Regex:
         if isinstance(body, rx.ByteSet) and body.mask & ~_ASCII:
             return _characters(node)
         body = _within(body)
+        if body is not node.body and node.max != 1:
+            raise GrammarError(_INSIDE, hint=_HINT)
         return node if body is node.body else rx.Repeat(body, node.min, node.max)
     if isinstance(node, rx.Intersection):
         parts = [found[id(part)] for part in node.parts]
@@ -116,11 +121,28 @@ def _changed(node: rx.Regex, found: dict[int, rx.Regex]) -> rx.Regex:
         inner = [_within(found[id(part)]) for part in node.parts]
         if _are_same(inner, node.parts):
             return node
-        return rx.sequence(*inner) if isinstance(node, rx.Sequence) else rx.choice(*inner)
-    if isinstance(node, (rx.Complement, rx.Early)):
+        if isinstance(node, rx.Choice):
+            return rx.choice(*inner)
+        _check_borders(node.parts, inner)
+        return rx.sequence(*inner)
+    if isinstance(node, rx.Complement):
         body = _within(found[id(node.body)])
-        return node if body is node.body else type(node)(body)
+        return node if body is node.body else rx.Complement(body)
+    if isinstance(node, rx.Early) and _within(found[id(node.body)]) is not node.body:
+        raise GrammarError(_INSIDE, hint=_HINT)
     return node
+
+
+def _check_borders(parts: tuple[rx.Regex, ...], changed: list[rx.Regex]) -> None:
+    """Check that of two neighbours in a sequence, one has whole characters only: then both meet between characters."""
+    is_open = False  # whether the text before may end inside a character
+    for part, new in zip(parts, changed, strict=True):
+        if new is not part:
+            if is_open:
+                raise GrammarError(_INSIDE, hint=_HINT)
+            is_open = True
+        elif not is_nullable(part):
+            is_open = False
 
 
 def _within(regex: rx.Regex) -> rx.Regex:
@@ -128,7 +150,7 @@ def _within(regex: rx.Regex) -> rx.Regex:
     if isinstance(regex, rx.Complement):
         return rx.intersection(_ANY_TEXT, regex)
     if isinstance(regex, rx.ByteSet) and regex.mask & ~_ASCII:
-        raise GrammarError("a terminal matches bytes that are no characters", hint="write it with characters")
+        raise GrammarError("a terminal matches bytes that are no characters", hint=_HINT)
     return regex
 
 
@@ -137,7 +159,7 @@ def _characters(node: rx.Repeat) -> rx.Regex:
     assert isinstance(node.body, rx.ByteSet)
     mask = node.body.mask
     if mask & _NOT_ASCII != _NOT_ASCII or node.min > 1 or node.max is not None:
-        raise GrammarError("a terminal counts bytes, not characters", hint="write it with characters")
+        raise GrammarError("a terminal counts bytes, not characters", hint=_HINT)
     low = rx.ByteSet(mask & _ASCII)
     high = rx.Chars(((0x80, 0xD7FF), (0xE000, 0x10FFFF)))
     return rx.Repeat(rx.ANY_CHAR if mask & _ASCII == _ASCII else rx.choice(low, high), node.min, None)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from structgen.errors import UnsupportedSchemaError
+from structgen.errors import GrammarError, UnsupportedSchemaError
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar, identity_of
 from structgen.schema.own_keywords import GRAMMAR, REGEX_DIALECT
@@ -64,12 +64,19 @@ def keywords_of(grammar: Grammar) -> dict[str, Any]:
     if grammar.bound:
         raise _refused(grammar, "it holds a schema", "write the texts of the schema as rules")
     value = _keyword(grammar, identity_of(grammar))
-    if '"lark"' in json.dumps(value):
-        from structgen.schema.reading.grammars import tree_of_keyword
-
-        if tree_of_keyword(value, Limits()) != grammar.tree:
-            raise _refused(grammar, "it imports files", "write the imported rules into its text")
+    if '"lark"' in json.dumps(value) and not _is_whole(grammar, value):
+        raise _refused(grammar, "it imports files", "write the imported rules into its text")
     return {GRAMMAR: value}
+
+
+def _is_whole(grammar: Grammar, value: Any) -> bool:
+    """Return whether the text of a Lark grammar is all of it: that of imported files is no text by itself."""
+    from structgen.schema.reading.grammars import tree_of_keyword
+
+    try:
+        return tree_of_keyword(value, Limits()) == grammar.tree
+    except GrammarError:
+        return False
 
 
 def _keyword(grammar: Grammar, identity: Any) -> Any:
