@@ -25,8 +25,7 @@ from structgen.engine.regex.tree import (
 )
 from structgen.schema.algebra.arrays import Inexpressible
 from structgen.schema.algebra.lengths import fewest, lengths
-from structgen.schema.algebra.text_grammars import TextGrammar
-from structgen.schema.own_keywords import GRAMMAR
+from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
 
@@ -95,7 +94,7 @@ class StringSet:
     outside: tuple[Language, ...] = ()
     excluded: tuple[str, ...] = ()
     texts: tuple[str, ...] | None = None
-    grammars: tuple[TextGrammar, ...] = ()
+    grammars: tuple[TextGrammar | JsonContent, ...] = ()
 
     def contains(self, text: str) -> bool:
         """Return whether a text is a member."""
@@ -133,7 +132,7 @@ class StringSet:
             Inexpressible: the set is context-free.
         """
         if self.grammars:
-            raise Inexpressible(GRAMMAR)
+            raise Inexpressible(self._context_free)
         parts: list[StringSet] = []
         if self.texts is not None:
             parts.append(StringSet(excluded=self.texts))
@@ -151,7 +150,7 @@ class StringSet:
     def others(self) -> list[StringSet]:
         """Return disjoint sets whose union is every other text. Raises as `complement` does."""
         if self.grammars:
-            raise Inexpressible(GRAMMAR)
+            raise Inexpressible(self._context_free)
         parts: list[StringSet] = []
         before = StringSet()
         for asked in self._conditions():
@@ -177,6 +176,11 @@ class StringSet:
         if inside is None and all(language.outer is None for language in other.within):
             return None, [self]
         return inside, [both for rest in other.others() if (both := self.intersect(rest)) is not None]
+
+    @property
+    def _context_free(self) -> str:
+        """The keyword of the first context-free condition, for errors."""
+        return self.grammars[0].name.partition(" ")[0]
 
     def count(self, at_most: int) -> int:
         """Return the number of members, or `at_most` if there are more."""
@@ -227,7 +231,7 @@ class StringSet:
             Inexpressible: the set is context-free.
         """
         if self.grammars:
-            raise Inexpressible(GRAMMAR)
+            raise Inexpressible(self._context_free)
         if self.texts is not None:
             return literal_set(text.encode() for text in self.texts)
         parts: list[Regex] = [language.widest if widest else language.regex for language in self.within]

@@ -1,4 +1,4 @@
-"""Context-free sets of texts: grammars as conditions on the value of a string."""
+"""Context-free sets of texts: a grammar, or JSON of some values, as a condition on the value of a string."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import byte_vocabulary
 from structgen.errors import TokenRejectedError
+from structgen.schema.algebra.arrays import Inexpressible
+from structgen.schema.algebra.nodes import Node
+from structgen.schema.own_keywords import JSON_CONTENT
 
-__all__ = ["TextGrammar"]
+__all__ = ["JsonContent", "TextGrammar"]
 
 
 @dataclass(eq=False)
@@ -50,3 +53,23 @@ class TextGrammar:
         except TokenRejectedError:
             return False
         return matcher.is_accepting
+
+
+@dataclass(frozen=True)
+class JsonContent:
+    """The texts that are JSON of a node's values.
+
+    Attributes:
+        node: the node.
+    """
+
+    node: Node
+
+    @property
+    def name(self) -> str:
+        """A name that tells the set from all others."""
+        return f"{JSON_CONTENT} {self.node}"
+
+    def matches(self, text: str) -> bool:
+        """Raise Inexpressible: a set does not know what its nodes hold."""
+        raise Inexpressible(JSON_CONTENT, "it cannot be combined with a list of texts")

@@ -30,6 +30,7 @@ from structgen.engine.regex.tree import (
     Intersection,
     Literal,
     LiteralSet,
+    Multiple,
     Regex,
     Repeat,
     Runs,
@@ -355,6 +356,8 @@ def _leaf(regex: Regex, every: bool) -> Regex:
         return Substrings(tuple([_unquoted(unit.decode()) for unit in regex.units]))
     if isinstance(regex, Runs) and not every:
         return _escaped_runs(regex)
+    if isinstance(regex, Multiple) and not every:
+        return regex  # of digits, which are written as they are
     if isinstance(regex, ByteSet) and regex.mask < 1 << 128:
         return _ascii(regex.mask, every)
     raise ValueError(f"{type(regex).__name__} describes bytes, not characters")

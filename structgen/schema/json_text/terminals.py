@@ -45,7 +45,7 @@ from structgen.schema.json_text.strings import (
     quoted,
     texts_regex,
 )
-from structgen.schema.own_keywords import GRAMMAR, SUBSTRING_OF
+from structgen.schema.own_keywords import SUBSTRING_OF
 
 __all__ = [
     "INTEGER",
@@ -90,7 +90,7 @@ def string_regex(strings: StringSet) -> Regex:
         Inexpressible: a language describes bytes, a text contains a lone surrogate, or the set is context-free.
     """
     if strings.grammars:
-        raise Inexpressible(GRAMMAR)
+        strings.regex()  # raises
     if strings.texts is not None:
         return _known(strings.texts, "const")
     if not (strings.within or strings.outside or strings.excluded):

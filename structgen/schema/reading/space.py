@@ -261,6 +261,9 @@ class Space:
         except Reentered:
             if len(self._open) > 1 or self._questions:  # the outermost one begins the rounds
                 raise
+        except Inexpressible as error:
+            message = f"this {error.keyword} cannot be expressed exactly{error.why and ': '}{error.why}"
+            raise unsupported(message, self.location(node), error.keyword) from error
         finally:
             del self._open[node]
         if made is None:

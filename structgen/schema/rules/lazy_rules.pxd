@@ -20,6 +20,7 @@ cdef class LazyRules:
     cdef dict _enums
     cdef dict _alternatives
     cdef readonly list lookaheads
+    cdef object _without_captures
 
     @cython.locals(found=list)
     cpdef bodies(self, key)

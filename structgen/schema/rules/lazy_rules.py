@@ -27,9 +27,8 @@ from structgen.engine.grammar.tables import Lazy, Spelling, Symbol
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import ANY, NONE, ArraySet, Inexpressible, Node, NumberSet, ObjectSet, StringSet, meet
 from structgen.schema.algebra.shape import Shape
-from structgen.schema.algebra.text_grammars import TextGrammar
+from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.json_text.values import Value, not_too_deep, numbers_of, strings_of, thaw
-from structgen.schema.own_keywords import GRAMMAR
 from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.space import Space
 from structgen.schema.rules.notation import JsonNotation, Notation
@@ -47,7 +46,7 @@ class SetRules(Protocol):
     """The rules of one set of arrays or of objects, for states: descriptions of what was written so far."""
 
     @property
-    def part(self) -> ArraySet | ObjectSet | TextGrammar:
+    def part(self) -> ArraySet | ObjectSet | TextGrammar | JsonContent:
         """The set."""
 
     def start(self, avoid: frozenset[Value]) -> Any:
@@ -96,7 +95,7 @@ class LazyRules:
         space: Space,
         shapes: dict[Node, Shape],
         productive: set[Node],
-        make_rules: Callable[[LazyRules, ArraySet | ObjectSet | TextGrammar, int], SetRules],
+        make_rules: Callable[[LazyRules, ArraySet | ObjectSet | TextGrammar | JsonContent, int], SetRules],
         notation: Notation,
         *,
         captures: bool = True,
@@ -115,6 +114,7 @@ class LazyRules:
         self._enums: dict[frozenset[Value], Node] = {}
         self._alternatives: dict[Hashable, tuple[Symbol, ...]] = {}
         self.lookaheads: list[Regex] = []
+        self._without_captures: LazyRules | None = self if not captures else None
 
     # --- the engine's side: RuleSource -------------------------------------------------------------------------------
 
@@ -264,18 +264,27 @@ class LazyRules:
         found = list(self.notation.scalars(Shape(shape.null, shape.booleans, shape.numbers, plain)))
         for part in shape.strings:
             if part.grammars:
+                keyword = part.grammars[0].name.partition(" ")[0]
                 if not isinstance(self.notation, JsonNotation):
-                    raise Inexpressible(GRAMMAR, "the values are not written as JSON")
+                    raise Inexpressible(keyword, "the values are not written as JSON")
                 is_more = part.high is not None or part.within or part.outside or part.excluded
                 if len(part.grammars) > 1 or part.low > 1 or is_more:
-                    raise Inexpressible(GRAMMAR, "the grammar is recursive, and the string has other conditions, too")
+                    raise Inexpressible(keyword, "the string has other conditions beside it")
                 _, number = self.rules_of(part.grammars[0])
                 found.append(Lazy((number, "first", part.low == 0)))
         return found
 
+    def without_captures(self) -> LazyRules:
+        """Return rules of the same nodes in which written text does not decide what follows."""
+        if self._without_captures is None:
+            self._without_captures = LazyRules(
+                self.space, self.shapes, self.productive, self._make_rules, self.notation, captures=False
+            )
+        return self._without_captures
+
     # --- sets of arrays and objects ----------------------------------------------------------------------------------
 
-    def rules_of(self, part: ArraySet | ObjectSet | TextGrammar) -> tuple[SetRules, int]:
+    def rules_of(self, part: ArraySet | ObjectSet | TextGrammar | JsonContent) -> tuple[SetRules, int]:
         """Return the rules of a set of arrays or of objects, and the set's number."""
         number = self._numbers.get(id(part))
         if number is None:

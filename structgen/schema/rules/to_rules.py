@@ -19,7 +19,7 @@ from structgen.engine.grammar.tables import END, Describer, GrammarTables, RuleS
 from structgen.errors import LimitExceededError, UnsatisfiableSchemaError, UnsupportedSchemaError
 from structgen.limits import Limits
 from structgen.schema.algebra import OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape, StringSet
-from structgen.schema.algebra.text_grammars import TextGrammar
+from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.json_text.layout import LAYOUTS
 from structgen.schema.json_text.terminals import are_surely_expressible, is_surely_expressible
 from structgen.schema.options import Numbers, SchemaOptions
@@ -32,6 +32,7 @@ from structgen.schema.reading.scopes import ROOT, Location, pointer
 from structgen.schema.reading.space import Space
 from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules.arrays import ArrayRules
+from structgen.schema.rules.content_rules import ContentRules
 from structgen.schema.rules.lazy_rules import LazyRules, SetRules
 from structgen.schema.rules.notation import JsonNotation, Notation
 from structgen.schema.rules.object_states import ObjectStates
@@ -243,10 +244,12 @@ def _read(space: Space, make: Callable[[LazyRules, Node], _T], notation: Notatio
             continue
 
 
-def _set_rules(lazy: LazyRules, part: ArraySet | ObjectSet | TextGrammar, number: int) -> SetRules:
+def _set_rules(lazy: LazyRules, part: ArraySet | ObjectSet | TextGrammar | JsonContent, number: int) -> SetRules:
     """Return the rules of a set of arrays or objects, or of the strings of a grammar."""
     if isinstance(part, TextGrammar):
         return TextRules(lazy, part, number)
+    if isinstance(part, JsonContent):
+        return ContentRules(lazy, part, number)
     return ArrayRules(lazy, part, number) if isinstance(part, ArraySet) else ObjectRules(lazy, part, number)
 
 
@@ -255,6 +258,10 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
     if (shape.numbers or shape.strings) and not is_surely_expressible(shape):
         lazy.space.text_units += sum(part.text_units for part in shape.strings)
         expressed(lambda: lazy.check(shape), lazy.space, node)
+        for part in shape.strings:
+            for content in part.grammars:
+                if isinstance(content, JsonContent):
+                    expressed(partial(_check_content, lazy, content), lazy.space, node)
     for items in shape.arrays:
         if items.repeats is not None and _reaches_grammar(lazy, shape):
             expressed(partial(_refuse, "uniqueItems", "the items hold strings of a grammar"), lazy.space, node)
@@ -278,6 +285,12 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
 
 def _refuse(keyword: str, why: str) -> None:
     raise Inexpressible(keyword, why)
+
+
+def _check_content(lazy: LazyRules, content: JsonContent) -> None:
+    rules, _ = lazy.rules_of(content)
+    assert isinstance(rules, ContentRules)
+    rules.check()
 
 
 def _reaches_grammar(lazy: LazyRules, shape: Shape) -> bool:

@@ -17,11 +17,12 @@ from structgen.engine.regex.tree import Literal, Regex
 from structgen.engine.regex.tree import Sequence as RegexSequence
 from structgen.schema.algebra import ANY, ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet
 from structgen.schema.algebra.nodes import AnyOf
-from structgen.schema.algebra.text_grammars import TextGrammar
+from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.json_text.numbers import decimal_text
-from structgen.schema.own_keywords import GRAMMAR
+from structgen.schema.own_keywords import GRAMMAR, JSON_CONTENT
 from structgen.schema.reading.scopes import Location, Subschema, pointer
 from structgen.schema.rules.arrays import ArrayRules
+from structgen.schema.rules.content_rules import ContentRules
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.objects import ObjectRules
 from structgen.schema.rules.states import ArrayState
@@ -100,8 +101,8 @@ def _is_value(key: tuple[Any, ...]) -> bool:
 
 
 def _is_in_text(lazy: LazyRules, key: Any) -> bool:
-    """Return whether a nonterminal derives a string of a grammar, or a part of one."""
-    return not _is_value(key) and isinstance(lazy.numbered(key[0]), TextRules)
+    """Return whether a nonterminal derives a string of a grammar or one that holds JSON, or a part of one."""
+    return not _is_value(key) and isinstance(lazy.numbered(key[0]), (TextRules, ContentRules))
 
 
 # -- symbols ----------------------------------------------------------------------------------------------------------
@@ -166,9 +167,9 @@ def _node_at(lazy: LazyRules, key: Any, body: Body, at: int) -> Node | None:
 # -- locations --------------------------------------------------------------------------------------------------------
 
 
-def node_of_part(lazy: LazyRules, part: ArraySet | ObjectSet | TextGrammar) -> Node | None:
-    """Return a node that a set of arrays or objects belongs to; None for the strings of a grammar."""
-    if isinstance(part, TextGrammar):
+def node_of_part(lazy: LazyRules, part: ArraySet | ObjectSet | TextGrammar | JsonContent) -> Node | None:
+    """Return a node that a set of arrays or objects belongs to; None for strings."""
+    if isinstance(part, (TextGrammar, JsonContent)):
         return None
     for node, shape in lazy.shapes.items():
         if any(part is one for one in (shape.arrays if isinstance(part, ArraySet) else shape.objects)):
@@ -301,6 +302,8 @@ def _characters(count: int) -> str:
 def _language_words(name: str) -> str:
     """Return words for a language by its name: `format date`, or a syntax and a pattern."""
     kind, _, rest = name.partition(" ")
+    if kind == JSON_CONTENT:
+        return "JSON in a string"
     if kind == GRAMMAR:
         value = json.loads(rest)
         is_language = isinstance(value, dict) and "language" in value
