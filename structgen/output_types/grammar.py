@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from structgen.errors import GrammarError
 from structgen.limits import Limits
 from structgen.output_types.choices import Chosen, values_of
+from structgen.output_types.grammar_fields import OF_OTHERS, identity_of
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -25,10 +26,9 @@ if TYPE_CHECKING:
     from structgen.output_types.yaml import Yaml
     from structgen.schema.reading.substrings import Unit
 
-__all__ = ["Grammar", "identity_of"]
+__all__ = ["Grammar"]
 
 
-_OF_OTHERS = frozenset({"concat", "union", "repeat", "named"})  # kinds
 _MAX_SHOWN = 60  # characters of the source in a repr
 
 
@@ -511,7 +511,7 @@ class Grammar:
     @property
     def is_made_of_others(self) -> bool:
         """True for what `concat`, `union`, `optional`, `repeat` and `named` return."""
-        return self.kind in _OF_OTHERS
+        return self.kind in OF_OTHERS
 
     def spell(self, value: Any) -> str:
         """Return a text whose value is `value`; the reverse of `parse`.
@@ -538,15 +538,6 @@ def _grammar(part: Any) -> Grammar:
         return part
     message = f"a part of a grammar is a Grammar or a text, not {part!r}"
     raise TypeError(f"{message}; structgen.template(…) puts schemas and types into a text")
-
-
-def identity_of(part: Grammar | str) -> Any:
-    """Return JSON data that tells a grammar, or a text in its place, from all others."""
-    if isinstance(part, str):
-        return part
-    if part.is_made_of_others:
-        return [part.kind, json.loads(part.source)]
-    return [part.kind, part.source, part.start, part.eager]
 
 
 def _shown(identity: Any) -> str:

@@ -8,17 +8,59 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from structgen.errors import GrammarError, UnsupportedSchemaError
 from structgen.limits import Limits
-from structgen.output_types.grammar import Grammar, identity_of
 from structgen.schema.own_keywords import GRAMMAR, REGEX_DIALECT
 
-__all__ = ["checker_of", "keywords_of"]
+if TYPE_CHECKING:
+    from structgen.kbnf import ast
+
+__all__ = ["OF_OTHERS", "AnyGrammar", "checker_of", "identity_of", "keywords_of"]
+
+OF_OTHERS = frozenset({"concat", "union", "repeat", "named"})
+"""The kinds of grammars that are made of others."""
 
 
-def checker_of(grammar: Grammar) -> Callable[[Any], Any]:
+class AnyGrammar(Protocol):
+    """What this module reads of a `Grammar`."""
+
+    @property
+    def kind(self) -> str:
+        """The kind."""
+
+    @property
+    def source(self) -> str:
+        """The text that it was made from."""
+
+    @property
+    def start(self) -> str:
+        """The rule that a text begins at."""
+
+    @property
+    def eager(self) -> bool:
+        """Whether a text ends as early as it can."""
+
+    @property
+    def tree(self) -> ast.Grammar:
+        """The syntax tree."""
+
+    @property
+    def bound(self) -> tuple[Any, ...]:
+        """The schemas in it."""
+
+
+def identity_of(part: AnyGrammar | str) -> Any:
+    """Return JSON data that tells a grammar, or a text in its place, from all others."""
+    if isinstance(part, str):
+        return part
+    if part.kind in OF_OTHERS:
+        return [part.kind, json.loads(part.source)]
+    return [part.kind, part.source, part.start, part.eager]
+
+
+def checker_of(grammar: AnyGrammar) -> Callable[[Any], Any]:
     """Return the validator of an annotated string: it returns the value, or raises ValueError.
 
     Raises:
@@ -34,7 +76,7 @@ def checker_of(grammar: Grammar) -> Callable[[Any], Any]:
     return check
 
 
-def _is_member(grammar: Grammar) -> Callable[[str], object]:
+def _is_member(grammar: AnyGrammar) -> Callable[[str], object]:
     if grammar.kind == "choice":
         texts = frozenset(json.loads(grammar.source))
         return texts.__contains__
@@ -45,16 +87,16 @@ def _is_member(grammar: Grammar) -> Callable[[str], object]:
     return texts_of_grammar(keywords_of(grammar)[GRAMMAR]).matches
 
 
-def keywords_of(grammar: Grammar) -> dict[str, Any]:
+def keywords_of(grammar: AnyGrammar) -> dict[str, Any]:
     """Return the keywords of a JSON Schema for the strings whose value is a text of a grammar.
 
     Raises:
         UnsupportedSchemaError: the grammar cannot be that of a string.
 
     Example:
-        >>> keywords_of(Grammar.choice(["b", "a"]))
+        >>> keywords_of(structgen.Grammar.choice(["b", "a"]))
         {'enum': ['a', 'b']}
-        >>> keywords_of(Grammar.regex("a+") + "!")
+        >>> keywords_of(structgen.Grammar.regex("a+") + "!")
         {'x-structgen-grammar': {'concat': [{'regex': 'a+'}, '!']}}
     """
     if grammar.kind == "choice":
@@ -69,7 +111,7 @@ def keywords_of(grammar: Grammar) -> dict[str, Any]:
     return {GRAMMAR: value}
 
 
-def _is_whole(grammar: Grammar, value: Any) -> bool:
+def _is_whole(grammar: AnyGrammar, value: Any) -> bool:
     """Return whether the text of a Lark grammar is all of it: that of imported files is no text by itself."""
     from structgen.schema.reading.grammars import tree_of_keyword
 
@@ -79,7 +121,7 @@ def _is_whole(grammar: Grammar, value: Any) -> bool:
         return False
 
 
-def _keyword(grammar: Grammar, identity: Any) -> Any:
+def _keyword(grammar: AnyGrammar, identity: Any) -> Any:
     """Return the value of the keyword for an identity, see `identity_of`."""
     if isinstance(identity, str):
         return identity
@@ -108,6 +150,6 @@ def _keyword(grammar: Grammar, identity: Any) -> Any:
     raise _refused(grammar, "it is a structural tag", "write the text between the tags as a grammar")
 
 
-def _refused(grammar: Grammar, why: str, hint: str) -> UnsupportedSchemaError:
+def _refused(grammar: AnyGrammar, why: str, hint: str) -> UnsupportedSchemaError:
     message = f"{grammar!r} cannot be the grammar of a field: {why}"
     return UnsupportedSchemaError(message, pointer="", keyword=GRAMMAR, hint=f"{hint}; or use structgen.template(…)")

@@ -429,16 +429,13 @@ class Space:
             UnsupportedSchemaError: no union of parts has these values.
         """
         try:
-            return self._complement(shape)
+            if shape.size == len(shape.objects) == 1 and not self._tags(shape.objects[0]):
+                return shape.complement()
+            result = replace(shape, arrays=shape.arrays[:1], objects=()).complement()
         except Inexpressible as error:
             location = self.location(next(reversed(self._open), ANY))
             message = f"the complement of this {error.keyword} cannot be expressed exactly"
             raise unsupported(message, location, error.keyword) from error
-
-    def _complement(self, shape: Shape) -> Shape:
-        if shape.size == len(shape.objects) == 1 and not self._tags(shape.objects[0]):
-            return shape.complement()
-        result = replace(shape, arrays=shape.arrays[:1], objects=()).complement()
         for array in shape.arrays[1:]:
             result = self.both(result, replace(EVERYTHING, arrays=tuple(array.complement())))
         for part in shape.objects:
