@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import resources
 
 from structgen.errors import GrammarError
 
-__all__ = ["language_names", "language_source"]
+__all__ = ["language_named", "language_names", "language_source"]
 
 
 def language_names() -> tuple[str, ...]:
@@ -25,3 +26,13 @@ def language_source(name: str) -> str:
     if name not in names:
         raise GrammarError(f"there is no grammar of the language {name!r}", hint=f"there are {', '.join(names)}")
     return resources.files(__package__).joinpath(f"{name}.kbnf").read_text(encoding="utf-8")
+
+
+def language_named(source: str) -> str | None:
+    """Return the name of the language whose grammar a text is; None for other texts."""
+    return _names_of_sources().get(source)
+
+
+@cache
+def _names_of_sources() -> dict[str, str]:
+    return {language_source(name): name for name in language_names()}

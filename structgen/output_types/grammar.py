@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from structgen.errors import GrammarError, UnsupportedSchemaError
+from structgen.errors import GrammarError
 from structgen.limits import Limits
 from structgen.output_types.choices import Chosen, values_of
-from structgen.schema.own_keywords import REGEX_DIALECT
+from structgen.output_types.grammar_fields import OF_OTHERS, identity_of
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["Grammar"]
 
 
-_OF_OTHERS = frozenset({"concat", "union", "repeat", "named"})  # kinds
 _MAX_SHOWN = 60  # characters of the source in a repr
 
 
@@ -279,19 +277,9 @@ class Grammar:
             >>> Grammar.substring("The cat sat.", unit="word").kind
             'substring'
         """
-        from structgen.engine.regex import tree as rx
-        from structgen.kbnf import ast
-        from structgen.schema.reading.substrings import read_keyword, shortest_unit, substring_regex, units_of
+        from structgen.schema.reading.substrings import substring_grammar
 
-        read_keyword({"text": text, "unit": unit})
-        units = units_of(text, unit)
-        regex = substring_regex(units, unit)
-        if max_length is not None:
-            if max_length < shortest_unit(units, unit):
-                raise GrammarError(f"no {unit} of the text has at most {max_length} characters")
-            regex = rx.intersection(regex, rx.repeat(rx.ANY_CHAR, 1, max_length))
-        tree = ast.Grammar.of_regex(regex)
-        return cls("substring", json.dumps([text, unit, max_length]), False, tree)
+        return cls("substring", json.dumps([text, unit, max_length]), False, substring_grammar(text, unit, max_length))
 
     @classmethod
     def structural_tag(cls, tag: Mapping[str, Any] | str, *, vocabulary: Vocabulary | None = None) -> Grammar:
@@ -437,7 +425,7 @@ class Grammar:
             raise TypeError(f"{kind} needs at least one grammar")
         trees = [of_text(part) if isinstance(part, str) else _grammar(part).tree for part in parts]
         bound = tuple([schema for part in parts if isinstance(part, Grammar) for schema in part.bound])
-        return cls(kind, json.dumps([_identity(part) for part in parts]), False, combine(trees), bound=bound)
+        return cls(kind, json.dumps([identity_of(part) for part in parts]), False, combine(trees), bound=bound)
 
     def optional(self) -> Grammar:
         """Make a grammar of the same texts and the empty one.
@@ -465,7 +453,7 @@ class Grammar:
         """
         from structgen.kbnf.composition import repetition
 
-        source = json.dumps([_identity(self), least, most, separator])
+        source = json.dumps([identity_of(self), least, most, separator])
         return Grammar("repeat", source, False, repetition(self.tree, least, most, separator), bound=self.bound)
 
     def named(self, name: str) -> Grammar:
@@ -484,7 +472,7 @@ class Grammar:
         from structgen.kbnf.composition import renamed_start
 
         tree = renamed_start(self.tree, name)
-        return Grammar("named", json.dumps([_identity(self), name]), False, tree, start=name, bound=self.bound)
+        return Grammar("named", json.dumps([identity_of(self), name]), False, tree, start=name, bound=self.bound)
 
     def __add__(self, other: Grammar | str) -> Grammar:
         return Grammar.concat(self, other) if isinstance(other, (Grammar, str)) else NotImplemented
@@ -504,43 +492,26 @@ class Grammar:
         """Return the core schema of `Annotated[str, grammar]`: a string whose value is a text of the grammar.
 
         Raises:
-            UnsupportedSchemaError: the grammar is neither a regex nor a choice.
+            UnsupportedSchemaError: the terminals of the grammar match no whole characters, or schemas stand in it.
         """
+        from structgen.output_types.grammar_fields import checker_of
         from structgen.output_types.string_fields import core_schema_of
 
-        if self.kind not in ("regex", "choice"):
-            raise UnsupportedSchemaError(
-                f"{self!r} cannot be the grammar of a field",
-                pointer="",
-                keyword="pattern",
-                hint="fields take Grammar.regex and Grammar.choice; structgen.template(…) takes every grammar",
-            )
-        return core_schema_of(source, handler, self._check_field, name="Grammar", keyword="pattern")
-
-    def _check_field(self, value: Any) -> Any:
-        if isinstance(value, str):
-            if self.kind == "choice":
-                is_member = value in json.loads(self.source)
-            else:
-                is_member = re.fullmatch(self.source, value) is not None
-            if not is_member:
-                raise ValueError(f"it is not a text of {self!r}")
-        return value
+        return core_schema_of(source, handler, checker_of(self), name="Grammar", keyword="pattern")
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Return the JSON Schema of `Annotated[str, grammar]`."""
+        from structgen.output_types.grammar_fields import keywords_of
         from structgen.output_types.string_fields import json_schema_of
 
-        if self.kind == "choice":
-            return json_schema_of(core, handler, {"enum": json.loads(self.source)})
-        return json_schema_of(core, handler, {"pattern": rf"\A(?:{self.source})\Z", REGEX_DIALECT: "python"})
+        return json_schema_of(core, handler, keywords_of(self))
 
     # -- texts and values ---------------------------------------------------------------------------------------------
 
     @property
     def is_made_of_others(self) -> bool:
         """True for what `concat`, `union`, `optional`, `repeat` and `named` return."""
-        return self.kind in _OF_OTHERS
+        return self.kind in OF_OTHERS
 
     def spell(self, value: Any) -> str:
         """Return a text whose value is `value`; the reverse of `parse`.
@@ -559,7 +530,7 @@ class Grammar:
         raise ValueError(f"the value of a grammar is a string, not {value!r}")
 
     def __repr__(self) -> str:
-        return _shown(_identity(self))
+        return _shown(identity_of(self))
 
 
 def _grammar(part: Any) -> Grammar:
@@ -567,15 +538,6 @@ def _grammar(part: Any) -> Grammar:
         return part
     message = f"a part of a grammar is a Grammar or a text, not {part!r}"
     raise TypeError(f"{message}; structgen.template(…) puts schemas and types into a text")
-
-
-def _identity(part: Grammar | str) -> Any:
-    """Return JSON data that tells a grammar, or a text in its place, from all others."""
-    if isinstance(part, str):
-        return part
-    if part.is_made_of_others:
-        return [part.kind, json.loads(part.source)]
-    return [part.kind, part.source, part.start, part.eager]
 
 
 def _shown(identity: Any) -> str:

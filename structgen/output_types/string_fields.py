@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from structgen.errors import SchemaError
+from structgen.schema.own_keywords import JSON_CONTENT
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -54,6 +55,11 @@ def json_schema_of(core: CoreSchema, handler: GetJsonSchemaHandler, own: dict[st
     # Pydantic makes a chain of a pattern that follows an annotation. Each step of the chain reads the string.
     steps: list[Any] = core["steps"] if core["type"] == "chain" else []
     found = [handler(step) for step in (core, *steps)]
-    if len(found) == 1 and own.keys().isdisjoint(found[0]):
-        return {**found[0], **own}
-    return {"allOf": [*found, own]}
+    for keyword in (JSON_CONTENT, "contentSchema"):
+        if keyword in found[0]:  # of `Json[Annotated[str, …]]`: the annotation is about the inner string
+            return {**found[0], keyword: _with(found[0][keyword], own)}
+    return _with(found[0], own) if len(found) == 1 else {"allOf": [*found, own]}
+
+
+def _with(schema: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    return {**schema, **own} if own.keys().isdisjoint(schema) else {"allOf": [schema, own]}

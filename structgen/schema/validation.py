@@ -13,6 +13,7 @@ r"""The final validator of plain JSON Schemas: `jsonschema`, made exact where it
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import threading
@@ -35,8 +36,9 @@ from structgen.limits import Limits
 from structgen.schema import formats
 from structgen.schema.json_text.numbers import exact
 from structgen.schema.options import SchemaOptions
-from structgen.schema.own_keywords import SUBSTRING_OF
+from structgen.schema.own_keywords import GRAMMAR, JSON_CONTENT, SUBSTRING_OF
 from structgen.schema.reading.dialects import UNDECLARED, Dialect, dialect_of, dialect_within, is_of_draft4
+from structgen.schema.reading.grammars import texts_of_grammar
 from structgen.schema.reading.keywords import language_of
 from structgen.schema.reading.refs import REFERENCES
 from structgen.schema.reading.resources import Library, without_fragment
@@ -108,6 +110,8 @@ def _validator_class(dialect: Dialect, asserts_formats: bool) -> Any:
         "additionalProperties": _additional_properties,
         "format": _format,
         SUBSTRING_OF: _substring_of,
+        GRAMMAR: _grammar,
+        JSON_CONTENT: _json_content,
     }
     if not dialect.name:
         keywords |= _OLDER_FORMS
@@ -239,6 +243,21 @@ def _format(validator: Validator, name: Any, instance: Any, schema: Any) -> Iter
 def _substring_of(validator: Validator, source: Any, instance: Any, schema: Any) -> Errors:
     if validator.is_type(instance, "string") and not is_substring(instance, *read_keyword(source)):
         yield jsonschema.ValidationError(f"{instance!r} does not occur in the source text")
+
+
+def _grammar(validator: Validator, grammar: Any, instance: Any, schema: Any) -> Errors:
+    if validator.is_type(instance, "string") and not texts_of_grammar(grammar).matches(instance):
+        yield jsonschema.ValidationError(f"{instance!r} is not a text of the grammar")
+
+
+def _json_content(validator: Validator, inner: Any, instance: Any, schema: Any) -> Errors:
+    if validator.is_type(instance, "string"):
+        try:
+            value = json.loads(instance)
+        except ValueError:
+            yield jsonschema.ValidationError(f"{instance!r} is not JSON")
+            return
+        yield from validator.descend(value, inner)  # type: ignore[attr-defined]
 
 
 def _annotation(validator: Validator, value: Any, instance: Any, schema: Any) -> Errors:

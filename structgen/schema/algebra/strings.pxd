@@ -5,4 +5,4 @@ cdef class Language:
     cdef readonly object name, regex, outer, sizes
 
 cdef class StringSet:
-    cdef readonly object low, high, within, outside, excluded, texts
+    cdef readonly object low, high, within, outside, excluded, texts, grammars

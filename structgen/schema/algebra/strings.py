@@ -23,7 +23,9 @@ from structgen.engine.regex.tree import (
     intersection,
     literal_set,
 )
+from structgen.schema.algebra.arrays import Inexpressible
 from structgen.schema.algebra.lengths import fewest, lengths
+from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
 
@@ -82,6 +84,8 @@ class StringSet:
         outside: the texts are in none of these.
         excluded: single texts that are not members.
         texts: all texts of the set, in this order; None if it is not given as a list.
+        grammars: the texts are in all of these context-free sets. A set with further conditions than the least length 1
+            can be intersected, but has no rules.
     """
 
     low: int = 0
@@ -90,6 +94,7 @@ class StringSet:
     outside: tuple[Language, ...] = ()
     excluded: tuple[str, ...] = ()
     texts: tuple[str, ...] | None = None
+    grammars: tuple[TextGrammar | JsonContent, ...] = ()
 
     def contains(self, text: str) -> bool:
         """Return whether a text is a member."""
@@ -97,7 +102,9 @@ class StringSet:
             return False
         if self.texts is not None and text not in self.texts:
             return False
-        return all(x.matches(text) for x in self.within) and not any(x.may_match(text) for x in self.outside)
+        if not all(x.matches(text) for x in self.within) or any(x.may_match(text) for x in self.outside):
+            return False
+        return all(grammar.matches(text) for grammar in self.grammars)
 
     def intersect(self, other: StringSet) -> StringSet | None:
         """Return the texts that are in both, or None if there are none."""
@@ -114,11 +121,18 @@ class StringSet:
             _joined(self.within, other.within),
             _joined(self.outside, other.outside),
             _joined(self.excluded, other.excluded),
+            grammars=_joined(self.grammars, other.grammars),
         )
         return None if both.is_empty() else both
 
     def complement(self) -> list[StringSet]:
-        """Return sets whose union is every other text."""
+        """Return sets whose union is every other text.
+
+        Raises:
+            Inexpressible: the set is context-free.
+        """
+        if self.grammars:
+            raise Inexpressible(self._context_free)
         parts: list[StringSet] = []
         if self.texts is not None:
             parts.append(StringSet(excluded=self.texts))
@@ -134,7 +148,9 @@ class StringSet:
         return parts
 
     def others(self) -> list[StringSet]:
-        """Return disjoint sets whose union is every other text."""
+        """Return disjoint sets whose union is every other text. Raises as `complement` does."""
+        if self.grammars:
+            raise Inexpressible(self._context_free)
         parts: list[StringSet] = []
         before = StringSet()
         for asked in self._conditions():
@@ -161,10 +177,17 @@ class StringSet:
             return None, [self]
         return inside, [both for rest in other.others() if (both := self.intersect(rest)) is not None]
 
+    @property
+    def _context_free(self) -> str:
+        """The keyword of the first context-free condition, for errors."""
+        return self.grammars[0].name.partition(" ")[0]
+
     def count(self, at_most: int) -> int:
         """Return the number of members, or `at_most` if there are more."""
         if self.texts is not None:
             return min(len(self.texts), at_most)
+        if self.grammars:  # not known
+            return at_most
         is_simple = self.high is None and not self.outside and len(self.within) < 2
         if is_simple and (not self.within or _lengths(self.within[0])[1] == inf):  # more than any excluded ones
             return at_most
@@ -188,6 +211,8 @@ class StringSet:
             return not self.texts
         if self.high is not None and self.high < self.low:
             return True
+        if self.grammars:  # a grammar has a text; with further conditions, the set is refused
+            return False
         if not self.within and not self.outside and not (self.excluded and self.high is not None):
             return False
         if not self.outside and not self.excluded and len(self.within) == 1 and _surely_holds(self):
@@ -200,7 +225,13 @@ class StringSet:
         return sum([len(language.name) for language in self.within if language.is_large])
 
     def regex(self, *, widest: bool = False) -> Regex:
-        """Return a regex of the members, over decoded text; with `widest`, of the members for any validator."""
+        """Return a regex of the members, over decoded text; with `widest`, of the members for any validator.
+
+        Raises:
+            Inexpressible: the set is context-free.
+        """
+        if self.grammars:
+            raise Inexpressible(self._context_free)
         if self.texts is not None:
             return literal_set(text.encode() for text in self.texts)
         parts: list[Regex] = [language.widest if widest else language.regex for language in self.within]

@@ -26,13 +26,16 @@ from structgen.engine.regex.tree import (
     Chars,
     Choice,
     Complement,
+    Early,
     Intersection,
     Literal,
     LiteralSet,
+    Multiple,
     Regex,
     Repeat,
     Runs,
     Sequence,
+    Substrings,
     choice,
     difference,
     literal_set,
@@ -349,8 +352,12 @@ def _leaf(regex: Regex, every: bool) -> Regex:
     if isinstance(regex, LiteralSet):
         texts = [text.decode() for text in regex.texts]
         return choice(*map(every_form, texts)) if every else literal_set(map(_unquoted, texts))
+    if isinstance(regex, Substrings) and not every:
+        return Substrings(tuple([_unquoted(unit.decode()) for unit in regex.units]))
     if isinstance(regex, Runs) and not every:
         return _escaped_runs(regex)
+    if isinstance(regex, Multiple) and not every:
+        return regex  # of digits, which are written as they are
     if isinstance(regex, ByteSet) and regex.mask < 1 << 128:
         return _ascii(regex.mask, every)
     raise ValueError(f"{type(regex).__name__} describes bytes, not characters")
@@ -372,6 +379,8 @@ def _rebuilt(regex: Regex, children: list[Regex]) -> Regex:
         return choice(*children)
     if isinstance(regex, Intersection):
         return Intersection(tuple(children))
+    if isinstance(regex, Early):
+        return Early(children[0])
     if isinstance(regex, Repeat):
         return Repeat(children[0], regex.min, regex.max)
     return Intersection((STRING_BODY, Complement(children[0])))
@@ -383,9 +392,9 @@ def escaped(regex: Regex, *, every: bool = False) -> Regex:
     Trees may be of any depth; shared parts stay shared.
 
     Args:
-        regex: a tree over characters: no `Early`, no `Substrings`, no bytes beyond ASCII except in `Chars`, `Runs` and
-            literals.
-        every: accept every legal form of every character, as needed under a complement. `Runs` have no such form.
+        regex: a tree over characters: no bytes beyond ASCII except in `Chars`, `Runs`, `Substrings` and literals.
+        every: accept every legal form of every character, as needed under a complement. `Runs` and `Substrings` have
+            no such form.
 
     Raises:
         ValueError: the tree describes bytes that are no characters.
@@ -404,6 +413,8 @@ def escaped(regex: Regex, *, every: bool = False) -> Regex:
             children, inner = [node.body], full
         elif isinstance(node, Complement):
             children, inner = [node.body], not full
+        elif isinstance(node, Early):  # a shorter match may have any form
+            children, inner = [node.body], True
         else:
             done[key] = _leaf(node, full)
             stack.pop()

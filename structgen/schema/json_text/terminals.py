@@ -87,8 +87,10 @@ def string_regex(strings: StringSet) -> Regex:
     """Return the JSON text of a set of strings, quotes included.
 
     Raises:
-        Inexpressible: a language describes bytes, or a text contains a lone surrogate.
+        Inexpressible: a language describes bytes, a text contains a lone surrogate, or the set is context-free.
     """
+    if strings.grammars:
+        strings.regex()  # raises
     if strings.texts is not None:
         return _known(strings.texts, "const")
     if not (strings.within or strings.outside or strings.excluded):
@@ -140,7 +142,7 @@ def key_regex(keys: StringSet, names: Collection[str]) -> Regex:
         return key_outside(names) if names else JSON_STRING
     if keys.texts is not None:
         return _known([text for text in keys.texts if text not in names], "properties")
-    return intersection(_quoted(keys), key_outside(names)) if names else string_regex(keys)
+    return intersection(string_regex(keys), key_outside(names)) if names else string_regex(keys)
 
 
 # --- shapes ----------------------------------------------------------------------------------------------------------
@@ -159,6 +161,8 @@ def is_surely_expressible(shape: Shape) -> bool:
 
 def are_surely_expressible(strings: StringSet) -> bool:
     """Return whether `string_regex` and `key_regex` surely raise nothing, without building a regex."""
+    if strings.grammars:
+        return False
     for language in (*strings.within, *strings.outside):
         if not language.name.startswith("ecma "):
             return False

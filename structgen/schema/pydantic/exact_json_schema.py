@@ -25,7 +25,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import to_jsonable_python
 
 from structgen.schema.formats import UNSUPPORTED, language
-from structgen.schema.own_keywords import REGEX_DIALECT
+from structgen.schema.own_keywords import JSON_CONTENT, REGEX_DIALECT
 from structgen.schema.pydantic.alias_paths import nest
 from structgen.schema.pydantic.core_schemas import (
     FUNCTIONS,
@@ -239,11 +239,11 @@ class ExactJsonSchema(GenerateJsonSchema):
         return _text(f"x-multi-host-url {','.join(schemes)}") if _have_hosts(schemes) else _refused("allowed_schemes")
 
     def json_schema(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of JSON in a string; refuse it if the JSON has a type."""
+        """Return the schema of JSON in a string."""
         inner = schema.get("schema")
         if inner is None or inner["type"] == "any":
             return _text("json-string")
-        return _refused("json", "Json[T], JSON of a type inside a string, cannot be expressed; use Json or T")
+        return {"type": "string", "contentMediaType": "application/json", JSON_CONTENT: self.generate_inner(inner)}
 
     # --- functions ---------------------------------------------------------------------------------------------------
 

@@ -31,9 +31,10 @@ from structgen.schema.algebra import (
     complements,
     meet,
 )
+from structgen.schema.own_keywords import GRAMMAR
 from structgen.schema.reading.evaluation import Evaluated, Evaluation
 from structgen.schema.reading.intersections import all_of
-from structgen.schema.reading.keywords import base_shape, value_shape
+from structgen.schema.reading.keywords import base_shape, unsupported, value_shape
 from structgen.schema.reading.nodes import NodeSpace
 from structgen.schema.reading.number_keywords import written_in
 from structgen.schema.reading.refs import REFERENCES
@@ -202,6 +203,8 @@ def _property_names(space: NodeSpace, keyword: str, schema: dict[str, Any], loca
     strings = space.shape(space.node(schema[keyword], (location, keyword))).strings
     if strings == ALL_STRINGS:
         return EVERYTHING
+    if len(strings) > 1 and any(part.grammars for part in strings):
+        raise unsupported(f"several sets of keys, one of them with {GRAMMAR}", location, keyword)
     keys = _single(strings)
     objects = ObjectSet(classes=() if keys is None else ((keys, ANY),)).reduced()
     return EVERYTHING if objects is None else _objects(objects)

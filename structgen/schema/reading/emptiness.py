@@ -15,6 +15,7 @@ from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.algebra.counting import can_be_met
 from structgen.schema.algebra.objects import ObjectSet
 from structgen.schema.algebra.shape import Shape
+from structgen.schema.algebra.text_grammars import JsonContent
 from structgen.schema.json_text.values import Value
 
 __all__ = ["Sizes", "array_holds", "can_differ", "can_repeat", "children", "holds", "object_holds", "witnesses"]
@@ -123,6 +124,8 @@ def children(shape: Shape) -> list[Node]:
     """Return the nodes of the items and properties that a shape's values may have."""
     found: list[Node] = []
     spend(1 + shape.size)
+    for strings in shape.strings:
+        found += [content.node for content in strings.grammars if isinstance(content, JsonContent)]
     for array in shape.arrays:
         if array.contains:
             last = array.settled if array.high is None else min(array.settled, array.high - 1)
@@ -156,8 +159,11 @@ def witnesses(part: ObjectSet, asked: KeyClass) -> list[Node]:
 
 def holds(shape: Shape, productive: Collection[Node], sizes: Callable[[], Sizes]) -> bool:
     """Return whether a shape has a value, given the nodes that are known to have one."""
-    if shape.null or shape.booleans or shape.numbers or shape.strings:
+    if shape.null or shape.booleans or shape.numbers:
         return True
+    for strings in shape.strings:
+        if string_holds(strings, productive):
+            return True
     for array in shape.arrays:
         if array_holds(array, productive, sizes):
             return True
@@ -222,6 +228,14 @@ def can_differ(
 def _unused(node: Node, sizes: Sizes, used: frozenset[Value]) -> int | None:
     size, values = sizes.count(node), sizes.values(node)
     return size if size is None or values is None else len(values - used)
+
+
+def string_holds(part: StringSet, productive: Collection[Node]) -> bool:
+    """Return whether a set of strings has a member, given the nodes that are known to have a value."""
+    for condition in part.grammars:
+        if isinstance(condition, JsonContent) and condition.node not in productive:
+            return False
+    return True
 
 
 def object_holds(part: ObjectSet, productive: Collection[Node]) -> bool:

@@ -10,7 +10,7 @@ from structgen.schema.algebra import NONE, Case, Node, complement, meet
 from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.algebra.counting import TooManyCounts
 from structgen.schema.algebra.shape import Shape
-from structgen.schema.reading.emptiness import array_holds, children, holds, object_holds
+from structgen.schema.reading.emptiness import array_holds, children, holds, object_holds, string_holds
 from structgen.schema.reading.scopes import pointer
 from structgen.schema.reading.space import Space
 
@@ -41,14 +41,20 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
                 _find_cases(space, array)
         if len(shapes) & 255 == 0:
             space.deadline.check()
-        is_scalar = shape.null or shape.booleans or shape.numbers or shape.strings
+        is_scalar = shape.null or shape.booleans or shape.numbers
+        has_content = False
+        for strings in shape.strings:
+            if strings.grammars and not string_holds(strings, productive):
+                has_content = True
+            else:
+                is_scalar = True
         if is_scalar:
             productive.add(node)
-        if shape.arrays or shape.objects:
+        if shape.arrays or shape.objects or has_content:
             work += children(shape)
             if not is_scalar:
                 pending.append(node)
-            if is_scalar or len(shape.arrays) + len(shape.objects) > 1:
+            if is_scalar or has_content or len(shape.arrays) + len(shape.objects) > 1:
                 mixed.append(node)
     pending.reverse()
     while pending:
@@ -112,6 +118,7 @@ def _held(space: Space, shape: Shape, productive: set[Node]) -> Shape:
     """Return a shape without the parts that have no value."""
     arrays = tuple([part for part in shape.arrays if array_holds(part, productive, space.sizes)])
     objects = tuple([part for part in shape.objects if object_holds(part, productive)])
-    if len(arrays) == len(shape.arrays) and len(objects) == len(shape.objects):
+    strings = tuple([part for part in shape.strings if not part.grammars or string_holds(part, productive)])
+    if (len(strings), len(arrays), len(objects)) == (len(shape.strings), len(shape.arrays), len(shape.objects)):
         return shape
-    return replace(shape, arrays=arrays, objects=objects)
+    return replace(shape, strings=strings, arrays=arrays, objects=objects)

@@ -35,8 +35,9 @@ from structgen.schema.algebra import (
     meet,
 )
 from structgen.schema.algebra.numbers import ANY_FORM
+from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.options import Formats, SchemaOptions
-from structgen.schema.own_keywords import REGEX_DIALECT, SUBSTRING_OF
+from structgen.schema.own_keywords import GRAMMAR, JSON_CONTENT, REGEX_DIALECT, SUBSTRING_OF
 from structgen.schema.reading.number_keywords import NUMBER_FORM, number_of, number_sets
 from structgen.schema.reading.scopes import Location, pointer
 from structgen.schema.reading.substrings import substring_language
@@ -44,8 +45,9 @@ from structgen.schema.reading.substrings import substring_language
 __all__ = ["OWN_KEYWORDS", "NodeOf", "SchemaWarning", "base_shape", "language_of", "unsupported", "value_shape"]
 
 
-OWN_KEYWORDS = frozenset({REGEX_DIALECT, NUMBER_FORM, SUBSTRING_OF})
-"""Keywords that no draft has: those that `sources` puts into schemas of types, and `x-substring-of`."""
+OWN_KEYWORDS = frozenset({REGEX_DIALECT, NUMBER_FORM, SUBSTRING_OF, GRAMMAR, JSON_CONTENT})
+"""Keywords that no draft has: those that `sources` puts into schemas of types, and those that
+users write."""
 
 _NULL, _BOOLEAN, _NUMBER, _INTEGER, _STRING, _ARRAY, _OBJECT = (1 << i for i in range(7))
 _TYPES = {
@@ -59,7 +61,7 @@ _TYPES = {
 }
 _ALL_TYPES = (1 << 7) - 1
 
-_STRING_KEYS = frozenset({"minLength", "maxLength", "pattern", "format", SUBSTRING_OF})
+_STRING_KEYS = frozenset({"minLength", "maxLength", "pattern", "format", SUBSTRING_OF, GRAMMAR, JSON_CONTENT})
 _ARRAY_KEYS = frozenset({"items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains"})
 _OBJECT_KEYS = frozenset(
     {
@@ -118,7 +120,7 @@ def base_shape(
     arrays: tuple[ArraySet, ...] = ()
     objects: tuple[ObjectSet, ...] = ()
     if types & _STRING:
-        strings = ALL_STRINGS if _STRING_KEYS.isdisjoint(keys) else _strings(schema, location, options, limits)
+        strings = ALL_STRINGS if _STRING_KEYS.isdisjoint(keys) else _strings(schema, location, node_of, options, limits)
     if types & _ARRAY:
         arrays = ALL_ARRAYS if _ARRAY_KEYS.isdisjoint(keys) else _arrays(schema, location, node_of)
     if types & _OBJECT:
@@ -189,7 +191,7 @@ def language_of(pattern: Any, dialect: str, location: Location, keyword: str, li
 
 
 def _strings(
-    schema: dict[str, Any], location: Location, options: SchemaOptions, limits: Limits
+    schema: dict[str, Any], location: Location, node_of: NodeOf, options: SchemaOptions, limits: Limits
 ) -> tuple[StringSet, ...]:
     low, high = _count(schema, "minLength", location) or 0, _count(schema, "maxLength", location)
     if low > _MAX_LENGTH:
@@ -208,7 +210,18 @@ def _strings(
             within.append(language)
     if SUBSTRING_OF in schema:
         within.append(substring_language(schema[SUBSTRING_OF], location, limits))
-    found = StringSet(low, high, tuple(within))
+    grammars: list[TextGrammar | JsonContent] = []
+    if GRAMMAR in schema:
+        from structgen.schema.reading.grammars import texts_of_grammar  # imported late: few schemas have a grammar
+
+        texts = texts_of_grammar(schema[GRAMMAR], location, limits)
+        if isinstance(texts, Language):
+            within.append(texts)
+        else:
+            grammars.append(texts)
+    if JSON_CONTENT in schema:
+        grammars.append(JsonContent(node_of(schema[JSON_CONTENT], (location, JSON_CONTENT))))
+    found = StringSet(low, high, tuple(within), grammars=tuple(grammars))
     return () if found.is_empty() else (found,)
 
 

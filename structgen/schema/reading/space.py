@@ -38,6 +38,7 @@ from structgen.schema.algebra import (
     NOTHING,
     AnyOf,
     ArraySet,
+    Inexpressible,
     Node,
     ObjectSet,
     Shape,
@@ -51,7 +52,7 @@ from structgen.schema.reading.dialects import Dialect, is_of_draft4
 from structgen.schema.reading.emptiness import Sizes, witnesses
 from structgen.schema.reading.fixed_points import FixedPoint, Reentered
 from structgen.schema.reading.intersections import all_of
-from structgen.schema.reading.keywords import OWN_KEYWORDS, SchemaWarning, base_shape
+from structgen.schema.reading.keywords import OWN_KEYWORDS, SchemaWarning, base_shape, unsupported
 from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
 from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
 from structgen.schema.reading.scopes import ROOT, Location, Scope, Subschema, pointer
@@ -260,6 +261,9 @@ class Space:
         except Reentered:
             if len(self._open) > 1 or self._questions:  # the outermost one begins the rounds
                 raise
+        except Inexpressible as error:
+            message = f"this {error.keyword} cannot be expressed exactly{error.why and ': '}{error.why}"
+            raise unsupported(message, self.location(node), error.keyword) from error
         finally:
             del self._open[node]
         if made is None:
@@ -419,10 +423,19 @@ class Space:
         return self._widening.complement(make, self.complement)
 
     def complement(self, shape: Shape) -> Shape:
-        """Return the values that are not in a shape."""
-        if shape.size == len(shape.objects) == 1 and not self._tags(shape.objects[0]):
-            return shape.complement()
-        result = replace(shape, arrays=shape.arrays[:1], objects=()).complement()
+        """Return the values that are not in a shape.
+
+        Raises:
+            UnsupportedSchemaError: no union of parts has these values.
+        """
+        try:
+            if shape.size == len(shape.objects) == 1 and not self._tags(shape.objects[0]):
+                return shape.complement()
+            result = replace(shape, arrays=shape.arrays[:1], objects=()).complement()
+        except Inexpressible as error:
+            location = self.location(next(reversed(self._open), ANY))
+            message = f"the complement of this {error.keyword} cannot be expressed exactly"
+            raise unsupported(message, location, error.keyword) from error
         for array in shape.arrays[1:]:
             result = self.both(result, replace(EVERYTHING, arrays=tuple(array.complement())))
         for part in shape.objects:

@@ -15,14 +15,24 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
-from structgen.engine.regex.tree import Regex, Runs
-from structgen.errors import LimitExceededError, SchemaError
+from structgen.engine.regex.tree import ANY_CHAR, Regex, Runs, intersection, repeat
+from structgen.errors import GrammarError, LimitExceededError, SchemaError
+from structgen.kbnf import ast
 from structgen.limits import Limits
 from structgen.schema.algebra import Language
 from structgen.schema.own_keywords import SUBSTRING_OF
 from structgen.schema.reading.scopes import ROOT, Location, pointer
 
-__all__ = ["Unit", "is_substring", "read_keyword", "shortest_unit", "substring_language", "substring_regex", "units_of"]
+__all__ = [
+    "Unit",
+    "is_substring",
+    "read_keyword",
+    "shortest_unit",
+    "substring_grammar",
+    "substring_language",
+    "substring_regex",
+    "units_of",
+]
 
 
 Unit = Literal["character", "word"]
@@ -116,6 +126,28 @@ def substring_regex(units: Sequence[str], unit: Unit) -> Regex:
 def shortest_unit(units: Sequence[str], unit: Unit) -> int:
     """Return the length of the shortest run, in characters."""
     return min([len(piece) for piece in units if unit == "character" or not piece.isspace()])
+
+
+def substring_grammar(text: str, unit: Unit, max_length: int | None) -> ast.Grammar:
+    """Return the grammar of the pieces of a text.
+
+    Args:
+        text: the text.
+        unit: what a piece is a run of.
+        max_length: the largest number of characters in a piece; None for no bound.
+
+    Raises:
+        SchemaError: the text is empty, or the unit is unknown.
+        GrammarError: no piece is as short as `max_length`.
+    """
+    read_keyword({"text": text, "unit": unit})
+    units = units_of(text, unit)
+    regex = substring_regex(units, unit)
+    if max_length is not None:
+        if max_length < shortest_unit(units, unit):
+            raise GrammarError(f"no {unit} of the text has at most {max_length} characters")
+        regex = intersection(regex, repeat(ANY_CHAR, 1, max_length))
+    return ast.Grammar.of_regex(regex)
 
 
 def is_substring(value: str, text: str, unit: Unit) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from structgen.errors import UnsupportedSchemaError
 from structgen.schema.algebra import ALL_ARRAYS, ALL_NUMBERS, ALL_OBJECTS, ALL_STRINGS, EVERYTHING, Node, Shape
-from structgen.schema.own_keywords import SUBSTRING_OF
+from structgen.schema.own_keywords import GRAMMAR, JSON_CONTENT, SUBSTRING_OF
 from structgen.schema.reading.keywords import SchemaWarning
 
 __all__ = ["Widening", "without_limits"]
@@ -29,7 +29,7 @@ _DROPPED_WITH = {
 """Keywords to drop with another one, because without it they would refuse more values."""
 
 _OF_NUMBERS = frozenset({"multipleOf"})
-_OF_STRINGS = frozenset({"enum", "const", "pattern", "format", SUBSTRING_OF})
+_OF_STRINGS = frozenset({"enum", "const", "pattern", "format", SUBSTRING_OF, GRAMMAR, JSON_CONTENT})
 _OF_ARRAYS = frozenset({"uniqueItems"})
 _OF_OBJECTS = frozenset({"minProperties", "not", "properties"})
 

@@ -19,6 +19,8 @@ cdef class LazyRules:
     cdef readonly dict symbols
     cdef dict _enums
     cdef dict _alternatives
+    cdef readonly list lookaheads
+    cdef object _without_captures
 
     @cython.locals(found=list)
     cpdef bodies(self, key)
@@ -34,4 +36,6 @@ cdef class LazyRules:
     cpdef tuple alternatives(self, node, values=*)
     @cython.locals(found=list, shape=Shape)
     cdef tuple _made_alternatives(self, node, values)
+    cpdef scalars(self, Shape shape)
+    cdef _with_grammars(self, Shape shape)
     cpdef tuple rules_of(self, part)

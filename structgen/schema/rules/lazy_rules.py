@@ -25,12 +25,13 @@ from typing import Any, Protocol
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import Lazy, Spelling, Symbol
 from structgen.engine.regex.tree import Regex
-from structgen.schema.algebra import ANY, NONE, ArraySet, Node, NumberSet, ObjectSet, StringSet, meet
+from structgen.schema.algebra import ANY, NONE, ArraySet, Inexpressible, Node, NumberSet, ObjectSet, StringSet, meet
 from structgen.schema.algebra.shape import Shape
+from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.json_text.values import Value, not_too_deep, numbers_of, strings_of, thaw
 from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.space import Space
-from structgen.schema.rules.notation import Notation
+from structgen.schema.rules.notation import JsonNotation, Notation
 
 __all__ = ["LazyRules", "SetRules"]
 
@@ -45,7 +46,7 @@ class SetRules(Protocol):
     """The rules of one set of arrays or of objects, for states: descriptions of what was written so far."""
 
     @property
-    def part(self) -> ArraySet | ObjectSet:
+    def part(self) -> ArraySet | ObjectSet | TextGrammar | JsonContent:
         """The set."""
 
     def start(self, avoid: frozenset[Value]) -> Any:
@@ -86,6 +87,7 @@ class LazyRules:
 
     Attributes:
         symbols: the symbol of each node that was asked for.
+        lookaheads: the look-aheads of the grammars of strings, for the tables.
     """
 
     def __init__(
@@ -93,7 +95,7 @@ class LazyRules:
         space: Space,
         shapes: dict[Node, Shape],
         productive: set[Node],
-        make_rules: Callable[[LazyRules, ArraySet | ObjectSet, int], SetRules],
+        make_rules: Callable[[LazyRules, ArraySet | ObjectSet | TextGrammar | JsonContent, int], SetRules],
         notation: Notation,
         *,
         captures: bool = True,
@@ -111,6 +113,8 @@ class LazyRules:
         self.symbols: dict[Node, Symbol] = {}
         self._enums: dict[frozenset[Value], Node] = {}
         self._alternatives: dict[Hashable, tuple[Symbol, ...]] = {}
+        self.lookaheads: list[Regex] = []
+        self._without_captures: LazyRules | None = self if not captures else None
 
     # --- the engine's side: RuleSource -------------------------------------------------------------------------------
 
@@ -180,7 +184,7 @@ class LazyRules:
     def _symbol(self, node: Node) -> Symbol:
         shape = self.shapes[node]
         if not shape.arrays and not shape.objects:
-            terminals = self.notation.scalars(shape)
+            terminals = self.scalars(shape)
             if len(terminals) == 1 and not isinstance(terminals[0], Lazy):
                 return terminals[0]
         return Lazy(("value", node))
@@ -222,7 +226,7 @@ class LazyRules:
         self.holds(node)
         shape = self.shapes[node]
         found: list[Symbol] = []
-        found += self.notation.scalars(_scalars_without(shape, values) if values else shape)
+        found += self.scalars(_scalars_without(shape, values) if values else shape)
         for kind, parts in (("array", shape.arrays), ("object", shape.objects)):
             for part in parts:
                 rules, number = self.rules_of(part)
@@ -231,9 +235,56 @@ class LazyRules:
                     found.append(Lazy((number, "first", state)))
         return tuple(found)
 
+    # --- scalars -----------------------------------------------------------------------------------------------------
+
+    def scalars(self, shape: Shape) -> Sequence[Symbol]:
+        """Return the symbols of a shape's scalars: those of the notation, and a nonterminal for each grammar.
+
+        Raises:
+            Inexpressible: no rules can express a part.
+        """
+        for part in shape.strings:
+            if part.grammars:
+                return self._with_grammars(shape)
+        return self.notation.scalars(shape)
+
+    def check(self, shape: Shape) -> None:
+        """Make the symbols of a shape's scalars, to find out whether they can be made.
+
+        Raises:
+            Inexpressible: no rules can express a part.
+        """
+        if any(part.grammars for part in shape.strings):
+            self._with_grammars(shape)
+        else:
+            self.notation.check(shape)
+
+    def _with_grammars(self, shape: Shape) -> Sequence[Symbol]:
+        plain = tuple([part for part in shape.strings if not part.grammars])
+        found = list(self.notation.scalars(Shape(shape.null, shape.booleans, shape.numbers, plain)))
+        for part in shape.strings:
+            if part.grammars:
+                keyword = part.grammars[0].name.partition(" ")[0]
+                if not isinstance(self.notation, JsonNotation):
+                    raise Inexpressible(keyword, "the values are not written as JSON")
+                is_more = part.high is not None or part.within or part.outside or part.excluded
+                if len(part.grammars) > 1 or part.low > 1 or is_more:
+                    raise Inexpressible(keyword, "the string has other conditions beside it")
+                _, number = self.rules_of(part.grammars[0])
+                found.append(Lazy((number, "first", part.low == 0)))
+        return found
+
+    def without_captures(self) -> LazyRules:
+        """Return rules of the same nodes in which written text does not decide what follows."""
+        if self._without_captures is None:
+            self._without_captures = LazyRules(
+                self.space, self.shapes, self.productive, self._make_rules, self.notation, captures=False
+            )
+        return self._without_captures
+
     # --- sets of arrays and objects ----------------------------------------------------------------------------------
 
-    def rules_of(self, part: ArraySet | ObjectSet) -> tuple[SetRules, int]:
+    def rules_of(self, part: ArraySet | ObjectSet | TextGrammar | JsonContent) -> tuple[SetRules, int]:
         """Return the rules of a set of arrays or of objects, and the set's number."""
         number = self._numbers.get(id(part))
         if number is None:
@@ -252,7 +303,7 @@ class LazyRules:
             return False
         shape = self.shapes[node]
         return (
-            any(not (part.texts or part.high is not None or part.within or part.outside) for part in shape.strings)
+            any(map(_is_open, shape.strings))
             or any(part.values is None and (part.low is None or part.high is None) for part in shape.numbers)
             or any(part.high != 0 and self.is_endless(part.at(0), depth - 1) for part in shape.arrays)
             or any(self._is_endless_object(part, depth - 1) for part in shape.objects)
@@ -265,6 +316,12 @@ class LazyRules:
         if needed is not None or part.overlapping or part.clauses:
             return False
         return any(self.is_endless(node, depth) for _, node in part.classes)
+
+
+def _is_open(strings: StringSet) -> bool:
+    """Return whether a set of strings surely has infinitely many texts: at most a few are excluded."""
+    bounds = strings.texts or strings.within or strings.outside or strings.grammars
+    return not bounds and strings.high is None
 
 
 def _scalars_without(shape: Shape, values: frozenset[Value]) -> Shape:

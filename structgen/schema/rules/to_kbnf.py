@@ -37,6 +37,7 @@ from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.objects import ObjectRules
 from structgen.schema.rules.repetitions import repetition
 from structgen.schema.rules.rule_names import ANY_VALUE, RuleNames, comment_of, identifier, kind_name, origin_of
+from structgen.schema.rules.text_rules import TextRules
 from structgen.schema.rules.to_rules import expressed, read_schema
 from structgen.schema.rules.written_terminals import NAMES, WrittenTerminals
 
@@ -180,7 +181,7 @@ class _Writer:
     def _wish(self, node: Node, terminals: list[rx.Regex]) -> None:
         """Keep a name for each terminal of a node: what it holds, or the name of the field."""
         shape = self.lazy.shapes[node]
-        strings = [part for part in shape.strings if part.texts is None]
+        strings = [part for part in shape.strings if part.texts is None and not part.grammars]
         has_numbers = any(part.values is None or part.written != DIGITS for part in shape.numbers)
         of_strings = terminals[: len(terminals) - has_numbers][::-1]
         parts: dict[int, StringSet | NumberSet] = dict(zip(map(id, of_strings), strings[::-1]))
@@ -277,6 +278,8 @@ class _Writer:
             base = self._tag(rules) or base
         if not self._is_rest(key):
             return base
+        if isinstance(rules, TextRules):
+            return rules.name_of(key[2]) or base
         if isinstance(rules, ObjectRules):
             return self._names.of_object(base, key[1], rules.states, key[2])
         return self._names.of_array(base, key[1], key[2])

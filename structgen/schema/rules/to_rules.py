@@ -10,16 +10,21 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Hashable
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar, get_args
 
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import END, Describer, GrammarTables, RuleSource
-from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
+from structgen.errors import LimitExceededError, UnsatisfiableSchemaError, UnsupportedSchemaError
 from structgen.limits import Limits
 from structgen.schema.algebra import OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape, StringSet
+from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.json_text.layout import LAYOUTS
 from structgen.schema.json_text.terminals import are_surely_expressible, is_surely_expressible
 from structgen.schema.options import Numbers, SchemaOptions
+from structgen.schema.own_keywords import GRAMMAR
+from structgen.schema.reading.emptiness import children
 from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.keywords import unsupported
 from structgen.schema.reading.refs import Document, DynamicScopeNeeded
@@ -27,11 +32,13 @@ from structgen.schema.reading.scopes import ROOT, Location, pointer
 from structgen.schema.reading.space import Space
 from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules.arrays import ArrayRules
+from structgen.schema.rules.content_rules import ContentRules
 from structgen.schema.rules.lazy_rules import LazyRules, SetRules
 from structgen.schema.rules.notation import JsonNotation, Notation
 from structgen.schema.rules.object_states import ObjectStates
 from structgen.schema.rules.objects import ObjectRules
 from structgen.schema.rules.states import MAX_COUNTED_KEYS, ObjectState
+from structgen.schema.rules.text_rules import TextRules
 from structgen.schema.rules.wording import SchemaDescriber
 
 __all__ = [
@@ -79,7 +86,8 @@ _SYMBOLS, _FIRST_RULE, _RULE_STARTS = array("i", [1, END]), array("i", [0, 1]), 
 
 
 def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
-    return lazy_tables(("value", root), lazy, SchemaDescriber(lazy), lazy.space)
+    found = lazy_tables(("value", root), lazy, SchemaDescriber(lazy), lazy.space)
+    return replace(found, lookaheads=tuple(lazy.lookaheads)) if lazy.lookaheads else found
 
 
 def json_rules_beside(lazy: LazyRules) -> LazyRules:
@@ -126,6 +134,10 @@ def strings_of_schema(
 def _only_strings(lazy: LazyRules, root: Node) -> tuple[StringSet, ...]:
     shape = lazy.shapes[root]
     is_more = shape.null or shape.booleans or shape.numbers or shape.arrays or shape.objects
+    if any(part.grammars for part in shape.strings):
+        hint = "give the hole of a template the grammar itself"
+        message = "a string of a grammar has no form without quotes"
+        raise UnsupportedSchemaError(message, pointer="", keyword=GRAMMAR, hint=hint)
     return () if is_more else shape.strings
 
 
@@ -232,8 +244,12 @@ def _read(space: Space, make: Callable[[LazyRules, Node], _T], notation: Notatio
             continue
 
 
-def _set_rules(lazy: LazyRules, part: ArraySet | ObjectSet, number: int) -> SetRules:
-    """Return the rules of a set of arrays or objects."""
+def _set_rules(lazy: LazyRules, part: ArraySet | ObjectSet | TextGrammar | JsonContent, number: int) -> SetRules:
+    """Return the rules of a set of arrays or objects, or of the strings of a grammar."""
+    if isinstance(part, TextGrammar):
+        return TextRules(lazy, part, number)
+    if isinstance(part, JsonContent):
+        return ContentRules(lazy, part, number)
     return ArrayRules(lazy, part, number) if isinstance(part, ArraySet) else ObjectRules(lazy, part, number)
 
 
@@ -241,11 +257,20 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
     """Raise the error now that the node would otherwise raise later, while the engine computes masks."""
     if (shape.numbers or shape.strings) and not is_surely_expressible(shape):
         lazy.space.text_units += sum(part.text_units for part in shape.strings)
-        expressed(lambda: lazy.notation.check(shape), lazy.space, node)
+        expressed(lambda: lazy.check(shape), lazy.space, node)
+        for part in shape.strings:
+            for content in part.grammars:
+                if isinstance(content, JsonContent):
+                    expressed(partial(_check_content, lazy, content), lazy.space, node)
     for items in shape.arrays:
+        if items.repeats is not None and _reaches_grammar(lazy, shape):
+            expressed(partial(_refuse, "uniqueItems", "the items hold strings of a grammar"), lazy.space, node)
         if items.contains or items.repeats is not None:
             expressed(lambda part=items: lazy.rules_of(part), lazy.space, node)  # type: ignore[misc]
     for members in shape.objects:
+        if members.overlapping and _reaches_grammar(lazy, shape):
+            why = "patterns overlap, and the values hold strings of a grammar"
+            expressed(partial(_refuse, "patternProperties", why), lazy.space, node)
         is_open = members.classes is OPEN or not members.classes
         if (
             not is_open
@@ -256,6 +281,29 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
             or not "".join((*members.properties, *members.required)).isascii()
         ):
             expressed(lambda part=members: _check_keys(lazy, part), lazy.space, node)  # type: ignore[misc]
+
+
+def _refuse(keyword: str, why: str) -> None:
+    raise Inexpressible(keyword, why)
+
+
+def _check_content(lazy: LazyRules, content: JsonContent) -> None:
+    rules, _ = lazy.rules_of(content)
+    assert isinstance(rules, ContentRules)
+    rules.check()
+
+
+def _reaches_grammar(lazy: LazyRules, shape: Shape) -> bool:
+    """Return whether a string of a grammar is anywhere in the values of a shape."""
+    waiting, seen = [shape], set[Node]()
+    while waiting:
+        at = waiting.pop()
+        if any(part.grammars for part in at.strings):
+            return True
+        new = [node for node in children(at) if node in lazy.shapes and node not in seen]
+        seen.update(new)
+        waiting += [lazy.shapes[node] for node in new]
+    return False
 
 
 def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
@@ -281,7 +329,9 @@ def expressed(made: Callable[[], _T], space: Space, node: Node) -> _T:
         return made()
     except (Inexpressible, UnicodeEncodeError) as error:
         keyword = error.keyword if isinstance(error, Inexpressible) else "properties"
-        refused = unsupported(f"this {keyword} cannot be expressed exactly", space.location(node), keyword)
+        why = f": {error.why}" if isinstance(error, Inexpressible) and error.why else ""
+        message = f"this {keyword} cannot be expressed exactly{why}"
+        refused = unsupported(message, space.location(node), keyword)
         refused.__cause__ = error
         space.widen(node, refused)
         raise _Widened from error

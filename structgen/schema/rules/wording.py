@@ -17,12 +17,16 @@ from structgen.engine.regex.tree import Literal, Regex
 from structgen.engine.regex.tree import Sequence as RegexSequence
 from structgen.schema.algebra import ANY, ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet
 from structgen.schema.algebra.nodes import AnyOf
+from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.json_text.numbers import decimal_text
+from structgen.schema.own_keywords import GRAMMAR, JSON_CONTENT
 from structgen.schema.reading.scopes import Location, Subschema, pointer
 from structgen.schema.rules.arrays import ArrayRules
+from structgen.schema.rules.content_rules import ContentRules
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.objects import ObjectRules
 from structgen.schema.rules.states import ArrayState
+from structgen.schema.rules.text_rules import TextRules
 
 __all__ = [
     "SchemaDescriber",
@@ -61,7 +65,7 @@ class SchemaDescriber:
             return node_words(lazy, key[1]) + (_DIFFERENT if key[0] == "without" else ""), ""
         if isinstance(symbol, Capture):
             return ("a key" if _is_object(lazy, key, body) else f"an item{_DIFFERENT}"), ""
-        if not isinstance(symbol, Regex):
+        if not isinstance(symbol, Regex) or _is_in_text(lazy, key):
             return "", ""
         sign = _punctuation(lazy, symbol)
         if sign:
@@ -76,6 +80,8 @@ class SchemaDescriber:
     def location(self, key: Any, body: Body, at: int) -> str | None:
         """Return the schema location that asks for a symbol; see `Describer`."""
         lazy = self._lazy
+        if _is_in_text(lazy, key):
+            return None
         node: Node | None = key[1] if _is_value(key) else node_of_part(lazy, lazy.numbered(key[0]).part)
         if node is None or is_shared(lazy, node):
             return None
@@ -92,6 +98,11 @@ class SchemaDescriber:
 def _is_value(key: tuple[Any, ...]) -> bool:
     """Return whether a nonterminal derives whole values."""
     return key[0] in ("value", "without")
+
+
+def _is_in_text(lazy: LazyRules, key: Any) -> bool:
+    """Return whether a nonterminal derives a string of a grammar or one that holds JSON, or a part of one."""
+    return not _is_value(key) and isinstance(lazy.numbered(key[0]), (TextRules, ContentRules))
 
 
 # -- symbols ----------------------------------------------------------------------------------------------------------
@@ -156,8 +167,10 @@ def _node_at(lazy: LazyRules, key: Any, body: Body, at: int) -> Node | None:
 # -- locations --------------------------------------------------------------------------------------------------------
 
 
-def node_of_part(lazy: LazyRules, part: ArraySet | ObjectSet) -> Node | None:
-    """Return a node that a set of arrays or objects belongs to."""
+def node_of_part(lazy: LazyRules, part: ArraySet | ObjectSet | TextGrammar | JsonContent) -> Node | None:
+    """Return a node that a set of arrays or objects belongs to; None for strings."""
+    if isinstance(part, (TextGrammar, JsonContent)):
+        return None
     for node, shape in lazy.shapes.items():
         if any(part is one for one in (shape.arrays if isinstance(part, ArraySet) else shape.objects)):
             return node
@@ -275,6 +288,7 @@ def _string_words(strings: StringSet) -> list[str]:
     else:
         words += f" of {low} to {_characters(high)}" if low else f" of at most {_characters(high)}"
     words += "".join(f", {_language_words(language.name)}" for language in strings.within)
+    words += "".join(f", {_language_words(grammar.name)}" for grammar in strings.grammars)
     words += "".join(f", not {_language_words(language.name)}" for language in strings.outside)
     if strings.excluded:
         words += f", other than {joined(json.dumps(text, ensure_ascii=False) for text in strings.excluded)}"
@@ -288,6 +302,12 @@ def _characters(count: int) -> str:
 def _language_words(name: str) -> str:
     """Return words for a language by its name: `format date`, or a syntax and a pattern."""
     kind, _, rest = name.partition(" ")
+    if kind == JSON_CONTENT:
+        return "JSON in a string"
+    if kind == GRAMMAR:
+        value = json.loads(rest)
+        is_language = isinstance(value, dict) and "language" in value
+        return f"a text in the language {value['language']}" if is_language else "a text of its grammar"
     rest = rest if len(rest) <= _MAX_NAME_CHARACTERS else f"{rest[:_MAX_NAME_CHARACTERS]}…"
     if kind == "format":
         return f"a {rest}"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from structgen.engine.regex.tree import Literal, LiteralSet
+from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import nodes_of
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.schema.algebra import Language
-from structgen.schema.own_keywords import REGEX_DIALECT
+from structgen.schema.own_keywords import GRAMMAR, REGEX_DIALECT
 from structgen.schema.reading.keywords import language_of
 from structgen.schema.reading.scopes import ROOT
 from structgen.schema.sources import Source
@@ -30,14 +32,14 @@ def named_texts(given: Any, source: Source | None) -> Iterator[str]:
         source: the schema, if it is one; for JSON Lines, that of a line.
     """
     if isinstance(given, Grammar):
-        for rule in given.tree.rules:
-            for node in nodes_of(rule.body):
-                yield from _literals(node)
+        yield from _literals_of(given.tree)
     elif source is not None:
         for part in _parts(source.json_schema):
             yield from map(_written, _all_in([part.get("const"), part.get("enum"), part.get("required")]))
             if isinstance(part.get("properties"), dict):
                 yield from map(_written, part["properties"])
+            if GRAMMAR in part:
+                yield from (_written(text)[1:-1] for text in _literals_of_keyword(part[GRAMMAR]))
 
 
 def named_patterns(source: Source | None, limits: Limits) -> Iterator[Language]:
@@ -51,6 +53,20 @@ def named_patterns(source: Source | None, limits: Limits) -> Iterator[Language]:
         for part in _parts(source.json_schema):
             if isinstance(part.get("pattern"), str):
                 yield language_of(part["pattern"], part.get(REGEX_DIALECT, "ecma"), ROOT, "pattern", limits)
+
+
+def _literals_of_keyword(value: Any) -> Iterator[str]:
+    """Yield the literals of the grammar of a string; none where the compile will refuse it."""
+    from structgen.schema.reading.grammars import tree_of_keyword  # few schemas have a grammar
+
+    with suppress(GrammarError, ValueError, TypeError):
+        yield from _literals_of(tree_of_keyword(value, Limits()))
+
+
+def _literals_of(grammar: ast.Grammar) -> Iterator[str]:
+    for rule in grammar.rules:
+        for node in nodes_of(rule.body):
+            yield from _literals(node)
 
 
 def _literals(node: ast.Expression) -> Iterator[str]:
