@@ -16,7 +16,10 @@ from structgen.output_types.bound_schemas import BoundSchema
 from structgen.output_types.structural_tags.fields import Fields, refuse
 from structgen.output_types.structural_tags.free_text import any_of, any_text, up_to
 
-__all__ = ["ReadFormat", "Reader", "Scope", "flat"]
+__all__ = ["MakePart", "ReadFormat", "Reader", "Scope", "flat"]
+
+MakePart: TypeAlias = Callable[[str, ast.Grammar], Any]
+"""Returns the `Grammar` of a part of a structural tag, given a text that tells it from others, and its tree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,7 @@ class Reader:
 
     Args:
         readers: a function for each type of format.
+        make_grammar: makes the `Grammar` of a text and its tree.
         special_tokens: names of tokens that have no text. Where a mark holds one, it is a token terminal.
 
     Attributes:
@@ -44,8 +48,11 @@ class Reader:
         schemas: the schemas so far.
     """
 
-    def __init__(self, readers: Mapping[str, ReadFormat], special_tokens: Collection[str] = ()) -> None:
+    def __init__(
+        self, readers: Mapping[str, ReadFormat], make_grammar: MakePart, special_tokens: Collection[str] = ()
+    ) -> None:
         self._readers = readers
+        self._make_grammar = make_grammar
         longest_first = sorted(filter(None, special_tokens), key=len, reverse=True)
         self._special = re.compile(f"({'|'.join(map(re.escape, longest_first))})") if longest_first else None
         self.rules: list[ast.Rule] = []
@@ -153,6 +160,26 @@ class Reader:
             terminal = ast.RegexTerminal(text) if source is None else ast.RegexTerminal(text, source, "ex")
             self._texts[key] = terminal if source is None else ast.Option(terminal)
         return self._texts[key]
+
+    def text_of_tokens(
+        self, excludes: Collection[str], max_chars: int | None, max_tokens: int, location: str
+    ) -> ast.Expression:
+        """Return text without some texts in it, of at most some tokens.
+
+        Args:
+            excludes: see `any_text`.
+            max_chars: see `any_text`.
+            max_tokens: the number of tokens after which the text ends.
+            location: for messages.
+        """
+        if not max_tokens:
+            return ast.Literal(b"")
+        name = self._free("text")
+        tree = ast.Grammar((ast.Rule(name, ast.RegexTerminal(any_text(excludes, max_chars))),), name)
+        grammar = self._make_grammar(f"{sorted(excludes)} {max_chars}", tree)
+        bound = BoundSchema(name, grammar, {}, location, max_tokens=max_tokens)
+        self.schemas.append(bound)
+        return ast.Hole(name, bound)
 
     def _free(self, name: str) -> str:
         found = free_name(name, self._names)
