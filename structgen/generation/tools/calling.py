@@ -16,7 +16,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from structgen.compilation.compiler import compile
-from structgen.errors import GrammarError
 from structgen.generation.prompts import conversation, render, template_variables, texts_for
 from structgen.generation.runs import LocalRun, Result, Run
 from structgen.generation.scheduler import run_shared
@@ -40,7 +39,6 @@ from structgen.generation.tools.toolbox import REFUSALS, Toolbox
 from structgen.limits import Limits
 from structgen.models.base import Model, Server, as_messages, check_model
 from structgen.output_types.grammar import Grammar
-from structgen.output_types.tool_formats.building import TOOL_FORMATS
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
 if TYPE_CHECKING:
@@ -181,9 +179,6 @@ class Caller:
         self._template = None if self._settings.raw or isinstance(model, Server) else tool_template(model)
         if format is not None:
             check_format(format)
-            if format not in TOOL_FORMATS:
-                hint = "leave out format: the model then writes JSON"
-                raise GrammarError(f"calls in the format {format!r} can be read, but have no grammar", hint=hint)
         own = format_of_model(model, self._template)
         self.format = format or own or FALLBACK
         self._is_native = own is not None and are_alike(own, self.format)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from structgen.output_types.tool_formats.building import TOOL_FORMATS
-
 __all__ = ["FALLBACK", "format_of", "format_of_model"]
 
 FALLBACK = "json"
@@ -30,6 +28,7 @@ _TELL_TALES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("apertus", ("<|tools_prefix|>",)),
     ("minimax_m1", ("<tool_calls>", "<beginning_of_sentence>")),
     ("gemma_4", ("<|tool_call>call:",)),
+    ("function_gemma", ("<start_function_call>call:",)),
     ("seed", ("<seed:tool_call>",)),
     ("apriel", ("<tool_calls>[",)),
     ("nemotron_2", ("<TOOLCALL>",)),
@@ -45,15 +44,18 @@ _TELL_TALES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("hermes", ("<tool_call>", "arguments")),
     ("phi_4", ("<|/tool_call|>",)),
     ("granite_3", ("<|tool_call|>",)),
+    ("lfm_2", ("<|tool_call_start|>",)),
+    ("lfm_2", ("List of tools: ",)),
+    ("olmo_3", ("<function_calls>",)),
     ("pythonic", ("<|python_start|>",)),
-    ("pythonic", ("<|tool_call_start|>",)),
+    ("pythonic", ("[func_name1(params_name1=",)),
     ("llama", ('{"name": ', '"parameters": ', "<|python_tag|>")),
     ("llama", ('{"name": function name, "parameters": ',)),
 )
 
 
 def format_of_model(model: Any, chat_template: str | None) -> str | None:
-    """Return the name of the format of a model's calls; None where it knows none, or one without a grammar.
+    """Return the name of the format of a model's calls; None where it knows none.
 
     Args:
         model: its tokenizer may have a response template.
@@ -63,7 +65,7 @@ def format_of_model(model: Any, chat_template: str | None) -> str | None:
     response = getattr(model, "response_template", None)
     if found is None and response is not None:
         found = format_of(f"tool {' '.join(_texts_of(response))}")
-    return found if found in TOOL_FORMATS else None
+    return found
 
 
 def _texts_of(data: Any) -> list[str]:

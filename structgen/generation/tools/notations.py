@@ -3,6 +3,7 @@ r"""The arguments of a tool call in the notation of a model family, as text and 
     json           {"a": 1, "note": "x"}
     qwen_xml       <parameter=a>\n1\n</parameter>\n<parameter=note>\nx\n</parameter>
     minimax_xml    <parameter name="a">1</parameter>\n<parameter name="note">x</parameter>\n
+    gemma          {a:1,note:<|"|>x<|"|>}
     glm_xml        <arg_key>a</arg_key><arg_value>1</arg_value><arg_key>note</arg_key><arg_value>x</arg_value>
 
 In XML a text stands as it is, and any other value as JSON. Only the schema tells the text `1` from the number 1. Where
@@ -18,6 +19,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from structgen.generation.partial_json import partial_value
+from structgen.generation.tools.literals import read_gemma, write_gemma
+from structgen.schema.rules.parameter_styles import MARKS
 
 __all__ = ["Arguments", "read_arguments", "write_arguments"]
 
@@ -111,6 +114,8 @@ def read_arguments(style: str, text: str, start: int, schema: Any) -> Arguments:
     """
     if style == "json":
         return _read_json(text, start)
+    if style in MARKS:
+        return Arguments(*read_gemma(text, start, MARKS[style]))
     if style == "cohere_xml":
         return _read_cohere(text, start)
     if style == "minimax_m3_xml":
@@ -127,6 +132,8 @@ def write_arguments(style: str, arguments: Mapping[str, Any]) -> str:
     """
     if style == "json":
         return _json(arguments)
+    if style in MARKS:
+        return write_gemma(arguments, MARKS[style])
     if style == "cohere_xml":
         return "".join(_cohere(value, f' name="{_escaped(key)}"') for key, value in arguments.items())
     if style == "minimax_m3_xml":

@@ -77,7 +77,7 @@ def read_schema(
         except ValueError as error:
             refuse(f"it is not JSON: {error}", pointer)
     if style != "json" or excludes:
-        schema = Parameters(schema, style, tuple(excludes))
+        schema = Parameters(schema, style, tuple(excludes), reader.special_tokens)
     return reader.schema(rule, schema, options or {}, place)
 
 

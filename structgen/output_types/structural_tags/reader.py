@@ -44,6 +44,7 @@ class Reader:
         special_tokens: names of tokens that have no text. Where a mark holds one, it is a token terminal.
 
     Attributes:
+        special_tokens: see above.
         rules: the rules so far.
         schemas: the schemas so far.
     """
@@ -51,6 +52,7 @@ class Reader:
     def __init__(
         self, readers: Mapping[str, ReadFormat], make_grammar: MakePart, special_tokens: Collection[str] = ()
     ) -> None:
+        self.special_tokens = tuple(special_tokens)
         self._readers = readers
         self._make_grammar = make_grammar
         longest_first = sorted(filter(None, special_tokens), key=len, reverse=True)

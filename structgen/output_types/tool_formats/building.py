@@ -217,19 +217,36 @@ def _kimi_k3(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool
 # --- calls and nothing else -------------------------------------------------------------------------------------------
 
 
-def _lines(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) -> Format:
-    """Return text, or calls with nothing around them, for models that were trained on no format."""
-    family = MORE_FAMILIES["json"]
-    if not tools:
-        return _any_text(())
-    tags = [_call(tool, family.begin, family.end, family.style) for tool in tools]
-    calls = tags[0] if choice == "forced" else _separated(tags, "\n", at_least_one=True, parallel=parallel)
-    return {"type": "or", "elements": [_any_text([family.trigger]), calls]} if choice == "auto" else calls
+def _alone(name: str, begins: Callable[[Tool], str]) -> Callable[[Sequence[Tool], str, Mode, bool], Format]:
+    """Return the function that builds the structural tag of text, or of calls with nothing around them.
+
+    Args:
+        name: the format, one of `MORE_FAMILIES`.
+        begins: returns a text that a call of a tool begins with, which no text holds.
+    """
+    family = MORE_FAMILIES[name]
+    opening, closing = family.section or ("", "")
+
+    def build(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) -> Format:
+        if not tools:
+            return _any_text(())
+        tags = [_call(tool, family.begin, family.end, family.style) for tool in tools]
+        several = _separated(tags, family.separator, at_least_one=True, parallel=parallel)
+        calls = tags[0] if choice == "forced" else several
+        if family.section is not None:
+            calls = _sequence(_text(opening), calls, _text(closing))
+        if choice != "auto":
+            return calls
+        excludes = sorted({begins(tool) for tool in tools})
+        return {"type": "or", "elements": [_any_text(excludes), calls]}
+
+    return build
 
 
 _BUILDERS: dict[str, Callable[[Sequence[Tool], str, Mode, bool], Format]] = {
     **{name: _in_text(family) for name, family in {**FAMILIES, **MORE_FAMILIES}.items()},
-    "json": _lines,
+    "json": _alone("json", lambda tool: MORE_FAMILIES["json"].trigger),
+    "pythonic": _alone("pythonic", lambda tool: f"[{tool.name}("),
     "harmony": _harmony,
     "kimi_k3": _kimi_k3,
 }

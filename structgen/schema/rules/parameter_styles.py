@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-__all__ = ["KINDS", "STYLES", "Kind", "Style"]
+__all__ = ["KINDS", "MARKS", "STYLES", "Kind", "Style"]
 
 Kind: TypeAlias = Literal["string", "number", "boolean", "null", "array", "object"]
 """The JSON type of a value."""
@@ -77,6 +77,9 @@ def _dsml(parameter: str) -> Style:
         close=f"</｜DSML｜{parameter}>",
     )
 
+
+MARKS = {"gemma": '<|"|>', "function_gemma": "<escape>"}
+"""The mark before and after a string, in the notations of `call_notations` that have one."""
 
 STYLES: dict[str, Style] = {
     "qwen_xml": Style("<parameter=", ">", "</parameter>", trims_line_breaks=True),

@@ -14,11 +14,18 @@ from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.regex import tree as rx
 from structgen.limits import Limits
 from structgen.schema.reading.writable import Narrowed
+from structgen.schema.rules.call_rules import json_schema_to_call_rules
 from structgen.schema.rules.parameter_rules import json_schema_to_parameter_rules
+from structgen.schema.rules.parameter_styles import MARKS, STYLES
 from structgen.schema.rules.to_rules import json_schema_to_rules
 from structgen.schema.sources import Source
 
-__all__ = ["parameter_rules"]
+__all__ = ["mark_of_strings", "parameter_rules"]
+
+
+def mark_of_strings(style: str) -> str | None:
+    """Return the mark before and after each string in a notation; None where strings have none."""
+    return MARKS.get(style)
 
 
 def parameter_rules(
@@ -26,6 +33,7 @@ def parameter_rules(
     style: str,
     excludes: Sequence[str] = (),
     *,
+    token_id: int | None = None,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
     narrowed: Narrowed | None = None,
@@ -34,8 +42,9 @@ def parameter_rules(
 
     Args:
         source: the schema.
-        style: "json", or a key of `parameter_styles.STYLES`.
+        style: "json", a key of `parameter_styles.STYLES`, or one of `call_rules.STYLES`.
         excludes: texts that no string may hold, none of them empty.
+        token_id: the special token that the mark of strings is, in a notation of `call_rules`; None where it is a text.
         limits: bounds on the cost of the translation.
         deadline: a running clock; by default one of `limits.compile_seconds` starts now.
         narrowed: the texts of a regex that can be written; by default all of them.
@@ -46,7 +55,7 @@ def parameter_rules(
     limits = limits or Limits()
     if excludes:
         narrowed = _Without(excludes, limits, narrowed)
-    if style != "json":
+    if style in STYLES:
         return json_schema_to_parameter_rules(
             source.json_schema,
             style,
@@ -56,9 +65,14 @@ def parameter_rules(
             deadline=deadline,
             narrowed=narrowed,
         )
-    tables = json_schema_to_rules(
-        source.json_schema, source.options, limits=limits, deadline=deadline, narrowed=narrowed
-    )
+    if style == "json":
+        tables = json_schema_to_rules(
+            source.json_schema, source.options, limits=limits, deadline=deadline, narrowed=narrowed
+        )
+    else:
+        tables = json_schema_to_call_rules(
+            source.json_schema, style, source.options, token_id=token_id, limits=limits, deadline=deadline
+        )
     return with_terminals(tables, narrowed) if excludes and narrowed is not None else tables
 
 

@@ -42,6 +42,7 @@ __all__ = [
     "json_schema_to_rules",
     "lazy_tables",
     "read_schema",
+    "rules_beside",
     "strings_of_schema",
 ]
 
@@ -84,7 +85,11 @@ def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
 
 def json_rules_beside(lazy: LazyRules) -> LazyRules:
     """Return rules of the same nodes as others, which are in another notation, for JSON within their texts."""
-    notation = _JSON[lazy.options.whitespace, lazy.options.numbers]
+    return rules_beside(lazy, _JSON[lazy.options.whitespace, lazy.options.numbers])
+
+
+def rules_beside(lazy: LazyRules, notation: Notation) -> LazyRules:
+    """Return rules of the same nodes as others, in another notation."""
     return LazyRules(lazy.space, lazy.shapes, lazy.productive, _set_rules, notation, captures=lazy.captures)
 
 
