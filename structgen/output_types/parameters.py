@@ -15,6 +15,8 @@ STYLES = (
     "deepseek_xml",
     "deepseek_v4_1_xml",
     "glm_xml",
+    "hunyuan_xml",
+    "minicpm_xml",
     "cohere_xml",
     "kimi_k3_xml",
     "gemma",

@@ -28,7 +28,7 @@ from structgen.generation.tools.conversation import (
     calls_of,
     form_for,
     has_calls,
-    shows_tools,
+    tools_variable,
 )
 from structgen.generation.tools.detection import FALLBACK, format_of_model
 from structgen.generation.tools.messages import ParsedCall, ParsedReply
@@ -315,9 +315,10 @@ class Caller:
         model, template = cast(Model, self._model), self._template
         variables = template_variables(template, settings)
         is_told = tool_choice != "none" and bool(self.toolbox.tools)
-        if template is not None and shows_tools(model, template):
+        shown_by = None if template is None else tools_variable(model, template)
+        if shown_by is not None:
             if is_told:
-                variables["tools"] = self.toolbox.definitions
+                variables[shown_by] = self.toolbox.definitions
         elif is_told and not settings.raw:
             system = self._described(must=tool_choice != "auto")
             if not _has_system(prompt, system):  # a retry has it

@@ -11,6 +11,14 @@ FALLBACK = "json"
 
 # Texts of a chat template, all of which the format's templates have; more special ones first.
 _TELL_TALES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("gigachat_3_1", ("<|function_call|>", "<|role_sep|>")),
+    ("gigachat_3", ("function call", "<|role_sep|>")),
+    ("hunyuan_3", ("<tool_calls{}>", ":opensource")),
+    ("hunyuan_3", ("<tool_call:opensource>",)),
+    ("solar", ("<|tool_call:begin|>", "<|tool_call:args|>")),
+    ("functionary_3_2", (">>>all",)),
+    ("firefunction_2", (" functools[",)),
+    ("minicpm_5", ('<function name="', '<param name="')),
     ("harmony", ("<|channel|>", "to=functions.")),
     ("harmony", ("<|channel|>commentary", "functions.")),
     ("kimi_k3", ("'<|open|>' + tag",)),
@@ -25,6 +33,7 @@ _TELL_TALES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("minimax", ("<minimax:tool_call>",)),
     ("cohere", ("<cofl:tool_calls>",)),
     ("cohere_2", ("<|START_ACTION|>",)),
+    ("command_r", ("Action:", '"tool_name": ')),
     ("apertus", ("<|tools_prefix|>",)),
     ("minimax_m1", ("<tool_calls>", "<beginning_of_sentence>")),
     ("gemma_4", ("<|tool_call>call:",)),

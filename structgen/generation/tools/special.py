@@ -1,6 +1,8 @@
 r"""Formats of tool calls that are more than marks around arguments.
 
+functionary_3_2   all\n…>>>f\n{…}
 harmony     <|channel|>analysis<|message|>…<|end|><|start|>assistant to=functions.f<|channel|>commentary json…
+solar       <|tool_calls|><|tool_call:begin|>ID<|tool_call:name|>f<|tool_call:args|>{…}<|tool_call:end|><|calls|>
 kimi_k3     <|open|>response<|sep|>…<|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|>…
 
 The formats of Python's calls are in `python_calls`.
@@ -69,6 +71,75 @@ def _write_harmony(text: str, calls: Sequence[ParsedCall]) -> str:
     return "<|start|>assistant".join(parts)
 
 
+# --- Solar: a message of text or of calls ----------------------------------------------------------------------------
+
+_SOLAR_TEXT = re.compile(r"<\|content\|>(.*?)(?:<\|end\|>|\Z)", re.DOTALL)
+_SOLAR_THINK = re.compile(r"<\|think\|>(.*?)<\|end\|>", re.DOTALL)
+_SOLAR_CALL = re.compile(
+    r"<\|tool_call:begin\|>(?P<id>[^<]*)<\|tool_call:name\|>(?P<name>[\w.:/-]+)<\|tool_call:args\|>"
+)
+
+
+def _read_solar(text: str, schemas: Mapping[str, Any], partial: bool) -> ParsedReply:
+    think, said = _SOLAR_THINK.search(text), _SOLAR_TEXT.search(text)
+    calls: list[ParsedCall] = []
+    for found in _SOLAR_CALL.finditer(text):
+        arguments = read_arguments("json", text, found.end(), True)
+        is_complete = arguments.end >= 0 and text.startswith("<|tool_call:end|>", arguments.end)
+        if not is_complete and not partial:
+            raise unfinished(found["name"], text)
+        source = text[found.end() : arguments.end] if is_complete else ""
+        calls.append(ParsedCall(found["name"], arguments.values, found["id"], is_complete=is_complete, source=source))
+    shown = said[1] if said is not None else "" if "<|" in text or partial else text
+    shown = without_begun(shown, ["<|end|>"]) if partial else shown
+    return ParsedReply(shown, calls, think[1] if think is not None else "")
+
+
+def _write_solar(text: str, calls: Sequence[ParsedCall]) -> str:
+    if not calls:
+        return f"<|content|>{text}<|end|>"
+    written = [
+        f"<|tool_call:begin|>{call.id or f'call{index:05}'}<|tool_call:name|>{call.name}<|tool_call:args|>"
+        f"{write_arguments('json', call.arguments)}<|tool_call:end|>"
+        for index, call in enumerate(calls)
+    ]
+    said = f"<|content|>{text}<|end|><|begin|>assistant" if text else ""
+    return f"{said}<|tool_calls|>{''.join(written)}<|calls|>"
+
+
+# --- Functionary 3.2: messages after the names of their recipients ----------------------------------------------------
+
+_RECIPIENT_LINE = re.compile(r"(?:\A|>>>)(?P<name>[\w.:/-]+)\n")
+
+
+def _read_functionary(text: str, schemas: Mapping[str, Any], partial: bool) -> ParsedReply:
+    found = _RECIPIENT_LINE.search(text)
+    if found is None:
+        return ParsedReply("" if partial else text, [])
+    texts: list[str] = []
+    calls: list[ParsedCall] = []
+    while found is not None:
+        following = _RECIPIENT_LINE.search(text, found.end())
+        if found["name"] == "all":
+            said = text[found.end() : following.start() if following is not None else len(text)]
+            texts.append(without_begun(said, [">>>"]) if partial else said)
+        else:
+            arguments = read_arguments("json", text, found.end(), True)
+            is_complete = arguments.end >= 0
+            if not is_complete and not partial:
+                raise unfinished(found["name"], text)
+            source = text[found.end() : arguments.end] if is_complete else ""
+            calls.append(ParsedCall(found["name"], arguments.values, is_complete=is_complete, source=source))
+            following = _RECIPIENT_LINE.search(text, arguments.end) if is_complete else None
+        found = following
+    return ParsedReply("".join(texts), calls)
+
+
+def _write_functionary(text: str, calls: Sequence[ParsedCall]) -> str:
+    parts = [f"all\n{text}"] if text or not calls else []
+    return ">>>".join([*parts, *(f"{call.name}\n{write_arguments('json', call.arguments)}" for call in calls)])
+
+
 # --- Kimi K3: blocks ------------------------------------------------------------------------------------------------
 
 _K3_BLOCK = r"(?:<\|open\|>{0}<\|sep\|>)?(?P<body>.*?)(?:<\|close\|>{0}<\|sep\|>|\Z)"
@@ -109,8 +180,10 @@ def _write_kimi_k3(text: str, calls: Sequence[ParsedCall]) -> str:
 
 
 FORMATS = {
+    "functionary_3_2": Special(_read_functionary, _write_functionary),
     "harmony": Special(_read_harmony, _write_harmony),
     "kimi_k3": Special(_read_kimi_k3, _write_kimi_k3),
+    "solar": Special(_read_solar, _write_solar),
     **{name: Special(calls.read, calls.write) for name, calls in PYTHON_CALLS.items()},
 }
 """The formats by name."""

@@ -18,6 +18,9 @@ Mode: TypeAlias = Literal["enabled", "disabled", "auto", "outside"]
 
 Format: TypeAlias = dict[str, Any]
 
+_GIVEN = {"NUMBER": r"\d+", "CALL_ID": r"[\w.-]{1,64}"}
+"""Parts of a begin mark that the model chooses, as regexes."""
+
 _MODES = ("enabled", "disabled", "auto", "outside")
 
 
@@ -93,10 +96,10 @@ def _separated(tags: list[Format], separator: str, *, at_least_one: bool, parall
 def _call(tool: Tool, begin: str, end: str, style: str, excludes: Sequence[str] = ()) -> Format:
     """Return the tag of a call."""
     arguments: Format = {"type": "json_schema", "json_schema": tool.bound, "style": style, "excludes": list(excludes)}
-    before, number, after = begin.partition("NUMBER")
+    before, given, after = next((parts for mark in _GIVEN if (parts := begin.partition(mark))[1]), (begin, "", ""))
     content = [arguments]
-    if number:
-        content = [{"type": "regex", "pattern": r"\d+"}, _text(after.replace("NAME", tool.name)), arguments]
+    if given:
+        content = [{"type": "regex", "pattern": _GIVEN[given]}, _text(after.replace("NAME", tool.name)), arguments]
     return _tag(before.replace("NAME", tool.name), _sequence(*content), end)
 
 
@@ -214,6 +217,33 @@ def _kimi_k3(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool
     return _sequence(*parts, _text("<|close|>message<|sep|>"))
 
 
+def _solar(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) -> Format:
+    """Return a message of Solar: its content, or calls."""
+    content = _tag("<|content|>", _any_text(()), "<|end|>")
+    calls = [
+        _call(tool, "<|tool_call:begin|>CALL_ID<|tool_call:name|>NAME<|tool_call:args|>", "<|tool_call:end|>", "json")
+        for tool in tools
+    ]
+    before = _thinking(Thinking("<|think|>", "<|end|>", after="<|begin|>assistant", excludes=()), reasoning)
+    if not calls:
+        return _sequence(*before, content)
+    section = _tag("<|tool_calls|>", _separated(calls, "", at_least_one=True, parallel=parallel), "<|calls|>")
+    return _sequence(*before, {"type": "or", "elements": [content, section]} if choice == "auto" else section)
+
+
+def _functionary(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) -> Format:
+    """Return the messages of Functionary 3.2, after the `>>>` of the prompt: a text, and calls."""
+    text = _sequence(_text("all\n"), _any_text([">>>"]))
+    if not tools:
+        return text
+    calls = [_call(tool, "NAME\n", "", "json") for tool in tools]
+    several = _separated(calls, ">>>", at_least_one=True, parallel=parallel and choice != "forced")
+    if choice != "auto":
+        return several
+    after_text = {"type": "optional", "content": _sequence(_text(">>>"), several)}
+    return {"type": "or", "elements": [_sequence(text, after_text), several]}
+
+
 # --- calls and nothing else -------------------------------------------------------------------------------------------
 
 
@@ -247,7 +277,9 @@ _BUILDERS: dict[str, Callable[[Sequence[Tool], str, Mode, bool], Format]] = {
     **{name: _in_text(family) for name, family in {**FAMILIES, **MORE_FAMILIES}.items()},
     "json": _alone("json", lambda tool: MORE_FAMILIES["json"].trigger),
     "pythonic": _alone("pythonic", lambda tool: f"[{tool.name}("),
+    "functionary_3_2": _functionary,
     "harmony": _harmony,
+    "solar": _solar,
     "kimi_k3": _kimi_k3,
 }
 

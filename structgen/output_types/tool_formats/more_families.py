@@ -12,6 +12,7 @@ from structgen.output_types.tool_formats.families import FAMILIES, Family, Think
 __all__ = ["MORE_FAMILIES"]
 
 _GEMMA_THINK = ("<|channel>", "<channel|>")
+_HUNYUAN_THINK = ("<think:opensource>", "</think:opensource>")
 _BEGIN = '{"name": "NAME", "arguments": '
 
 
@@ -38,6 +39,16 @@ MORE_FAMILIES: dict[str, Family] = {
         excludes=FAMILIES["cohere"].excludes,
         thinking=FAMILIES["cohere"].thinking,
     ),
+    "command_r": Family(
+        begin='{\n        "tool_name": "NAME",\n        "parameters": ',
+        end="\n    }",
+        section=("Action:\n```json\n[\n    ", "\n]```"),
+        trigger="Action:",
+        separator=",\n    ",
+        excludes=(),
+        thinking=None,
+    ),
+    "firefunction_2": _listed(" functools[", "]"),
     "function_gemma": Family(
         begin="<start_function_call>call:NAME",
         end="<end_function_call>",
@@ -53,6 +64,10 @@ MORE_FAMILIES: dict[str, Family] = {
         excludes=_GEMMA_THINK,
         thinking=Thinking("<|channel>thought\n", "<channel|>", excludes=_GEMMA_THINK, opened_by_prompt=False),
     ),
+    "gigachat_3": Family(
+        begin=f"<|message_sep|>\n\nfunction call<|role_sep|>\n{_BEGIN}", end="}", excludes=(), thinking=None
+    ),
+    "gigachat_3_1": Family(begin=f"<|function_call|>{_BEGIN}", end="}", excludes=(), thinking=None),
     "glm_4_5": Family(
         begin="<tool_call>NAME\n",
         end="\n</tool_call>",
@@ -62,6 +77,15 @@ MORE_FAMILIES: dict[str, Family] = {
     ),
     "granite_3": _listed("<|tool_call|>[", "]"),
     "hermes": FAMILIES["qwen_3"],
+    "hunyuan_3": Family(
+        begin="<tool_call:opensource>NAME<tool_sep:opensource>\n",
+        end="</tool_call:opensource>\n",
+        style="hunyuan_xml",
+        section=("<tool_calls:opensource>\n", "</tool_calls:opensource>"),
+        trigger="<tool_calls:opensource>",
+        excludes=_HUNYUAN_THINK,
+        thinking=Thinking(*_HUNYUAN_THINK, excludes=_HUNYUAN_THINK),
+    ),
     "json": Family(begin=_BEGIN, end="}", trigger='{"name": ', separator="\n", excludes=(), thinking=None),
     "lfm_2": Family(
         begin="NAME",
@@ -71,6 +95,9 @@ MORE_FAMILIES: dict[str, Family] = {
         trigger="<|tool_call_start|>",
         separator=", ",
         thinking=Thinking(opened_by_prompt=False),
+    ),
+    "minicpm_5": Family(
+        begin='<function name="NAME">', end="</function>", style="minicpm_xml", separator="\n", thinking=Thinking()
     ),
     "minimax_m1": Family(
         begin=_BEGIN, end="}", section=("<tool_calls>\n", "\n</tool_calls>"), separator="\n", thinking=None

@@ -13,7 +13,7 @@ import pytest
 from support.scripted_chat import TEMPLATES, ScriptedChat
 
 import structgen
-from structgen.generation.tools.conversation import adapted, form_for, shows_tools
+from structgen.generation.tools.conversation import adapted, form_for, tools_variable
 from structgen.generation.tools.detection import format_of, format_of_model
 from structgen.generation.tools.messages import ParsedCall
 from structgen.generation.tools.reading import FORMATS, read_reply, write_reply
@@ -24,6 +24,8 @@ FOLDER = os.environ.get("STRUCTGEN_CHAT_TEMPLATES")
 # What tells formats apart that share marks with others; any other is found by a call that its template writes.
 MORE = {
     "exaone": "[|assistant|]",
+    "functionary_3_2": ">>>all",
+    "gigachat_3_1": "<|role_sep|>",
     "minimax_m1": "<beginning_of_sentence>",
     "glm_4_5": "</arg_key>\n<arg_value>",
     "harmony": "<|start|>assistant to=functions. <|channel|>commentary",
@@ -50,6 +52,14 @@ def test_templates_without_tools():
 @pytest.mark.parametrize(("name", "template"), TEMPLATES.items())
 def test_short_templates(name, template):
     assert format_of(template) == (None if name == "none" else name)
+
+
+def test_a_template_whose_tools_have_another_name():
+    model = ScriptedChat("none", ['{"name": "f", "arguments": {}}'])
+    model.chat_template = "{% if xml_tools %}{{ xml_tools | tojson }}{% endif %}" + model.chat_template
+    assert tools_variable(model, model.chat_template) == "xml_tools"
+    structgen.call(model, "hi", [{"name": "f", "description": "It does."}], tool_choice="required")
+    assert any("It does." in prompt for prompt in model.prompts)
 
 
 def test_response_templates():
@@ -136,8 +146,8 @@ def test_real_templates(path):
     ]
     results = [{"role": "tool", "tool_call_id": f"call0000{index}", "content": f"result {index}"} for index in range(2)]
     messages = [{"role": "user", "content": "QUESTION"}, {"role": "assistant", "content": "", "tool_calls": calls}]
-    shows = shows_tools(model, template)
-    more = {"tools": TOOLS} if shows else {}
+    shows = tools_variable(model, template)
+    more = {shows: TOOLS} if shows else {}
     prompt = bytes(model.encode_prompt(adapted([*messages, *results], form, format), **more)).decode()
     if shows:
         assert all(name in prompt[: prompt.index("QUESTION")] for name, _ in CALLS)

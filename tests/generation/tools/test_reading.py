@@ -48,7 +48,7 @@ CALLS = st.lists(
     ),
     max_size=3,
 )
-ALONE = ("json", "pythonic")  # nothing stands beside their calls
+ALONE = ("json", "pythonic", "solar")  # nothing stands beside their calls
 SAID = st.text("abc \n.,é", max_size=12).map(str.strip)
 
 
