@@ -103,8 +103,9 @@ def tools_variable(model: Model, template: str) -> str | None:
 
 def _shows_tools(model: Model, variable: str) -> bool:
     """Return whether a model's chat template writes the tools that a variable has."""
+    variables: dict[str, Any] = {variable: _TOOLS}
     try:
-        text = shown(model, model.encode_prompt([{"role": "user", "content": "x"}], **{variable: _TOOLS}))
+        text = shown(model, model.encode_prompt([{"role": "user", "content": "x"}], **variables))
     except Exception:  # a template may raise anything
         return False
     return all(name in text for name in _NAMES)
