@@ -130,11 +130,15 @@ def _marks(family: Family) -> _Marks:
             begin += r"(?P<number>\d+)"
         else:
             begin += _tolerant(part)
-    begin = begin.replace(r"\[ARGS\]", r"(?:\[CALL_ID\]\w*)?\[ARGS\]")  # older models of Mistral write an id
+    if family.id_before:
+        given = rf"(?:{re.escape(family.id_before)}(?P<id>\w*))?"
+        begin = begin.replace(r"(?P<name>[\w.:/-]+)", r"(?P<name>[\w.:/-]+)" + given)
     end = _tolerant(family.end)
     if family.style == "json" and family.end.startswith("}"):
         end = r'(?:,\s*"id":\s*"(?P<id>[^"]*)")?\s*' + end
     section = family.section or ("", "")
+    if family.may_have_blank:
+        section = (section[0].replace(family.trigger, f"{family.trigger} "), section[1])
     held = (family.trigger, *section, family.begin.partition("NAME")[0].partition("NUMBER")[0])
     around = tuple(re.compile(rf"\s*{_tolerant(mark.strip())}\s*") for mark in section if mark.strip())
     return _Marks(re.compile(begin), re.compile(r"\s*" + end), tuple(filter(None, held)), around)
@@ -169,7 +173,9 @@ class _Reader:
     def _read_call(self, found: re.Match[str], marks: _Marks) -> bool:
         """Read a call; return False where the text ends within it."""
         name, number = found["name"], found.groupdict().get("number")
-        call_id = f"functions.{name}:{number}" if number is not None and "functions." in self.family.begin else ""
+        call_id = found.groupdict().get("id") or ""
+        if number is not None and "functions." in self.family.begin:
+            call_id = f"functions.{name}:{number}"
         arguments = read_arguments(self.family.style, self.text, found.end(), self.schemas.get(name, True))
         end = marks.end.match(self.text, arguments.end) if arguments.end >= 0 else None
         if end is None:

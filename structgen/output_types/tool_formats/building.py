@@ -93,6 +93,25 @@ def _separated(tags: list[Format], separator: str, *, at_least_one: bool, parall
     }
 
 
+def _call_of(family: Family, tool: Tool) -> Format:
+    """Return the tag of a call in a format of calls between marks; the model may write an id."""
+    tag = _call(tool, family.begin, family.end, family.style)
+    if family.id_after:
+        tag["content"] = _sequence(tag["content"], _optional_id(family.id_after))
+    if family.id_before:
+        before, _, after = family.begin.partition("NAME")
+        content = _sequence(_optional_id((family.id_before, "")), _text(after), tag["content"])
+        tag = _tag(before + tool.name, content, family.end)
+    return tag
+
+
+def _optional_id(marks: tuple[str, str]) -> Format:
+    """Return an id of nine letters and digits between two marks, which may be left out."""
+    given = {"type": "regex", "pattern": "[a-zA-Z0-9]{9}"}
+    closing = [_text(marks[1])] if marks[1] else []
+    return {"type": "optional", "content": _sequence(_text(marks[0]), given, *closing)}
+
+
 def _call(tool: Tool, begin: str, end: str, style: str, excludes: Sequence[str] = ()) -> Format:
     """Return the tag of a call."""
     arguments: Format = {"type": "json_schema", "json_schema": tool.bound, "style": style, "excludes": list(excludes)}
@@ -140,13 +159,16 @@ def _answer(family: Family, tools: Sequence[Tool], choice: str, parallel: bool) 
     """Return free text and calls, after the reasoning."""
     if not tools:
         return _any_text(family.excludes if family.excludes_alone is None else family.excludes_alone)
-    tags = [_call(tool, family.begin, family.end, family.style) for tool in tools]
+    tags = [_call_of(family, tool) for tool in tools]
     trigger = family.trigger or family.begin.partition("NAME")[0]
     if family.section is not None:
         opening, closing = family.section
         trigger = family.trigger or opening
         several = _separated(tags, family.separator, at_least_one=True, parallel=parallel)
         content = tags[0] if choice == "forced" else several
+        if family.may_have_blank:
+            rest = opening.removeprefix(trigger)
+            opening, content = trigger, _sequence({"type": "optional", "content": _text(" ")}, _text(rest), content)
         if choice == "forced" or (choice == "required" and not family.text_before):
             return _sequence(_text(family.lead + opening), content, _text(closing))
         tags = [_tag(opening, content, closing)]

@@ -7,6 +7,8 @@ json        structgen's own, for models that know no tools: one call a line, {"n
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from structgen.output_types.tool_formats.families import FAMILIES, Family, Thinking
 
 __all__ = ["MORE_FAMILIES"]
@@ -102,8 +104,12 @@ MORE_FAMILIES: dict[str, Family] = {
     "minimax_m1": Family(
         begin=_BEGIN, end="}", section=("<tool_calls>\n", "\n</tool_calls>"), separator="\n", thinking=None
     ),
-    "mistral": _listed("[TOOL_CALLS][", "]"),
-    "mistral_v11": Family(begin="[TOOL_CALLS]NAME[ARGS]", end="", thinking=Thinking("[THINK]", "[/THINK]")),
+    "mistral": replace(
+        _listed("[TOOL_CALLS][", "]"), trigger="[TOOL_CALLS]", id_after=(', "id": "', '"'), may_have_blank=True
+    ),
+    "mistral_v11": Family(
+        begin="[TOOL_CALLS]NAME[ARGS]", end="", id_before="[CALL_ID]", thinking=Thinking("[THINK]", "[/THINK]")
+    ),
     "nemotron_2": _listed("<TOOLCALL>[", "]</TOOLCALL>"),
     "olmo_3": Family(
         begin="NAME",

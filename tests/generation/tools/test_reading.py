@@ -217,3 +217,39 @@ def test_unknown_formats():
         read_reply("qwen_33", "")
     with pytest.raises(ValueError, match="known are apertus"):
         write_reply("nothing", "", [])
+
+
+# The calls as mistral-common 1.13.1 encodes them, by version of the tokenizer; those of version 7 are as of version 3.
+MISTRAL = {
+    "v3, SentencePiece": (
+        "mistral",
+        '[TOOL_CALLS] [{"name": "add", "arguments": {"i": 1, "s": "one\\ntwo"}, "id": "call00000"}, '
+        '{"name": "get_weather", "arguments": {"s": "é \\"x\\"", "i": 2}, "id": "call00001"}]',
+    ),
+    "v3, Tekken": (
+        "mistral",
+        '[TOOL_CALLS][{"name": "add", "arguments": {"i": 1, "s": "one\\ntwo"}, "id": "call00000"}, '
+        '{"name": "get_weather", "arguments": {"s": "é \\"x\\"", "i": 2}, "id": "call00001"}]',
+    ),
+    "v11": (
+        "mistral_v11",
+        '[TOOL_CALLS]add[CALL_ID]call00000[ARGS]{"i": 1, "s": "one\\ntwo"}'
+        '[TOOL_CALLS]get_weather[CALL_ID]call00001[ARGS]{"s": "é \\"x\\"", "i": 2}',
+    ),
+    "v13": (
+        "mistral_v11",
+        '[TOOL_CALLS]add[ARGS]{"i": 1, "s": "one\\ntwo"}[TOOL_CALLS]get_weather[ARGS]{"s": "é \\"x\\"", "i": 2}',
+    ),
+}
+
+
+@pytest.mark.parametrize("version", MISTRAL)
+def test_calls_as_mistral_common_writes_them(version):
+    format, text = MISTRAL[version]
+    calls = [("add", {"i": 1, "s": "one\ntwo"}), ("get_weather", {"s": 'é "x"', "i": 2})]
+    for choice in ("auto", "required"):
+        grammar = structgen.Grammar.tool_calls(TOOLS, format, tool_choice=choice, reasoning="outside")
+        assert structgen.check(grammar, text, property_order="any").fits
+    found = read_reply(format, f"Well. {text}")
+    assert plain(found.calls) == calls and found.text == "Well."
+    assert [call.id for call in found.calls] == (["", ""] if version == "v13" else ["call00000", "call00001"])
