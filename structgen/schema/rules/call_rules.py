@@ -12,11 +12,10 @@ nodes, as Python writes `days=3` for an argument and `'days': 3` within one. A n
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from structgen.engine.deadlines import Deadline
-from structgen.engine.grammar.tables import Capture, GrammarTables, Lazy, Spelling, Symbol
+from structgen.engine.grammar.tables import Capture, Lazy, Spelling, Symbol
 from structgen.engine.regex import tree as rx
 from structgen.errors import UnsatisfiableSchemaError
 from structgen.limits import Limits
@@ -25,9 +24,11 @@ from structgen.schema.options import SchemaOptions
 from structgen.schema.rules.call_notations import GemmaNotation, KeywordNotation, PythonNotation
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.parameter_styles import MARKS
-from structgen.schema.rules.to_rules import expressed, lazy_tables, read_schema, rules_beside
+from structgen.schema.rules.to_rules import MakeOfRules, expressed, read_schema, rules_beside
 
-__all__ = ["STYLES", "CallRules", "json_schema_to_call_rules"]
+__all__ = ["STYLES", "CallRules", "read_call"]
+
+T = TypeVar("T")
 
 STYLES = ("python", *MARKS)
 """The names of the notations."""
@@ -116,22 +117,26 @@ class CallRules:
         self._inner.forget()
 
 
-def json_schema_to_call_rules(
+def read_call(
     json_schema: Any,
     style: str,
-    options: SchemaOptions | None = None,
+    make: MakeOfRules[T],
+    options: SchemaOptions,
     *,
     token_id: int | None = None,
+    captures: bool = True,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
-) -> GrammarTables:
-    """Return the grammar of the arguments that satisfy a schema, in a notation, for the engine.
+) -> T:
+    """Read a schema of arguments in a notation, and return what `make` makes of their rules.
 
     Args:
         json_schema: a JSON Schema: a dict, or a boolean. Of its values, only objects count.
         style: the notation, one of `STYLES`.
+        make: gets the rules.
         options: how the schema is read and written.
         token_id: the special token that the mark of strings is; None where it is a text.
+        captures: see `LazyRules`.
         limits: bounds on the cost of the translation.
         deadline: a running clock; by default one of `limits.compile_seconds` starts now.
 
@@ -141,24 +146,24 @@ def json_schema_to_call_rules(
         UnsatisfiableSchemaError: no object satisfies it.
         LimitExceededError: it costs more than `limits` allow.
     """
-    options = options or SchemaOptions()
     notation: Any
     if style == "python":
         notation = PythonNotation(options)
     else:
         notation = GemmaNotation(MARKS[style], options, token_id)
 
-    def tables(inner: LazyRules, root: Node) -> GrammarTables:
+    def made(inner: LazyRules, root: Node) -> T:
         if not inner.shapes[root].objects:
             raise UnsatisfiableSchemaError("arguments are an object, and no object satisfies the schema", pointer="")
         outer = rules_beside(inner, KeywordNotation(options)) if style == "python" else inner
         for node in list(inner.productive):
             expressed(lambda node=node: _check(inner, node), inner.space, node)  # type: ignore[misc]
         expressed(lambda: _check(outer, root), inner.space, root)
-        made = lazy_tables(("call",), CallRules(outer, inner, root), None, inner.space)
-        return made if token_id is None else replace(made, marks=((token_id, token_id),))
+        return make(CallRules(outer, inner, root), ("call",), inner.space, False)
 
-    return read_schema(json_schema, tables, options, notation=notation, limits=limits, deadline=deadline)
+    return read_schema(
+        json_schema, made, options, notation=notation, captures=captures, limits=limits, deadline=deadline
+    )
 
 
 def _check(lazy: LazyRules, node: Node) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar, get_args
+from typing import Any, Protocol, TypeVar, get_args
 
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import END, Describer, GrammarTables, RuleSource
@@ -35,6 +35,7 @@ from structgen.schema.rules.states import MAX_COUNTED_KEYS, ObjectState
 from structgen.schema.rules.wording import SchemaDescriber
 
 __all__ = [
+    "MakeOfRules",
     "begins_with_bracket",
     "begins_with_many_texts",
     "expressed",
@@ -47,6 +48,16 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
+_Made = TypeVar("_Made", covariant=True)
+
+
+class MakeOfRules(Protocol[_Made]):
+    """Makes something of rules in a notation, given the key of all texts, and whether the empty text is one of them."""
+
+    def __call__(self, rules: RuleSource, key: Hashable, space: Space, may_be_empty: bool, /) -> _Made:
+        """Return what is made of the rules."""
+
+
 _MANY_TEXTS = 50_000
 
 
