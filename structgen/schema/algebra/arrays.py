@@ -15,11 +15,13 @@ class Inexpressible(Exception):
 
     Attributes:
         keyword: the JSON Schema keyword that asked for it.
+        reason: the sentence for the error; "" for a general one.
     """
 
-    def __init__(self, keyword: str) -> None:
+    def __init__(self, keyword: str, reason: str = "") -> None:
         super().__init__(keyword)
         self.keyword = keyword
+        self.reason = reason
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,9 @@ def _bare(name: str) -> rx.Regex:
         Inexpressible: it has a character that bare keys cannot have.
     """
     if not _BARE_KEY.fullmatch(name):
-        raise Inexpressible("properties")
+        raise Inexpressible(
+            "properties", f"the key {name!r} cannot be written without quotes: it has a blank, a quote or punctuation"
+        )
     return rx.Literal(name.encode())
 
 

@@ -180,4 +180,4 @@ def _check(lazy: LazyRules, node: Node) -> None:
         for keys, _ in part.classes:
             lazy.notation.keys(keys, ())
     if any(part.repeats is not None for part in shape.arrays):
-        raise Inexpressible("uniqueItems")
+        raise Inexpressible("uniqueItems", "in this notation items cannot be made to differ")

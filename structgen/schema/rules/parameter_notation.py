@@ -61,7 +61,7 @@ class _Marks(Layout):
             for sign, entity in _ENTITIES:
                 name = name.replace(sign, entity)
         if not name or _NOT_IN_KEYS.search(name):
-            raise Inexpressible("properties")
+            raise Inexpressible("properties", f"the key {name!r} cannot be written in this notation")
         return name
 
     def key_after(self, lead: str, name: str) -> tuple[rx.Regex, ...]:

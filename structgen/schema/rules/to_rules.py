@@ -297,7 +297,9 @@ def expressed(made: Callable[[], _T], space: Space, node: Node) -> _T:
         return made()
     except (Inexpressible, UnicodeEncodeError) as error:
         keyword = error.keyword if isinstance(error, Inexpressible) else "properties"
-        refused = unsupported(f"this {keyword} cannot be expressed exactly", space.location(node), keyword)
+        reason = error.reason if isinstance(error, Inexpressible) else ""
+        message = reason or f"this {keyword} cannot be expressed exactly"
+        refused = unsupported(message, space.location(node), keyword)
         refused.__cause__ = error
         space.widen(node, refused)
         raise _Widened from error

@@ -192,6 +192,8 @@ def test_what_cannot_be_written_is_refused_by_name(style, schema, keyword):
     with pytest.raises(structgen.UnsupportedSchemaError) as caught:
         constraint_of(arguments({"type": "object", **schema}, style))
     assert caught.value.keyword == keyword
+    if keyword == "properties":
+        assert "the key" in str(caught.value)
 
 
 def test_marks_that_are_special_tokens():
