@@ -66,15 +66,20 @@ if TYPE_CHECKING:
     from structgen.generation.streams import Stream as Stream
     from structgen.generation.tools.calling import acall as acall
     from structgen.generation.tools.calling import call as call
+    from structgen.generation.tools.loop import ToolResult as ToolResult
     from structgen.generation.tools.loop import Transcript as Transcript
-    from structgen.generation.tools.loop import arun_tools as arun_tools
-    from structgen.generation.tools.loop import run_tools as run_tools
     from structgen.generation.tools.results import ToolCall as ToolCall
     from structgen.generation.tools.results import ToolReply as ToolReply
     from structgen.generation.tools.streaming import AsyncCallStream as AsyncCallStream
     from structgen.generation.tools.streaming import CallStream as CallStream
     from structgen.generation.tools.streaming import astream_call as astream_call
     from structgen.generation.tools.streaming import stream_call as stream_call
+    from structgen.generation.tools.tool_streams import AsyncToolStream as AsyncToolStream
+    from structgen.generation.tools.tool_streams import ToolStream as ToolStream
+    from structgen.generation.tools.tool_streams import arun_tools as arun_tools
+    from structgen.generation.tools.tool_streams import astream_tools as astream_tools
+    from structgen.generation.tools.tool_streams import run_tools as run_tools
+    from structgen.generation.tools.tool_streams import stream_tools as stream_tools
     from structgen.integrations.export import export as export
     from structgen.models.gguf import from_llama_cpp as from_llama_cpp
     from structgen.models.loading import load as load

@@ -274,18 +274,27 @@ def from_parameters(parameters: Parameters, options: SchemaOptions, limits: Limi
         options: how the schema is read.
         limits: bounds; named in errors.
     """
+    from structgen.kbnf.tokens import special_token  # only calls need it
+    from structgen.schema.rules.parameters import mark_of_strings, parameter_rules
+
     source = resolve(parameters.schema, limits=limits, options=options)
+    mark = mark_of_strings(parameters.style)
+    token = mark if mark in parameters.special_tokens else None
 
     def tables(
         limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
     ) -> GrammarTables:
-        from structgen.schema.rules.parameters import parameter_rules  # only calls need it
-
         return parameter_rules(
-            source, parameters.style, parameters.excludes, limits=limits, deadline=deadline, narrowed=narrowed
+            source,
+            parameters.style,
+            parameters.excludes,
+            token_id=None if token is None else special_token(token, vocabulary),
+            limits=limits,
+            deadline=deadline,
+            narrowed=narrowed,
         )
 
-    key = ("parameters", parameters.style, parameters.excludes, from_source(source, limits).key)
+    key = ("parameters", parameters.style, parameters.excludes, token, from_source(source, limits).key)
     return CompileInput(key, tables, lambda text, context=None: text, lambda value: [value])
 
 

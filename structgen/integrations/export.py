@@ -133,10 +133,7 @@ def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: Sche
             raise ValueError(f"{', '.join(options)}: these options are for schemas, not for a Grammar")
         return schema.tree
     if isinstance(schema, Parameters):
-        raise GrammarError(
-            f"arguments in the notation {schema.style!r} cannot be exported",
-            hint="export a format whose arguments are JSON, such as 'qwen_3'",
-        )
+        return _parameters(schema, limits, options)
     if isinstance(schema, JsonLines):
         if options.get("whitespace", "any") == "any":
             options = {**options, "whitespace": "line"}
@@ -152,6 +149,20 @@ def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: Sche
         return template_grammar(schema, inner, strings_of)
     exact_formats = _EXACT_FORMATS.get(to, _OF_RULES)
     return schema_to_kbnf(schema, start=start, limits=limits, exact_formats=exact_formats, **options)
+
+
+def _parameters(parameters: Parameters, limits: Limits, options: SchemaArguments) -> ast.Grammar:
+    """Return the grammar of the arguments of a call in a notation."""
+    from structgen.schema import resolve
+    from structgen.schema.options import SchemaOptions
+    from structgen.schema.rules.parameters import parameters_to_kbnf
+
+    if parameters.style == "json":
+        hint = "export a format without excluded texts, such as 'qwen_3'"
+        raise GrammarError("JSON whose strings exclude some texts cannot be exported", hint=hint)
+    source = resolve(parameters.schema, limits=limits, options=SchemaOptions(**options))
+    special = parameters.special_tokens
+    return parameters_to_kbnf(source, parameters.style, parameters.excludes, special_tokens=special, limits=limits)
 
 
 def _written(grammar: ast.Grammar, to: Dialect, limits: Limits) -> str:

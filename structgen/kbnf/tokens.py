@@ -20,7 +20,7 @@ from structgen.errors import GrammarError
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import nodes_of
 
-__all__ = ["has_tokens", "token_ids"]
+__all__ = ["has_tokens", "special_token", "token_ids"]
 
 _MAX_NAMES_SHOWN = 8
 
@@ -59,6 +59,15 @@ def token_ids(node: ast.Token, vocabulary: Vocabulary) -> Ranges:
     if not named:
         _fail(node, "no token is left for this token terminal")
     return named
+
+
+def special_token(name: str, vocabulary: Vocabulary) -> int:
+    """Return the id of a token, given its name.
+
+    Raises:
+        GrammarError: the vocabulary has no such token.
+    """
+    return token_ids(ast.Token((name,)), vocabulary)[0][0]
 
 
 def _all_but(ranges: Ranges, size: int) -> Ranges:

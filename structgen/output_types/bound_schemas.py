@@ -66,7 +66,7 @@ class BoundSchema:
 def _told(schema: Any) -> Any:
     """Return what tells a schema from all others: JSON text, or the object itself."""
     if isinstance(schema, Parameters):
-        return schema.style, schema.excludes, _told(schema.schema)
+        return schema.style, schema.excludes, schema.special_tokens, _told(schema.schema)
     if isinstance(schema, (dict, list, bool)):
         try:
             return json.dumps(schema)

@@ -306,7 +306,7 @@ class Grammar:
         from structgen.output_types.structural_tags.reading import read_structural_tag, source_of
 
         special = [] if vocabulary is None else vocabulary.tokens_without_text()
-        tree, bound = read_structural_tag(tag, special)
+        tree, bound = read_structural_tag(tag, lambda text, part: cls("structural_tag", text, False, part), special)
         source = tag if isinstance(tag, str) else source_of(tag)
         if has_tokens(tree):
             source = json.dumps([source, special])

@@ -1,4 +1,4 @@
-"""`Parameters`: the arguments of a call in a model's own notation, such as XML, in place of a JSON object."""
+"""`Parameters`: the arguments of a call in a model's own notation, such as XML or Python, in place of a JSON object."""
 
 from __future__ import annotations
 
@@ -15,8 +15,13 @@ STYLES = (
     "deepseek_xml",
     "deepseek_v4_1_xml",
     "glm_xml",
+    "hunyuan_xml",
+    "minicpm_xml",
     "cohere_xml",
     "kimi_k3_xml",
+    "gemma",
+    "function_gemma",
+    "python",
 )
 """The notations, by the names that structural tags have for them."""
 
@@ -29,8 +34,10 @@ class Parameters:
         schema: a type or a JSON Schema.
         style: the notation, one of `STYLES`.
         excludes: texts that must not occur in strings.
+        special_tokens: names of tokens that have no text. Where the mark of strings is one, it is that token.
     """
 
     schema: Any
     style: str
     excludes: tuple[str, ...] = ()
+    special_tokens: tuple[str, ...] = ()

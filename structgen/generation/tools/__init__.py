@@ -3,11 +3,14 @@
 detection      the format of a model's calls, by its chat template
 notations      the arguments of a call: JSON, or XML in the notation of a family
 reading        a model's text → text, reasoning and calls; writing is the reverse
-special        formats that are no marks around JSON or XML: Harmony, Kimi K3, Gemma 4, Python
+literals       arguments as literals of Gemma and Python
+python_calls   formats whose calls are calls of Python
+special        formats that are no marks around arguments: Harmony, Kimi K3, Solar, Functionary 3.2, Python
 toolbox        the tools of a run, and the validation of their arguments
 conversation   messages in OpenAI's form → messages that a chat template accepts
 results        `Reply` and `ToolCall`: what `call` returns
 calling        `call` and `acall`
 streaming      `stream_call`: text pieces and calls while they are written
-loop           `run_tools`: calls, results, and the final answer
+loop           calls, results, and the final answer
+tool_streams   `run_tools` and `stream_tools`: the loop's transcript, or all that happens in it
 """

@@ -16,7 +16,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from structgen.compilation.compiler import compile
-from structgen.errors import GrammarError
 from structgen.generation.prompts import conversation, render, template_variables, texts_for
 from structgen.generation.runs import LocalRun, Result, Run
 from structgen.generation.scheduler import run_shared
@@ -29,7 +28,7 @@ from structgen.generation.tools.conversation import (
     calls_of,
     form_for,
     has_calls,
-    shows_tools,
+    tools_variable,
 )
 from structgen.generation.tools.detection import FALLBACK, format_of_model
 from structgen.generation.tools.messages import ParsedCall, ParsedReply
@@ -40,7 +39,6 @@ from structgen.generation.tools.toolbox import REFUSALS, Toolbox
 from structgen.limits import Limits
 from structgen.models.base import Model, Server, as_messages, check_model
 from structgen.output_types.grammar import Grammar
-from structgen.output_types.tool_formats.building import TOOL_FORMATS
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
 if TYPE_CHECKING:
@@ -51,9 +49,9 @@ if TYPE_CHECKING:
 __all__ = ["Caller", "acall", "call"]
 
 # Formats that write the mark of the answer themselves.
-_OWN_ANSWERS = ("harmony",)
+_OWN_ANSWERS = ("harmony", "solar")
 # Marks that end the turn of the model, although other messages may follow them in a conversation.
-_ENDS = {"harmony": ("<|call|>", "<|return|>")}
+_ENDS = {"harmony": ("<|call|>", "<|return|>"), "solar": ("<|calls|>",)}
 
 _MAY = (
     "You may call these functions:\n{tools}\nTo call one, write only the call, like this: {example}\nOtherwise answer."
@@ -181,9 +179,6 @@ class Caller:
         self._template = None if self._settings.raw or isinstance(model, Server) else tool_template(model)
         if format is not None:
             check_format(format)
-            if format not in TOOL_FORMATS:
-                hint = "leave out format: the model then writes JSON"
-                raise GrammarError(f"calls in the format {format!r} can be read, but have no grammar", hint=hint)
         own = format_of_model(model, self._template)
         self.format = format or own or FALLBACK
         self._is_native = own is not None and are_alike(own, self.format)
@@ -320,9 +315,10 @@ class Caller:
         model, template = cast(Model, self._model), self._template
         variables = template_variables(template, settings)
         is_told = tool_choice != "none" and bool(self.toolbox.tools)
-        if template is not None and shows_tools(model, template):
+        shown_by = None if template is None else tools_variable(model, template)
+        if shown_by is not None:
             if is_told:
-                variables["tools"] = self.toolbox.definitions
+                variables[shown_by] = self.toolbox.definitions
         elif is_told and not settings.raw:
             system = self._described(must=tool_choice != "auto")
             if not _has_system(prompt, system):  # a retry has it

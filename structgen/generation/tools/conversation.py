@@ -25,7 +25,7 @@ from structgen.models.base import as_messages
 if TYPE_CHECKING:
     from structgen.models.base import Model
 
-__all__ = ["Form", "adapted", "calls_of", "form_for", "shown", "shows_tools"]
+__all__ = ["Form", "adapted", "calls_of", "form_for", "shown", "tools_variable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,8 @@ _TOOLS = [
     for name in _NAMES
 ]
 _found: dict[tuple[str, str], Form] = {}
-_shown_by: dict[str, bool] = {}
+_variables: dict[str, str | None] = {}
+_VARIABLES = ("tools", "xml_tools")  # of chat templates; the second is that of SmolLM 3
 MAX_KNOWN = 256  # templates
 
 
@@ -87,22 +88,27 @@ def shown(model: Model, token_ids: Sequence[int]) -> str:
     return b"".join(vocabulary.token_bytes(token_id) or b"" for token_id in token_ids).decode(errors="replace")
 
 
-def shows_tools(model: Model, template: str) -> bool:
-    """Return whether a chat template writes the tools that are passed to it.
+def tools_variable(model: Model, template: str) -> str | None:
+    """Return the variable of a chat template that shows tools; None where there is none.
 
     Args:
         model: renders the template.
         template: the template's text.
     """
-    if "tools" not in template:
+    if template not in _variables:
+        found = next((name for name in _VARIABLES if name in template and _shows_tools(model, name)), None)
+        _keep(_variables, template, found)
+    return _variables[template]
+
+
+def _shows_tools(model: Model, variable: str) -> bool:
+    """Return whether a model's chat template writes the tools that a variable has."""
+    variables: dict[str, Any] = {variable: _TOOLS}
+    try:
+        text = shown(model, model.encode_prompt([{"role": "user", "content": "x"}], **variables))
+    except Exception:  # a template may raise anything
         return False
-    if template not in _shown_by:
-        try:
-            text = shown(model, model.encode_prompt([{"role": "user", "content": "x"}], tools=_TOOLS))
-        except Exception:  # a template may raise anything
-            text = ""
-        _keep(_shown_by, template, all(name in text for name in _NAMES))
-    return _shown_by[template]
+    return all(name in text for name in _NAMES)
 
 
 def form_for(model: Model, template: str, format: str) -> Form:
@@ -120,7 +126,8 @@ def form_for(model: Model, template: str, format: str) -> Form:
     known = _found.get(key)
     if known is not None:
         return known
-    tools: dict[str, Any] = {"tools": _TOOLS} if shows_tools(model, template) else {}
+    variable = tools_variable(model, template)
+    tools: dict[str, Any] = {} if variable is None else {variable: _TOOLS}
     error: Exception | None = None
     for form in _FORMS:
         try:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from structgen.output_types.tool_formats.building import TOOL_FORMATS
-
 __all__ = ["FALLBACK", "format_of", "format_of_model"]
 
 FALLBACK = "json"
@@ -13,6 +11,14 @@ FALLBACK = "json"
 
 # Texts of a chat template, all of which the format's templates have; more special ones first.
 _TELL_TALES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("gigachat_3_1", ("<|function_call|>", "<|role_sep|>")),
+    ("gigachat_3", ("function call", "<|role_sep|>")),
+    ("hunyuan_3", ("<tool_calls{}>", ":opensource")),
+    ("hunyuan_3", ("<tool_call:opensource>",)),
+    ("solar", ("<|tool_call:begin|>", "<|tool_call:args|>")),
+    ("functionary_3_2", (">>>all",)),
+    ("firefunction_2", (" functools[",)),
+    ("minicpm_5", ('<function name="', '<param name="')),
     ("harmony", ("<|channel|>", "to=functions.")),
     ("harmony", ("<|channel|>commentary", "functions.")),
     ("kimi_k3", ("'<|open|>' + tag",)),
@@ -27,9 +33,11 @@ _TELL_TALES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("minimax", ("<minimax:tool_call>",)),
     ("cohere", ("<cofl:tool_calls>",)),
     ("cohere_2", ("<|START_ACTION|>",)),
+    ("command_r", ("Action:", '"tool_name": ')),
     ("apertus", ("<|tools_prefix|>",)),
     ("minimax_m1", ("<tool_calls>", "<beginning_of_sentence>")),
     ("gemma_4", ("<|tool_call>call:",)),
+    ("function_gemma", ("<start_function_call>call:",)),
     ("seed", ("<seed:tool_call>",)),
     ("apriel", ("<tool_calls>[",)),
     ("nemotron_2", ("<TOOLCALL>",)),
@@ -45,15 +53,18 @@ _TELL_TALES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("hermes", ("<tool_call>", "arguments")),
     ("phi_4", ("<|/tool_call|>",)),
     ("granite_3", ("<|tool_call|>",)),
+    ("lfm_2", ("<|tool_call_start|>",)),
+    ("lfm_2", ("List of tools: ",)),
+    ("olmo_3", ("<function_calls>",)),
     ("pythonic", ("<|python_start|>",)),
-    ("pythonic", ("<|tool_call_start|>",)),
+    ("pythonic", ("[func_name1(params_name1=",)),
     ("llama", ('{"name": ', '"parameters": ', "<|python_tag|>")),
     ("llama", ('{"name": function name, "parameters": ',)),
 )
 
 
 def format_of_model(model: Any, chat_template: str | None) -> str | None:
-    """Return the name of the format of a model's calls; None where it knows none, or one without a grammar.
+    """Return the name of the format of a model's calls; None where it knows none.
 
     Args:
         model: its tokenizer may have a response template.
@@ -63,7 +74,7 @@ def format_of_model(model: Any, chat_template: str | None) -> str | None:
     response = getattr(model, "response_template", None)
     if found is None and response is not None:
         found = format_of(f"tool {' '.join(_texts_of(response))}")
-    return found if found in TOOL_FORMATS else None
+    return found
 
 
 def _texts_of(data: Any) -> list[str]:

@@ -1,24 +1,30 @@
-"""`run_tools`: replies, calls and their results, until the model answers without a call."""
+"""The loop of replies, calls and their results, until the model answers without a call.
+
+`events` is the loop, and `async_events` the same for asyncio, where the calls of one reply run side by side. Both yield
+what happens; `tool_streams` shows it, or returns the transcript alone.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Generator, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from structgen.errors import StructgenError
-from structgen.generation.runs import Usage, in_thread
+from structgen.generation.runs import Usage
 from structgen.generation.settings import CallOptions
 from structgen.generation.tools.calling import Caller
 from structgen.generation.tools.results import ToolCall, ToolReply
+from structgen.generation.tools.streaming import AsyncCallStream, CallStream
 from structgen.limits import Limits
 from structgen.models.base import as_messages
 
 if TYPE_CHECKING:
+    from structgen.generation.batches import NewSession
     from structgen.models.base import AnyModel, Prompt
 
-__all__ = ["Transcript", "arun_tools", "run_tools"]
+__all__ = ["Event", "Loop", "ToolResult", "Transcript", "async_events", "events"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,91 +47,40 @@ class Transcript:
     usage: Usage
 
 
-def run_tools(
-    model: AnyModel,
-    messages: Prompt,
-    tools: Iterable[Any],
-    *,
-    max_turns: int = 8,
-    tool_choice: str = "auto",
-    parallel: bool = True,
-    format: str | None = None,
-    limits: Limits | None = None,
-    **options: Unpack[CallOptions],
-) -> Transcript:
-    """Let a model call tools until it answers, and run the tools.
-
-    An exception of a tool goes back to the model as the tool's result, and so do the errors of arguments that a
-    validator refuses.
-
-    Args:
-        model: see `structgen.call`.
-        messages: see `structgen.call`.
-        tools: see `structgen.call`. Each needs a function.
-        max_turns: the number of replies at most.
-        tool_choice: for the first reply; later ones are "auto", unless it is "none".
-        parallel: see `structgen.call`.
-        format: see `structgen.call`.
-        limits: see `structgen.call`.
-        options: see `structgen.call`.
-
-    Returns:
-        The final answer and the transcript.
-
-    Raises:
-        ValueError: `max_turns` is less than 1.
-        StructgenError: a tool has no Python function, or an `async` one. For other errors see `structgen.call`.
-
-    Example:
-        >>> structgen.run_tools(model, "Is it warm in Lyon?", [weather]).text                 # doctest: +SKIP
-        'It is 18 degrees in Lyon.'
-    """
-    loop = _Loop(model, messages, tools, max_turns, tool_choice, parallel, format, limits, options)
-    while loop.goes_on:
-        reply = loop.take(loop.caller.reply(loop.messages, loop.tool_choice))
-        for call in reply.tool_calls:
-            loop.answer(call, *_result_of(call))
-    return loop.transcript()
-
-
-async def arun_tools(
-    model: AnyModel,
-    messages: Prompt,
-    tools: Iterable[Any],
-    *,
-    max_turns: int = 8,
-    tool_choice: str = "auto",
-    parallel: bool = True,
-    format: str | None = None,
-    limits: Limits | None = None,
-    **options: Unpack[CallOptions],
-) -> Transcript:
-    """Run `run_tools` with the model in threads. Tools may be `async`; the calls of one reply run side by side.
-
-    The arguments and errors are those of `structgen.run_tools`.
-
-    Example:
-        >>> transcript = await structgen.arun_tools(model, "Is it warm in Lyon?", [weather])  # doctest: +SKIP
-    """
-    loop = await asyncio.to_thread(
-        _Loop, model, messages, tools, max_turns, tool_choice, parallel, format, limits, options
-    )
-    while loop.goes_on:
-        begun = list(loop.messages)
-        reply = loop.take(await in_thread(lambda stop: loop.caller.reply(begun, loop.tool_choice, stop)))  # noqa: B023
-        results = await asyncio.gather(*map(_awaited_result_of, reply.tool_calls))
-        for call, result in zip(reply.tool_calls, results):
-            loop.answer(call, *result)
-    return loop.transcript()
-
-
-class _Loop:
-    """The state of a conversation with tools.
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The result of a call, in a stream.
 
     Attributes:
-        caller: replies.
+        call: the call.
+        value: what the function returned; None where it raised an error.
+        error: the error that the function raised, or by which a validator refused the arguments.
+        message: the message that brings the result to the model.
+    """
+
+    call: ToolCall
+    value: Any
+    error: Exception | None
+    message: dict[str, Any]
+
+
+Event: TypeAlias = str | ToolCall | ToolResult | Transcript
+"""What happens in a loop: a piece of text, a call with the arguments so far, a call's result, and at last the end."""
+
+
+class Loop:
+    """The state of a conversation with tools.
+
+    Args:
+        model, messages, tools, max_turns, tool_choice, parallel, format, limits, options: see `structgen.run_tools`.
+        shows: whether replies are shown while they are written.
+
+    Attributes:
+        model, shows: see above.
         messages: the conversation so far.
         goes_on: whether there is another turn.
+        stream: the reply under way, or the last one.
+        transcript: the whole conversation, after its end.
     """
 
     def __init__(
@@ -139,29 +94,42 @@ class _Loop:
         format: str | None,
         limits: Limits | None,
         options: CallOptions,
+        *,
+        shows: bool,
     ) -> None:
         if not isinstance(max_turns, int) or max_turns < 1:
             raise ValueError(f"max_turns must be a whole number >= 1, not {max_turns!r}")
-        self.caller = Caller(
+        self._caller = Caller(
             model, tools, parallel=parallel, format=format, limits=limits, options=options, keeps_refused=True
         )
-        for tool in self.caller.toolbox.tools:
+        for tool in self._caller.toolbox.tools:
             if tool.function is None:
                 raise StructgenError(
                     f"the tool {tool.name} has no Python function to run",
                     hint="give it one with structgen.Tool(name, parameters, function=…), or use structgen.call",
                 )
+        self.model = model
+        self.shows = shows
         self.messages = as_messages(messages)
         self.goes_on = True
+        self.stream: CallStream | None = None
+        self.transcript: Transcript | None = None
         self._first_choice = tool_choice
         self._max_turns = max_turns
         self._replies: list[ToolReply] = []
         self._reason: Literal["stop", "length", "turns"] = "stop"
 
-    @property
-    def tool_choice(self) -> str:
-        """The tool choice of the next reply."""
-        return self._first_choice if not self._replies or self._first_choice == "none" else "auto"
+    def begin(self, new_session: NewSession = None) -> CallStream:
+        """Begin the next reply.
+
+        Args:
+            new_session: see `Caller.begin`.
+        """
+        is_first = not self._replies or self._first_choice == "none"
+        choice = self._first_choice if is_first else "auto"
+        messages = list(self.messages)
+        self.stream = CallStream(self._caller, messages, choice, streams=self.shows, new_session=new_session)
+        return self.stream
 
     def take(self, reply: ToolReply) -> ToolReply:
         """Add a reply, and return it."""
@@ -171,19 +139,48 @@ class _Loop:
         self._reason = "turns" if reply.tool_calls else reply.finish_reason
         return reply
 
-    def answer(self, call: ToolCall, returned: Any, error: Exception | None) -> None:
-        """Add the result of a call."""
-        if error is not None:
-            returned = f"Error: {type(error).__name__}: {error}"
-        self.messages.append(call.message(returned))
+    def answer(self, call: ToolCall, value: Any, error: Exception | None) -> ToolResult:
+        """Add the result of a call, and return it."""
+        returned = value if error is None else f"Error: {type(error).__name__}: {error}"
+        message = call.message(returned)
+        self.messages.append(message)
+        return ToolResult(call, value, error, message)
 
-    def transcript(self) -> Transcript:
-        """Return the conversation."""
+    def finish(self) -> Transcript:
+        """End the conversation, and return it."""
         usages = [reply.usage for reply in self._replies if reply.usage is not None]
         usage = usages[0]
         for one in usages[1:]:
             usage = usage.plus(one)
-        return Transcript(self._replies[-1].text, tuple(self.messages), tuple(self._replies), self._reason, usage)
+        text = self._replies[-1].text
+        self.transcript = Transcript(text, tuple(self.messages), tuple(self._replies), self._reason, usage)
+        return self.transcript
+
+
+def events(loop: Loop) -> Generator[Event, None, None]:
+    """Run a loop, and yield what happens; the transcript comes last."""
+    while loop.goes_on:
+        with loop.begin() as stream:
+            if loop.shows:
+                yield from stream
+            reply = loop.take(stream.reply())
+        for call in reply.tool_calls:
+            yield loop.answer(call, *_result_of(call))
+    yield loop.finish()
+
+
+async def async_events(loop: Loop) -> AsyncGenerator[Event, None]:
+    """Run a loop with the model in threads, and yield what happens; see `events`."""
+    while loop.goes_on:
+        async with AsyncCallStream(loop.model, loop.begin) as stream:
+            if loop.shows:
+                async for part in stream:
+                    yield part
+            reply = loop.take(await stream.reply())
+        results = await asyncio.gather(*map(_awaited_result_of, reply.tool_calls))
+        for call, result in zip(reply.tool_calls, results):
+            yield loop.answer(call, *result)
+    yield loop.finish()
 
 
 def _result_of(call: ToolCall) -> tuple[Any, Exception | None]:

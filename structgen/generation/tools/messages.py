@@ -1,4 +1,4 @@
-"""A reply of a model in parts: text, reasoning, calls."""
+"""A reply of a model in parts: text, reasoning, calls; and what all readers of such replies need."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["ParsedCall", "ParsedReply"]
+__all__ = ["ParsedCall", "ParsedReply", "unfinished", "without_begun"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +41,20 @@ class ParsedReply:
     text: str
     calls: Sequence[ParsedCall]
     reasoning: str = ""
+
+
+def without_begun(text: str, marks: Sequence[str]) -> str:
+    """Return a text up to the first mark, or up to the begin of a mark at its end.
+
+    Args:
+        text: the text.
+        marks: the marks, none of them empty.
+    """
+    text = text[: min((at for mark in marks if (at := text.find(mark)) >= 0), default=len(text))]
+    lengths = [size for mark in marks for size in range(1, len(mark)) if text.endswith(mark[:size])]
+    return text[: len(text) - max(lengths)] if lengths else text
+
+
+def unfinished(name: str, text: str) -> ValueError:
+    """Return the error of a call that is not finished, or not in its format."""
+    return ValueError(f"the call of {name} is not finished, or not in the format: {text[-120:]!r}")

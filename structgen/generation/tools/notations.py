@@ -3,6 +3,7 @@ r"""The arguments of a tool call in the notation of a model family, as text and 
     json           {"a": 1, "note": "x"}
     qwen_xml       <parameter=a>\n1\n</parameter>\n<parameter=note>\nx\n</parameter>
     minimax_xml    <parameter name="a">1</parameter>\n<parameter name="note">x</parameter>\n
+    gemma          {a:1,note:<|"|>x<|"|>}
     glm_xml        <arg_key>a</arg_key><arg_value>1</arg_value><arg_key>note</arg_key><arg_value>x</arg_value>
 
 In XML a text stands as it is, and any other value as JSON. Only the schema tells the text `1` from the number 1. Where
@@ -18,6 +19,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from structgen.generation.partial_json import partial_value
+from structgen.generation.tools.literals import read_gemma, write_gemma
+from structgen.schema.rules.parameter_styles import MARKS
 
 __all__ = ["Arguments", "read_arguments", "write_arguments"]
 
@@ -46,6 +49,7 @@ class _Xml:
         kinds: the words of the model for text and for other values; by JSON type where there are more.
         frame: what stands around a value, and is not part of it.
         separator: the text between two elements.
+        has_sections: whether a text with `<`, `&` or a line break stands in a section, `<![CDATA[…]]>`.
     """
 
     pattern: re.Pattern[str]
@@ -54,6 +58,13 @@ class _Xml:
     kinds: tuple[str, str] = ("", "")
     frame: str = ""
     separator: str = ""
+    has_sections: bool = False
+
+    def framed(self, text: str) -> str:
+        """Return a text with what stands around it in an element."""
+        if self.has_sections and re.search(r"[<&\n]", text):
+            return f"<![CDATA[{text}]]>"
+        return f"{self.frame}{text}{self.frame}"
 
 
 def _xml(pattern: str, written: str, **more: Any) -> _Xml:
@@ -86,6 +97,16 @@ _XML = {
         r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)</arg_value>",
         "<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",
     ),
+    "hunyuan_xml": _xml(
+        r"<arg_key:opensource>(?P<key>.*?)</arg_key:opensource>\s*"
+        r"<arg_value:opensource>(?P<value>.*?)</arg_value:opensource>",
+        "<arg_key:opensource>{key}</arg_key:opensource>\n<arg_value:opensource>{value}</arg_value:opensource>\n",
+    ),
+    "minicpm_xml": _xml(
+        r'<param name="(?P<key>[^"]+)">(?P<value><!\[CDATA\[.*?\]\]>|.*?)</param>',
+        '<param name="{key}">{value}</param>',
+        has_sections=True,
+    ),
     "kimi_k3_xml": _xml(
         r'<\|open\|>argument key="(?P<key>[^"]+)" type="(?P<kind>\w+)"<\|sep\|>'
         r"(?P<value>.*?)<\|close\|>argument<\|sep\|>",
@@ -111,6 +132,8 @@ def read_arguments(style: str, text: str, start: int, schema: Any) -> Arguments:
     """
     if style == "json":
         return _read_json(text, start)
+    if style in MARKS:
+        return Arguments(*read_gemma(text, start, MARKS[style]))
     if style == "cohere_xml":
         return _read_cohere(text, start)
     if style == "minimax_m3_xml":
@@ -127,6 +150,8 @@ def write_arguments(style: str, arguments: Mapping[str, Any]) -> str:
     """
     if style == "json":
         return _json(arguments)
+    if style in MARKS:
+        return write_gemma(arguments, MARKS[style])
     if style == "cohere_xml":
         return "".join(_cohere(value, f' name="{_escaped(key)}"') for key, value in arguments.items())
     if style == "minimax_m3_xml":
@@ -136,7 +161,7 @@ def write_arguments(style: str, arguments: Mapping[str, Any]) -> str:
     for key, value in arguments.items():
         shown = value if isinstance(value, str) else _json(value)
         kind = xml.kinds[0] if isinstance(value, str) else xml.kinds[1] or _json_type(value)
-        elements.append(xml.written.format(key=key, value=f"{xml.frame}{shown}{xml.frame}", kind=kind))
+        elements.append(xml.written.format(key=key, value=xml.framed(shown), kind=kind))
     return xml.separator.join(elements)
 
 
@@ -159,7 +184,9 @@ def _read_xml(xml: _Xml, text: str, start: int, schema: Any) -> Arguments:
         if xml.frame:
             raw = raw.removeprefix(xml.frame).removesuffix(xml.frame)
         kind = found.groupdict().get("kind")
-        if kind is None:
+        if xml.has_sections and raw.startswith("<![CDATA["):
+            values[key] = raw.removeprefix("<![CDATA[").removesuffix("]]>")
+        elif kind is None:
             values[key] = _typed(raw, _property(schema, key))
         else:
             values[key] = raw if kind == xml.kinds[0] else json.loads(raw)

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from structgen.generation.tools import special
-from structgen.generation.tools.messages import ParsedCall, ParsedReply
+from structgen.generation.tools.messages import ParsedCall, ParsedReply, unfinished, without_begun
 from structgen.generation.tools.notations import read_arguments, write_arguments
 from structgen.output_types.tool_formats.families import FAMILIES as _NAMED
 from structgen.output_types.tool_formats.families import Family
@@ -24,8 +24,8 @@ from structgen.output_types.tool_formats.more_families import MORE_FAMILIES
 
 __all__ = ["FORMATS", "are_alike", "check_format", "read_reply", "write_reply"]
 
-FAMILIES = {**_NAMED, **MORE_FAMILIES}
 _SPECIAL: dict[str, special.Special] = special.FORMATS
+FAMILIES = {name: family for name, family in {**_NAMED, **MORE_FAMILIES}.items() if name not in _SPECIAL}
 
 FORMATS: tuple[str, ...] = tuple(sorted({*FAMILIES, *_SPECIAL}))
 """The names of the formats that can be read."""
@@ -130,11 +130,15 @@ def _marks(family: Family) -> _Marks:
             begin += r"(?P<number>\d+)"
         else:
             begin += _tolerant(part)
-    begin = begin.replace(r"\[ARGS\]", r"(?:\[CALL_ID\]\w*)?\[ARGS\]")  # older models of Mistral write an id
+    if family.id_before:
+        given = rf"(?:{re.escape(family.id_before)}(?P<id>\w*))?"
+        begin = begin.replace(r"(?P<name>[\w.:/-]+)", r"(?P<name>[\w.:/-]+)" + given)
     end = _tolerant(family.end)
     if family.style == "json" and family.end.startswith("}"):
         end = r'(?:,\s*"id":\s*"(?P<id>[^"]*)")?\s*' + end
     section = family.section or ("", "")
+    if family.may_have_blank:
+        section = (section[0].replace(family.trigger, f"{family.trigger} "), section[1])
     held = (family.trigger, *section, family.begin.partition("NAME")[0].partition("NUMBER")[0])
     around = tuple(re.compile(rf"\s*{_tolerant(mark.strip())}\s*") for mark in section if mark.strip())
     return _Marks(re.compile(begin), re.compile(r"\s*" + end), tuple(filter(None, held)), around)
@@ -169,12 +173,14 @@ class _Reader:
     def _read_call(self, found: re.Match[str], marks: _Marks) -> bool:
         """Read a call; return False where the text ends within it."""
         name, number = found["name"], found.groupdict().get("number")
-        call_id = f"functions.{name}:{number}" if number is not None and "functions." in self.family.begin else ""
+        call_id = found.groupdict().get("id") or ""
+        if number is not None and "functions." in self.family.begin:
+            call_id = f"functions.{name}:{number}"
         arguments = read_arguments(self.family.style, self.text, found.end(), self.schemas.get(name, True))
         end = marks.end.match(self.text, arguments.end) if arguments.end >= 0 else None
         if end is None:
             if not self.partial:
-                raise ValueError(f"the call of {name} is not finished, or not in the format: {self.text[-120:]!r}")
+                raise unfinished(name, self.text)
             self.calls.append(ParsedCall(name, arguments.values, call_id, is_complete=False))
             return False
         source = self.text[found.end() : arguments.end] if self.family.style == "json" else ""
@@ -185,7 +191,7 @@ class _Reader:
     def _reply(self, rest: str) -> ParsedReply:
         marks = _marks(self.family)
         if self.partial and rest:
-            rest = special.without_begun(rest, marks.held)
+            rest = without_begun(rest, marks.held)
         pieces = [*self.texts, rest]
         if self.calls:
             pieces[1:] = [piece for piece in pieces[1:] if piece.strip() != self.family.separator.strip()]

@@ -1,22 +1,24 @@
 r"""Formats of tool calls that are more than marks around arguments.
 
+functionary_3_2   all\n…>>>f\n{…}
 harmony     <|channel|>analysis<|message|>…<|end|><|start|>assistant to=functions.f<|channel|>commentary json…
+solar       <|tool_calls|><|tool_call:begin|>ID<|tool_call:name|>f<|tool_call:args|>{…}<|tool_call:end|><|calls|>
 kimi_k3     <|open|>response<|sep|>…<|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|>…
-gemma_4     <|tool_call>call:f{a:1,note:<|"|>x<|"|>}<tool_call|>
-pythonic    [f(a=1, note='x'), g()]
+
+The formats of Python's calls are in `python_calls`.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from structgen.generation.tools.messages import ParsedCall, ParsedReply
+from structgen.generation.tools.messages import ParsedCall, ParsedReply, unfinished, without_begun
 from structgen.generation.tools.notations import read_arguments, write_arguments
+from structgen.generation.tools.python_calls import PYTHON_CALLS
 
-__all__ = ["FORMATS", "Special", "without_begun"]
+__all__ = ["FORMATS", "Special"]
 
 
 class Special(NamedTuple):
@@ -24,22 +26,6 @@ class Special(NamedTuple):
 
     read: Callable[[str, Mapping[str, Any], bool], ParsedReply]
     write: Callable[[str, Sequence[ParsedCall]], str]
-
-
-def without_begun(text: str, marks: Sequence[str]) -> str:
-    """Return a text up to the first mark, or up to the begin of a mark at its end.
-
-    Args:
-        text: the text.
-        marks: the marks, none of them empty.
-    """
-    text = text[: min((at for mark in marks if (at := text.find(mark)) >= 0), default=len(text))]
-    lengths = [size for mark in marks for size in range(1, len(mark)) if text.endswith(mark[:size])]
-    return text[: len(text) - max(lengths)] if lengths else text
-
-
-def _unfinished(name: str, text: str) -> ValueError:
-    return ValueError(f"the call of {name} is not finished, or not in the format: {text[-120:]!r}")
 
 
 # --- Harmony: messages in channels ------------------------------------------------------------------------------------
@@ -66,7 +52,7 @@ def _read_harmony(text: str, schemas: Mapping[str, Any], partial: bool) -> Parse
         if recipient is not None:
             arguments = read_arguments("json", body, 0, True)
             if arguments.end < 0 and not partial:
-                raise _unfinished(recipient[1], text)
+                raise unfinished(recipient[1], text)
             is_complete = arguments.end >= 0
             calls.append(ParsedCall(recipient[1], arguments.values, is_complete=is_complete, source=body))
         else:
@@ -83,6 +69,75 @@ def _write_harmony(text: str, calls: Sequence[ParsedCall]) -> str:
         arguments = write_arguments("json", call.arguments)
         parts.append(f" to=functions.{call.name}<|channel|>commentary json<|message|>{arguments}<|call|>")
     return "<|start|>assistant".join(parts)
+
+
+# --- Solar: a message of text or of calls ----------------------------------------------------------------------------
+
+_SOLAR_TEXT = re.compile(r"<\|content\|>(.*?)(?:<\|end\|>|\Z)", re.DOTALL)
+_SOLAR_THINK = re.compile(r"<\|think\|>(.*?)<\|end\|>", re.DOTALL)
+_SOLAR_CALL = re.compile(
+    r"<\|tool_call:begin\|>(?P<id>[^<]*)<\|tool_call:name\|>(?P<name>[\w.:/-]+)<\|tool_call:args\|>"
+)
+
+
+def _read_solar(text: str, schemas: Mapping[str, Any], partial: bool) -> ParsedReply:
+    think, said = _SOLAR_THINK.search(text), _SOLAR_TEXT.search(text)
+    calls: list[ParsedCall] = []
+    for found in _SOLAR_CALL.finditer(text):
+        arguments = read_arguments("json", text, found.end(), True)
+        is_complete = arguments.end >= 0 and text.startswith("<|tool_call:end|>", arguments.end)
+        if not is_complete and not partial:
+            raise unfinished(found["name"], text)
+        source = text[found.end() : arguments.end] if is_complete else ""
+        calls.append(ParsedCall(found["name"], arguments.values, found["id"], is_complete=is_complete, source=source))
+    shown = said[1] if said is not None else "" if "<|" in text or partial else text
+    shown = without_begun(shown, ["<|end|>"]) if partial else shown
+    return ParsedReply(shown, calls, think[1] if think is not None else "")
+
+
+def _write_solar(text: str, calls: Sequence[ParsedCall]) -> str:
+    if not calls:
+        return f"<|content|>{text}<|end|>"
+    written = [
+        f"<|tool_call:begin|>{call.id or f'call{index:05}'}<|tool_call:name|>{call.name}<|tool_call:args|>"
+        f"{write_arguments('json', call.arguments)}<|tool_call:end|>"
+        for index, call in enumerate(calls)
+    ]
+    said = f"<|content|>{text}<|end|><|begin|>assistant" if text else ""
+    return f"{said}<|tool_calls|>{''.join(written)}<|calls|>"
+
+
+# --- Functionary 3.2: messages after the names of their recipients ----------------------------------------------------
+
+_RECIPIENT_LINE = re.compile(r"(?:\A|>>>)(?P<name>[\w.:/-]+)\n")
+
+
+def _read_functionary(text: str, schemas: Mapping[str, Any], partial: bool) -> ParsedReply:
+    found = _RECIPIENT_LINE.search(text)
+    if found is None:
+        return ParsedReply("" if partial else text, [])
+    texts: list[str] = []
+    calls: list[ParsedCall] = []
+    while found is not None:
+        following = _RECIPIENT_LINE.search(text, found.end())
+        if found["name"] == "all":
+            said = text[found.end() : following.start() if following is not None else len(text)]
+            texts.append(without_begun(said, [">>>"]) if partial else said)
+        else:
+            arguments = read_arguments("json", text, found.end(), True)
+            is_complete = arguments.end >= 0
+            if not is_complete and not partial:
+                raise unfinished(found["name"], text)
+            source = text[found.end() : arguments.end] if is_complete else ""
+            calls.append(ParsedCall(found["name"], arguments.values, is_complete=is_complete, source=source))
+            following = _RECIPIENT_LINE.search(text, arguments.end) if is_complete else None
+        found = following
+    return ParsedReply("".join(texts), calls)
+
+
+def _write_functionary(text: str, calls: Sequence[ParsedCall]) -> str:
+    parts = [f"all\n{text}"] if text or not calls else []
+    return ">>>".join([*parts, *(f"{call.name}\n{write_arguments('json', call.arguments)}" for call in calls)])
 
 
 # --- Kimi K3: blocks ------------------------------------------------------------------------------------------------
@@ -105,7 +160,7 @@ def _read_kimi_k3(text: str, schemas: Mapping[str, Any], partial: bool) -> Parse
         arguments = read_arguments("kimi_k3_xml", text, found.end(), schemas.get(found["name"], True))
         if arguments.end < 0 or not text.startswith("<|close|>call<|sep|>", arguments.end):
             if not partial:
-                raise _unfinished(found["name"], text)
+                raise unfinished(found["name"], text)
             calls.append(ParsedCall(found["name"], arguments.values, is_complete=False))
             break
         calls.append(ParsedCall(found["name"], arguments.values))
@@ -124,153 +179,11 @@ def _write_kimi_k3(text: str, calls: Sequence[ParsedCall]) -> str:
     return f"{text}<|close|>response<|sep|>{section}<|close|>message<|sep|>"
 
 
-# --- Gemma 4: objects with bare keys, and texts between <|"|> ---------------------------------------------------------
-
-_GEMMA_CALL = re.compile(r"<\|tool_call>call:(?P<name>[\w.:/-]+)")
-_GEMMA_QUOTE = '<|"|>'
-_GEMMA_KEY = re.compile(r"\s*([^:{}\[\],]+):")
-_GEMMA_SCALAR = re.compile(r"[^,{}\[\]]+")
-
-
-def _read_gemma(text: str, schemas: Mapping[str, Any], partial: bool) -> ParsedReply:
-    texts, calls, position = [], [], 0
-    while (found := _GEMMA_CALL.search(text, position)) is not None:
-        texts.append(text[position : found.start()])
-        values: dict[str, Any] = {}
-        try:
-            position = _gemma_object(text, found.end(), values)
-            if not text.startswith("<tool_call|>", position):
-                raise ValueError("no end mark")
-        except ValueError:
-            if not partial:
-                raise _unfinished(found["name"], text) from None
-            calls.append(ParsedCall(found["name"], values, is_complete=False))
-            return ParsedReply("".join(texts).strip(), calls)
-        position += len("<tool_call|>")
-        calls.append(ParsedCall(found["name"], values))
-    rest = without_begun(text[position:], ["<|tool_call>call:"]) if partial else text[position:]
-    said = "".join([*texts, rest])
-    return ParsedReply(said.strip() if calls else said, calls)
-
-
-def _gemma_object(text: str, at: int, values: dict[str, Any]) -> int:
-    """Read an object into `values`, and return the position after it."""
-    at = _expect(text, at, "{")
-    while not text.startswith("}", at):
-        key = _GEMMA_KEY.match(text, at)
-        if key is None:
-            raise ValueError(f"no key at position {at}")
-        name = key[1].removeprefix(_GEMMA_QUOTE).removesuffix(_GEMMA_QUOTE)
-        values[name], at = _gemma_value(text, key.end())
-        at = at if text.startswith("}", at) else _expect(text, at, ",")
-    return at + 1
-
-
-def _gemma_value(text: str, at: int) -> tuple[Any, int]:
-    if text.startswith(_GEMMA_QUOTE, at):
-        end = text.find(_GEMMA_QUOTE, at + len(_GEMMA_QUOTE))
-        if end < 0:
-            raise ValueError("the text ends within a string")
-        return text[at + len(_GEMMA_QUOTE) : end], end + len(_GEMMA_QUOTE)
-    if text.startswith("{", at):
-        values: dict[str, Any] = {}
-        return values, _gemma_object(text, at, values)
-    if text.startswith("[", at):
-        items: list[Any] = []
-        at += 1
-        while not text.startswith("]", at):
-            item, at = _gemma_value(text, at)
-            items.append(item)
-            at = at if text.startswith("]", at) else _expect(text, at, ",")
-        return items, at + 1
-    found = _GEMMA_SCALAR.match(text, at)
-    if found is None or found.end() == len(text):
-        raise ValueError(f"no value at position {at}")
-    return read_arguments("json", f'{{"v":{found.group()}}}', 0, True).values["v"], found.end()
-
-
-def _expect(text: str, at: int, mark: str) -> int:
-    if not text.startswith(mark, at):
-        raise ValueError(f"no {mark} at position {at}")
-    return at + len(mark)
-
-
-def _write_gemma(text: str, calls: Sequence[ParsedCall]) -> str:
-    return text + "".join(f"<|tool_call>call:{call.name}{_gemma(call.arguments)}<tool_call|>" for call in calls)
-
-
-def _gemma(value: Any) -> str:
-    if isinstance(value, str):
-        return f"{_GEMMA_QUOTE}{value}{_GEMMA_QUOTE}"
-    if isinstance(value, Mapping):
-        return "{" + ",".join(f"{key}:{_gemma(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ",".join(map(_gemma, value)) + "]"
-    return write_arguments("json", {"": value})[5:-1]
-
-
-# --- Python: a list of calls ------------------------------------------------------------------------------------------
-
-_PYTHON_BEGIN = re.compile(r"(?:<\|python_start\|>|<\|tool_call_start\|>)?\s*\[(?=[A-Za-z_][\w.]*\()")
-_PYTHON_END = re.compile(r"\]\s*(?:<\|python_end\|>|<\|tool_call_end\|>)?")
-_PYTHON_BEGUN = re.compile(r"(?:<\|[^<>]*\Z|<\|(?:python_start|tool_call_start)\|>)?\s*(?:\[[\w.]*)?\Z")
-_PYTHON_NAMES = {"true": True, "false": False, "null": None}
-
-
-def _read_pythonic(text: str, schemas: Mapping[str, Any], partial: bool) -> ParsedReply:
-    begin = _PYTHON_BEGIN.search(text)
-    if begin is None:
-        return ParsedReply(_PYTHON_BEGUN.sub("", text) if partial else text, [])
-    start = begin.end() - 1
-    for end in _PYTHON_END.finditer(text, start):
-        calls = _python_calls(text[start : end.start() + 1])
-        if calls is None:
-            continue
-        return ParsedReply((text[: begin.start()] + text[end.end() :]).strip(), calls)
-    if not partial:
-        raise _unfinished("a function", text)
-    return ParsedReply(text[: begin.start()].strip(), [])
-
-
-def _python_calls(source: str) -> list[ParsedCall] | None:
-    """Return the calls of a list; None where it is none. Some models write line breaks within strings."""
-    for written in (source, source.replace("\n", "\\n")):
-        try:
-            tree = ast.parse(written, mode="eval").body
-            return [_python_call(node) for node in tree.elts] if isinstance(tree, ast.List) else None
-        except (SyntaxError, ValueError):
-            continue
-    return None
-
-
-def _python_call(node: ast.expr) -> ParsedCall:
-    if not isinstance(node, ast.Call) or node.args or any(word.arg is None for word in node.keywords):
-        raise ValueError("it is not a call with named arguments")
-    return ParsedCall(ast.unparse(node.func), {str(word.arg): _python_value(word.value) for word in node.keywords})
-
-
-def _python_value(node: ast.expr) -> Any:
-    if isinstance(node, ast.Name) and node.id in _PYTHON_NAMES:
-        return _PYTHON_NAMES[node.id]
-    if isinstance(node, ast.List):
-        return [_python_value(item) for item in node.elts]
-    if isinstance(node, ast.Dict):
-        keys = [ast.literal_eval(key) if key is not None else None for key in node.keys]
-        return dict(zip(keys, map(_python_value, node.values)))
-    return ast.literal_eval(node)
-
-
-def _write_pythonic(text: str, calls: Sequence[ParsedCall]) -> str:
-    written = [
-        f"{call.name}({', '.join(f'{key}={value!r}' for key, value in call.arguments.items())})" for call in calls
-    ]
-    return f"{text}[{', '.join(written)}]" if calls else text
-
-
 FORMATS = {
+    "functionary_3_2": Special(_read_functionary, _write_functionary),
     "harmony": Special(_read_harmony, _write_harmony),
     "kimi_k3": Special(_read_kimi_k3, _write_kimi_k3),
-    "gemma_4": Special(_read_gemma, _write_gemma),
-    "pythonic": Special(_read_pythonic, _write_pythonic),
+    "solar": Special(_read_solar, _write_solar),
+    **{name: Special(calls.read, calls.write) for name, calls in PYTHON_CALLS.items()},
 }
 """The formats by name."""

@@ -96,10 +96,18 @@ class CallStream:
     is refused and tried again, the pieces begin anew.
     """
 
-    def __init__(self, caller: Caller, messages: Prompt, tool_choice: str, *, new_session: NewSession = None) -> None:
+    def __init__(
+        self,
+        caller: Caller,
+        messages: Prompt,
+        tool_choice: str,
+        *,
+        streams: bool = True,
+        new_session: NewSession = None,
+    ) -> None:
         self._caller = caller
         self._messages = messages
-        self._run = caller.begin(messages, tool_choice, streams=True, new_session=new_session)
+        self._run = caller.begin(messages, tool_choice, streams=streams, new_session=new_session)
         self._passes = Passes(self._run, "reply()")
 
     def __enter__(self) -> CallStream:

@@ -22,11 +22,11 @@ def _const_string(reader: Reader, fields: Fields, scope: Scope) -> ast.Expressio
 
 
 def _any_text(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:
-    if fields.value("max_tokens", None) is not None:
-        hint = "bound it by max_chars, or the whole answer by max_tokens of the call"
-        refuse("max_tokens cannot be enforced: a grammar does not count tokens", fields.at("max_tokens"), hint=hint)
     excludes = {*fields.texts("excludes", []), *scope.ends}
-    return reader.any_text(excludes, fields.count("max_chars", None))
+    max_chars, max_tokens = fields.count("max_chars", None), fields.count("max_tokens", None)
+    if max_tokens is None:
+        return reader.any_text(excludes, max_chars)
+    return reader.text_of_tokens(excludes, max_chars, max_tokens, f"the text at #{fields.pointer}")
 
 
 def _json_schema(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:
@@ -77,7 +77,7 @@ def read_schema(
         except ValueError as error:
             refuse(f"it is not JSON: {error}", pointer)
     if style != "json" or excludes:
-        schema = Parameters(schema, style, tuple(excludes))
+        schema = Parameters(schema, style, tuple(excludes), reader.special_tokens)
     return reader.schema(rule, schema, options or {}, place)
 
 

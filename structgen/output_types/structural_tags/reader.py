@@ -15,7 +15,10 @@ from structgen.output_types.bound_schemas import BoundSchema
 from structgen.output_types.free_text import any_text, up_to
 from structgen.output_types.structural_tags.fields import Fields, refuse
 
-__all__ = ["ReadFormat", "Reader", "Scope", "flat"]
+__all__ = ["MakePart", "ReadFormat", "Reader", "Scope", "flat"]
+
+MakePart: TypeAlias = Callable[[str, ast.Grammar], Any]
+"""Returns the `Grammar` of a part of a structural tag, given a text that tells it from others, and its tree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +39,21 @@ class Reader:
 
     Args:
         readers: a function for each type of format.
+        make_grammar: makes the `Grammar` of a text and its tree.
         special_tokens: names of tokens that have no text. Where a mark holds one, it is a token terminal.
 
     Attributes:
+        special_tokens: see above.
         rules: the rules so far.
         schemas: the schemas so far.
     """
 
-    def __init__(self, readers: Mapping[str, ReadFormat], special_tokens: Collection[str] = ()) -> None:
+    def __init__(
+        self, readers: Mapping[str, ReadFormat], make_grammar: MakePart, special_tokens: Collection[str] = ()
+    ) -> None:
+        self.special_tokens = tuple(special_tokens)
         self._readers = readers
+        self._make_grammar = make_grammar
         longest_first = sorted(filter(None, special_tokens), key=len, reverse=True)
         self._special = re.compile(f"({'|'.join(map(re.escape, longest_first))})") if longest_first else None
         self.rules: list[ast.Rule] = []
@@ -148,6 +157,26 @@ class Reader:
         if key not in self._texts:
             self._texts[key] = any_text(excludes, max_chars)
         return self._texts[key]
+
+    def text_of_tokens(
+        self, excludes: Collection[str], max_chars: int | None, max_tokens: int, location: str
+    ) -> ast.Expression:
+        """Return text without some texts in it, of at most some tokens.
+
+        Args:
+            excludes: see `any_text`.
+            max_chars: see `any_text`.
+            max_tokens: the number of tokens after which the text ends.
+            location: for messages.
+        """
+        if not max_tokens:
+            return ast.Literal(b"")
+        name = self._free("text")
+        tree = ast.Grammar((ast.Rule(name, ast.RegexTerminal(any_text(excludes, max_chars))),), name)
+        grammar = self._make_grammar(f"{sorted(excludes)} {max_chars}", tree)
+        bound = BoundSchema(name, grammar, {}, location, max_tokens=max_tokens)
+        self.schemas.append(bound)
+        return ast.Hole(name, bound)
 
     def _free(self, name: str) -> str:
         found = free_name(name, self._names)

@@ -19,7 +19,7 @@ from structgen.limits import Limits
 from structgen.output_types.bound_schemas import BoundSchema
 from structgen.output_types.structural_tags.basic import BASIC, read_schema
 from structgen.output_types.structural_tags.fields import Fields, refuse
-from structgen.output_types.structural_tags.reader import Reader, Scope, flat
+from structgen.output_types.structural_tags.reader import MakePart, Reader, Scope, flat
 from structgen.output_types.structural_tags.tags import TAGS, Tag, triggered
 from structgen.output_types.structural_tags.tokens import TOKENS
 
@@ -28,11 +28,14 @@ __all__ = ["read_structural_tag", "source_of"]
 _READERS = {**BASIC, **TAGS, **TOKENS}
 
 
-def read_structural_tag(tag: Any, special_tokens: Collection[str] = ()) -> tuple[ast.Grammar, tuple[BoundSchema, ...]]:
+def read_structural_tag(
+    tag: Any, make_grammar: MakePart, special_tokens: Collection[str] = ()
+) -> tuple[ast.Grammar, tuple[BoundSchema, ...]]:
     """Return the tree of a structural tag, and the schemas in it.
 
     Args:
         tag: the structural tag as a dict, or as JSON text.
+        make_grammar: makes the `Grammar` of a part whose tokens are counted.
         special_tokens: names of tokens that have no text. Where a mark holds one, it is a token terminal.
 
     Raises:
@@ -44,7 +47,7 @@ def read_structural_tag(tag: Any, special_tokens: Collection[str] = ()) -> tuple
             tag = json.loads(tag)
         except ValueError as error:
             raise GrammarError(f"the structural tag is not JSON: {error}") from error
-    reader = Reader(_READERS, special_tokens)
+    reader = Reader(_READERS, make_grammar, special_tokens)
     try:
         body = _whole(reader, tag)
     except RecursionError as error:

@@ -18,6 +18,9 @@ Mode: TypeAlias = Literal["enabled", "disabled", "auto", "outside"]
 
 Format: TypeAlias = dict[str, Any]
 
+_GIVEN = {"NUMBER": r"\d+", "CALL_ID": r"[\w.-]{1,64}"}
+"""Parts of a begin mark that the model chooses, as regexes."""
+
 _MODES = ("enabled", "disabled", "auto", "outside")
 
 
@@ -90,13 +93,32 @@ def _separated(tags: list[Format], separator: str, *, at_least_one: bool, parall
     }
 
 
+def _call_of(family: Family, tool: Tool) -> Format:
+    """Return the tag of a call in a format of calls between marks; the model may write an id."""
+    tag = _call(tool, family.begin, family.end, family.style)
+    if family.id_after:
+        tag["content"] = _sequence(tag["content"], _optional_id(family.id_after))
+    if family.id_before:
+        before, _, after = family.begin.partition("NAME")
+        content = _sequence(_optional_id((family.id_before, "")), _text(after), tag["content"])
+        tag = _tag(before + tool.name, content, family.end)
+    return tag
+
+
+def _optional_id(marks: tuple[str, str]) -> Format:
+    """Return an id of nine letters and digits between two marks, which may be left out."""
+    given = {"type": "regex", "pattern": "[a-zA-Z0-9]{9}"}
+    closing = [_text(marks[1])] if marks[1] else []
+    return {"type": "optional", "content": _sequence(_text(marks[0]), given, *closing)}
+
+
 def _call(tool: Tool, begin: str, end: str, style: str, excludes: Sequence[str] = ()) -> Format:
     """Return the tag of a call."""
     arguments: Format = {"type": "json_schema", "json_schema": tool.bound, "style": style, "excludes": list(excludes)}
-    before, number, after = begin.partition("NUMBER")
+    before, given, after = next((parts for mark in _GIVEN if (parts := begin.partition(mark))[1]), (begin, "", ""))
     content = [arguments]
-    if number:
-        content = [{"type": "regex", "pattern": r"\d+"}, _text(after.replace("NAME", tool.name)), arguments]
+    if given:
+        content = [{"type": "regex", "pattern": _GIVEN[given]}, _text(after.replace("NAME", tool.name)), arguments]
     return _tag(before.replace("NAME", tool.name), _sequence(*content), end)
 
 
@@ -137,13 +159,16 @@ def _answer(family: Family, tools: Sequence[Tool], choice: str, parallel: bool) 
     """Return free text and calls, after the reasoning."""
     if not tools:
         return _any_text(family.excludes if family.excludes_alone is None else family.excludes_alone)
-    tags = [_call(tool, family.begin, family.end, family.style) for tool in tools]
+    tags = [_call_of(family, tool) for tool in tools]
     trigger = family.trigger or family.begin.partition("NAME")[0]
     if family.section is not None:
         opening, closing = family.section
         trigger = family.trigger or opening
         several = _separated(tags, family.separator, at_least_one=True, parallel=parallel)
         content = tags[0] if choice == "forced" else several
+        if family.may_have_blank:
+            rest = opening.removeprefix(trigger)
+            opening, content = trigger, _sequence({"type": "optional", "content": _text(" ")}, _text(rest), content)
         if choice == "forced" or (choice == "required" and not family.text_before):
             return _sequence(_text(family.lead + opening), content, _text(closing))
         tags = [_tag(opening, content, closing)]
@@ -214,23 +239,69 @@ def _kimi_k3(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool
     return _sequence(*parts, _text("<|close|>message<|sep|>"))
 
 
+def _solar(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) -> Format:
+    """Return a message of Solar: its content, or calls."""
+    content = _tag("<|content|>", _any_text(()), "<|end|>")
+    calls = [
+        _call(tool, "<|tool_call:begin|>CALL_ID<|tool_call:name|>NAME<|tool_call:args|>", "<|tool_call:end|>", "json")
+        for tool in tools
+    ]
+    before = _thinking(Thinking("<|think|>", "<|end|>", after="<|begin|>assistant", excludes=()), reasoning)
+    if not calls:
+        return _sequence(*before, content)
+    section = _tag("<|tool_calls|>", _separated(calls, "", at_least_one=True, parallel=parallel), "<|calls|>")
+    return _sequence(*before, {"type": "or", "elements": [content, section]} if choice == "auto" else section)
+
+
+def _functionary(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) -> Format:
+    """Return the messages of Functionary 3.2, after the `>>>` of the prompt: a text, and calls."""
+    text = _sequence(_text("all\n"), _any_text([">>>"]))
+    if not tools:
+        return text
+    calls = [_call(tool, "NAME\n", "", "json") for tool in tools]
+    several = _separated(calls, ">>>", at_least_one=True, parallel=parallel and choice != "forced")
+    if choice != "auto":
+        return several
+    after_text = {"type": "optional", "content": _sequence(_text(">>>"), several)}
+    return {"type": "or", "elements": [_sequence(text, after_text), several]}
+
+
 # --- calls and nothing else -------------------------------------------------------------------------------------------
 
 
-def _lines(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) -> Format:
-    """Return text, or calls with nothing around them, for models that were trained on no format."""
-    family = MORE_FAMILIES["json"]
-    if not tools:
-        return _any_text(())
-    tags = [_call(tool, family.begin, family.end, family.style) for tool in tools]
-    calls = tags[0] if choice == "forced" else _separated(tags, "\n", at_least_one=True, parallel=parallel)
-    return {"type": "or", "elements": [_any_text([family.trigger]), calls]} if choice == "auto" else calls
+def _alone(name: str, begins: Callable[[Tool], str]) -> Callable[[Sequence[Tool], str, Mode, bool], Format]:
+    """Return the function that builds the structural tag of text, or of calls with nothing around them.
+
+    Args:
+        name: the format, one of `MORE_FAMILIES`.
+        begins: returns a text that a call of a tool begins with, which no text holds.
+    """
+    family = MORE_FAMILIES[name]
+    opening, closing = family.section or ("", "")
+
+    def build(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) -> Format:
+        if not tools:
+            return _any_text(())
+        tags = [_call(tool, family.begin, family.end, family.style) for tool in tools]
+        several = _separated(tags, family.separator, at_least_one=True, parallel=parallel)
+        calls = tags[0] if choice == "forced" else several
+        if family.section is not None:
+            calls = _sequence(_text(opening), calls, _text(closing))
+        if choice != "auto":
+            return calls
+        excludes = sorted({begins(tool) for tool in tools})
+        return {"type": "or", "elements": [_any_text(excludes), calls]}
+
+    return build
 
 
 _BUILDERS: dict[str, Callable[[Sequence[Tool], str, Mode, bool], Format]] = {
     **{name: _in_text(family) for name, family in {**FAMILIES, **MORE_FAMILIES}.items()},
-    "json": _lines,
+    "json": _alone("json", lambda tool: MORE_FAMILIES["json"].trigger),
+    "pythonic": _alone("pythonic", lambda tool: f"[{tool.name}("),
+    "functionary_3_2": _functionary,
     "harmony": _harmony,
+    "solar": _solar,
     "kimi_k3": _kimi_k3,
 }
 

@@ -55,6 +55,9 @@ class Family:
         text_before: whether free text may come before the section, where a call is required.
         excludes: texts that must not occur in free text.
         excludes_alone: the same where there are no tools; None: as `excludes`.
+        id_before: the mark of an id that the model may write between the name and the text after it.
+        id_after: the texts around an id that the model may write after the arguments; None where it writes none.
+        may_have_blank: whether a blank may follow the trigger in the begin mark of the section.
         thinking: the reasoning; None for a family without it.
     """
 
@@ -68,6 +71,9 @@ class Family:
     text_before: bool = False
     excludes: tuple[str, ...] = _THINK
     excludes_alone: tuple[str, ...] | None = None
+    id_before: str = ""
+    id_after: tuple[str, str] | None = None
+    may_have_blank: bool = False
     thinking: Thinking | None = Thinking()
 
 

@@ -1,15 +1,20 @@
 r"""Formats of tool calls that xgrammar does not name, as data; see `families`.
 
 hermes      as qwen_3: Hermes, Qwen 2.5, Granite 4 and many others
+pythonic    calls of Python in a list, or text: Llama 3.2 and 4, and others
 json        structgen's own, for models that know no tools: one call a line, {"name": "f", "arguments": {…}}
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from structgen.output_types.tool_formats.families import FAMILIES, Family, Thinking
 
 __all__ = ["MORE_FAMILIES"]
 
+_GEMMA_THINK = ("<|channel>", "<channel|>")
+_HUNYUAN_THINK = ("<think:opensource>", "</think:opensource>")
 _BEGIN = '{"name": "NAME", "arguments": '
 
 
@@ -36,7 +41,35 @@ MORE_FAMILIES: dict[str, Family] = {
         excludes=FAMILIES["cohere"].excludes,
         thinking=FAMILIES["cohere"].thinking,
     ),
+    "command_r": Family(
+        begin='{\n        "tool_name": "NAME",\n        "parameters": ',
+        end="\n    }",
+        section=("Action:\n```json\n[\n    ", "\n]```"),
+        trigger="Action:",
+        separator=",\n    ",
+        excludes=(),
+        thinking=None,
+    ),
+    "firefunction_2": _listed(" functools[", "]"),
+    "function_gemma": Family(
+        begin="<start_function_call>call:NAME",
+        end="<end_function_call>",
+        style="function_gemma",
+        excludes=(),
+        thinking=None,
+    ),
     "functionary_3_1": Family(begin="<function=NAME>", end="</function>", thinking=None),
+    "gemma_4": Family(
+        begin="<|tool_call>call:NAME",
+        end="<tool_call|>",
+        style="gemma",
+        excludes=_GEMMA_THINK,
+        thinking=Thinking("<|channel>thought\n", "<channel|>", excludes=_GEMMA_THINK, opened_by_prompt=False),
+    ),
+    "gigachat_3": Family(
+        begin=f"<|message_sep|>\n\nfunction call<|role_sep|>\n{_BEGIN}", end="}", excludes=(), thinking=None
+    ),
+    "gigachat_3_1": Family(begin=f"<|function_call|>{_BEGIN}", end="}", excludes=(), thinking=None),
     "glm_4_5": Family(
         begin="<tool_call>NAME\n",
         end="\n</tool_call>",
@@ -46,14 +79,49 @@ MORE_FAMILIES: dict[str, Family] = {
     ),
     "granite_3": _listed("<|tool_call|>[", "]"),
     "hermes": FAMILIES["qwen_3"],
+    "hunyuan_3": Family(
+        begin="<tool_call:opensource>NAME<tool_sep:opensource>\n",
+        end="</tool_call:opensource>\n",
+        style="hunyuan_xml",
+        section=("<tool_calls:opensource>\n", "</tool_calls:opensource>"),
+        trigger="<tool_calls:opensource>",
+        excludes=_HUNYUAN_THINK,
+        thinking=Thinking(*_HUNYUAN_THINK, excludes=_HUNYUAN_THINK),
+    ),
     "json": Family(begin=_BEGIN, end="}", trigger='{"name": ', separator="\n", excludes=(), thinking=None),
+    "lfm_2": Family(
+        begin="NAME",
+        end="",
+        style="python",
+        section=("<|tool_call_start|>[", "]<|tool_call_end|>"),
+        trigger="<|tool_call_start|>",
+        separator=", ",
+        thinking=Thinking(opened_by_prompt=False),
+    ),
+    "minicpm_5": Family(
+        begin='<function name="NAME">', end="</function>", style="minicpm_xml", separator="\n", thinking=Thinking()
+    ),
     "minimax_m1": Family(
         begin=_BEGIN, end="}", section=("<tool_calls>\n", "\n</tool_calls>"), separator="\n", thinking=None
     ),
-    "mistral": _listed("[TOOL_CALLS][", "]"),
-    "mistral_v11": Family(begin="[TOOL_CALLS]NAME[ARGS]", end="", thinking=Thinking("[THINK]", "[/THINK]")),
+    "mistral": replace(
+        _listed("[TOOL_CALLS][", "]"), trigger="[TOOL_CALLS]", id_after=(', "id": "', '"'), may_have_blank=True
+    ),
+    "mistral_v11": Family(
+        begin="[TOOL_CALLS]NAME[ARGS]", end="", id_before="[CALL_ID]", thinking=Thinking("[THINK]", "[/THINK]")
+    ),
     "nemotron_2": _listed("<TOOLCALL>[", "]</TOOLCALL>"),
+    "olmo_3": Family(
+        begin="NAME",
+        end="",
+        style="python",
+        section=("<function_calls>", "</function_calls>"),
+        separator="\n",
+    ),
     "phi_4": _listed("<|tool_call|>[", "]<|/tool_call|>"),
+    "pythonic": Family(
+        begin="NAME", end="", style="python", section=("[", "]"), separator=", ", excludes=(), thinking=None
+    ),
     "seed": Family(
         begin="<seed:tool_call>\n<function=NAME>\n",
         end="\n</function>\n</seed:tool_call>",

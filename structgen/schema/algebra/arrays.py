@@ -15,13 +15,13 @@ class Inexpressible(Exception):
 
     Attributes:
         keyword: the JSON Schema keyword that asked for it.
-        why: the reason, for the message; "" where the keyword says enough.
+        reason: the reason, for the message; "" where the keyword says enough.
     """
 
-    def __init__(self, keyword: str, why: str = "") -> None:
+    def __init__(self, keyword: str, reason: str = "") -> None:
         super().__init__(keyword)
         self.keyword = keyword
-        self.why = why
+        self.reason = reason
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,12 @@ _SPACE_IN_LINE = Repeat(ByteSet(1 << 0x20 | 1 << 0x09), 0, MAX_GAP)
 class Layout:
     """The punctuation of one mode, as shared terminals.
 
+    Args:
+        comma: the text between two items or pairs, without gaps.
+        colon: the text after a key, without gaps.
+        gap: see below.
+        braces: the signs around the pairs of an object.
+
     Attributes:
         gap: the white space that may stand beside a sign; None where it is fixed.
         open_object, open_array: an opening bracket, and the gap after it.
@@ -35,15 +41,16 @@ class Layout:
         comma, colon: with the gaps on both sides.
     """
 
-    def __init__(self, comma: str, colon: str, gap: Regex | None = None) -> None:
+    def __init__(self, comma: str, colon: str, gap: Regex | None = None, braces: str = "{}") -> None:
+        opening, closing = braces[0].encode(), braces[1].encode()
         self.gap = gap
         self._comma = comma.encode()
         self._colon = colon.encode()
-        self.open_object = self._after(b"{")
+        self.open_object = self._after(opening)
         self.open_array = self._after(b"[")
-        self.end_object: Regex = Literal(b"}")
+        self.end_object: Regex = Literal(closing)
         self.end_array: Regex = Literal(b"]")
-        self.close_object = self._before(b"}")
+        self.close_object = self._before(closing)
         self.close_array = self._before(b"]")
         self.comma = self._around(self._comma)
         self.colon = self._around(self._colon)

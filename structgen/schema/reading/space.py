@@ -262,7 +262,7 @@ class Space:
             if len(self._open) > 1 or self._questions:  # the outermost one begins the rounds
                 raise
         except Inexpressible as error:
-            message = f"this {error.keyword} cannot be expressed exactly{error.why and ': '}{error.why}"
+            message = f"this {error.keyword} cannot be expressed exactly{error.reason and ': '}{error.reason}"
             raise unsupported(message, self.location(node), error.keyword) from error
         finally:
             del self._open[node]

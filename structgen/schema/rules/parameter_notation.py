@@ -61,7 +61,7 @@ class _Marks(Layout):
             for sign, entity in _ENTITIES:
                 name = name.replace(sign, entity)
         if not name or _NOT_IN_KEYS.search(name):
-            raise Inexpressible("properties")
+            raise Inexpressible("properties", f"the key {name!r} cannot be written in this notation")
         return name
 
     def key_after(self, lead: str, name: str) -> tuple[rx.Regex, ...]:
@@ -209,12 +209,19 @@ class ParameterNotation:
             kept = [text for text in strings.texts if not any(mark in text for mark in self._unspelled)]
             if not kept:
                 raise Inexpressible("enum")
-            texts = rx.literal_set([text.encode() for text in kept])
-            return self._with_breaks(texts) if self.style.trims_line_breaks else texts
-        if strings == StringSet():
+            return self._framed(rx.literal_set([text.encode() for text in kept]))
+        if strings == StringSet() and not self.style.has_sections:
             return rx.difference(rx.star(rx.ANY_CHAR), self._refused)
-        regex = rx.difference(strings.regex(), self._refused)
-        return self._with_breaks(regex) if self.style.trims_line_breaks else regex
+        return self._framed(rx.difference(strings.regex(), self._refused))
+
+    def _framed(self, regex: rx.Regex) -> rx.Regex:
+        """Return texts with what a reader removes from around them."""
+        if self.style.trims_line_breaks:
+            return self._with_breaks(regex)
+        if self.style.has_sections:
+            bare = rx.difference(regex, rx.sequence(_ANY, _bytes(b"<&\n"), _ANY))
+            return rx.choice(bare, rx.sequence(rx.Literal(b"<![CDATA["), regex, rx.Literal(b"]]>")))
+        return regex
 
     def _with_breaks(self, regex: rx.Regex) -> rx.Regex:
         """Return texts with the line breaks around them that a reader removes: one at each end."""

@@ -21,11 +21,10 @@ nonterminal is one of these:
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from structgen.engine.deadlines import Deadline
-from structgen.engine.grammar.tables import Capture, GrammarTables, Lazy, Lookahead, Spelling, Symbol
+from structgen.engine.grammar.tables import Capture, Lazy, Lookahead, Spelling, Symbol
 from structgen.engine.regex import tree as rx
 from structgen.errors import UnsatisfiableSchemaError
 from structgen.limits import Limits
@@ -34,9 +33,11 @@ from structgen.schema.options import SchemaOptions
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.parameter_notation import ParameterNotation
 from structgen.schema.rules.parameter_styles import Kind
-from structgen.schema.rules.to_rules import expressed, json_rules_beside, lazy_tables, read_schema
+from structgen.schema.rules.to_rules import MakeOfRules, expressed, json_rules_beside, read_schema
 
-__all__ = ["json_schema_to_parameter_rules"]
+__all__ = ["ParameterRules", "read_parameters"]
+
+T = TypeVar("T")
 
 _COLLECTIONS: tuple[Kind, ...] = ("array", "object")
 
@@ -257,23 +258,27 @@ class ParameterRules:
         return self._inner if then[0] == "json" else self._outer
 
 
-def json_schema_to_parameter_rules(
+def read_parameters(
     json_schema: Any,
     style: str,
-    options: SchemaOptions | None = None,
+    make: MakeOfRules[T],
+    options: SchemaOptions,
     *,
     excludes: Sequence[str] = (),
+    captures: bool = True,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
     narrowed: Callable[[rx.Regex], rx.Regex] | None = None,
-) -> GrammarTables:
-    """Return the grammar of the arguments that satisfy a schema, in a notation, for the engine.
+) -> T:
+    """Read a schema of arguments in a notation, and return what `make` makes of their rules.
 
     Args:
         json_schema: a JSON Schema: a dict, or a boolean. Of its values, only objects count.
         style: the notation, a key of `STYLES`.
+        make: gets the rules.
         options: how the schema is read and written.
         excludes: texts that no string may hold.
+        captures: see `LazyRules`.
         limits: bounds on the cost of the translation.
         deadline: a running clock; by default one of `limits.compile_seconds` starts now.
         narrowed: the texts of a regex that can be written; by default all of them.
@@ -284,31 +289,27 @@ def json_schema_to_parameter_rules(
         UnsatisfiableSchemaError: no object satisfies it.
         LimitExceededError: it costs more than `limits` allow.
     """
-    options = options or SchemaOptions()
     notation = ParameterNotation(style, excludes, options)
+
+    def made(lazy: LazyRules, root: Node) -> T:
+        if not lazy.shapes[root].objects:
+            raise UnsatisfiableSchemaError("arguments are an object, and no object satisfies the schema", pointer="")
+        is_deep = notation.style.item is not None
+        for node in list(lazy.productive) if is_deep else [root]:
+            expressed(lambda node=node: _check(lazy, node, notation, is_deep), lazy.space, node)  # type: ignore[misc]
+        rules = ParameterRules(lazy, json_rules_beside(lazy), root, notation, narrowed)
+        return make(rules, ("whole",), lazy.space, rules.may_be_empty)
+
     return read_schema(
         json_schema,
-        lambda lazy, root: _tables(lazy, root, notation, narrowed),
+        made,
         options,
         notation=notation,
+        captures=captures,
         limits=limits,
         deadline=deadline,
         narrowed=narrowed,
     )
-
-
-def _tables(
-    lazy: LazyRules, root: Node, notation: ParameterNotation, change: Callable[[rx.Regex], rx.Regex] | None
-) -> GrammarTables:
-    shape = lazy.shapes[root]
-    if not shape.objects:
-        raise UnsatisfiableSchemaError("arguments are an object, and no object satisfies the schema", pointer="")
-    is_deep = notation.style.item is not None
-    for node in list(lazy.productive) if is_deep else [root]:
-        expressed(lambda node=node: _check(lazy, node, notation, is_deep), lazy.space, node)  # type: ignore[misc]
-    rules = ParameterRules(lazy, json_rules_beside(lazy), root, notation, change)
-    tables = lazy_tables(("whole",), rules, None, lazy.space)
-    return replace(tables, accepts_empty=rules.may_be_empty)
 
 
 def _check(lazy: LazyRules, node: Node, notation: ParameterNotation, is_deep: bool) -> None:

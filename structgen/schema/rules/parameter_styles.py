@@ -7,7 +7,7 @@ objects and lists are elements, too:
     deepseek_xml    <｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>
     cohere_xml      <cofl:value name="tags" type="list"><cofl:value type="raw">a</cofl:value></cofl:value>
 
-The marks are those of xgrammar 0.2.8.
+The marks are those of xgrammar 0.2.8, but for `hunyuan_xml` and `minicpm_xml`, which it does not have.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-__all__ = ["KINDS", "STYLES", "Kind", "Style"]
+__all__ = ["KINDS", "MARKS", "STYLES", "Kind", "Style"]
 
 Kind: TypeAlias = Literal["string", "number", "boolean", "null", "array", "object"]
 """The JSON type of a value."""
@@ -39,6 +39,7 @@ class Style:
         trims_line_breaks: whether a reader removes one line break at each end of a string.
         has_gaps: whether white space may stand beside a value that is no string.
         gap_between_items: whether white space may follow an item of a list.
+        has_sections: whether a string with `<`, `&` or a line break stands in a section, `<![CDATA[…]]>`.
         names: whether other keys than the declared ones can be written.
     """
 
@@ -53,6 +54,7 @@ class Style:
     trims_line_breaks: bool = False
     has_gaps: bool = True
     gap_between_items: bool = False
+    has_sections: bool = False
     names: bool = True
 
     def opening(self, kind: Kind) -> str:
@@ -78,12 +80,23 @@ def _dsml(parameter: str) -> Style:
     )
 
 
+MARKS = {"gemma": '<|"|>', "function_gemma": "<escape>"}
+"""The mark before and after a string, in the notations of `call_notations` that have one."""
+
 STYLES: dict[str, Style] = {
     "qwen_xml": Style("<parameter=", ">", "</parameter>", trims_line_breaks=True),
     "minimax_xml": Style('<parameter name="', '">', "</parameter>"),
     "deepseek_xml": _dsml("parameter"),
     "deepseek_v4_1_xml": _dsml(" parameter"),
     "glm_xml": Style("<arg_key>", "</arg_key>", "</arg_value>", open={"": "<arg_value>"}, opens_after_gap=True),
+    "hunyuan_xml": Style(
+        "<arg_key:opensource>",
+        "</arg_key:opensource>",
+        "</arg_value:opensource>",
+        open={"": "<arg_value:opensource>"},
+        opens_after_gap=True,
+    ),
+    "minicpm_xml": Style('<param name="', '">', "</param>", mark="]]>", has_sections=True),
     "kimi_k3_xml": Style(
         before_key='<|open|>argument key="',
         after_key='"',

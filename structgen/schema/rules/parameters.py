@@ -5,20 +5,32 @@ In the format of Kimi K3, for example, `<|close|>` ends an argument. So no strin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import replace
+from typing import Any
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.composition import with_terminals
-from structgen.engine.grammar.tables import GrammarTables
+from structgen.engine.grammar.tables import GrammarTables, RuleSource
 from structgen.engine.regex import tree as rx
+from structgen.kbnf import ast
 from structgen.limits import Limits
+from structgen.schema.reading.space import Space
 from structgen.schema.reading.writable import Narrowed
-from structgen.schema.rules.parameter_rules import json_schema_to_parameter_rules
-from structgen.schema.rules.to_rules import json_schema_to_rules
+from structgen.schema.rules.call_rules import read_call
+from structgen.schema.rules.parameter_rules import read_parameters
+from structgen.schema.rules.parameter_styles import MARKS, STYLES
+from structgen.schema.rules.parameters_to_kbnf import rules_to_kbnf
+from structgen.schema.rules.to_rules import json_schema_to_rules, lazy_tables
 from structgen.schema.sources import Source
 
-__all__ = ["parameter_rules"]
+__all__ = ["mark_of_strings", "parameter_rules", "parameters_to_kbnf"]
+
+
+def mark_of_strings(style: str) -> str | None:
+    """Return the mark before and after each string in a notation; None where strings have none."""
+    return MARKS.get(style)
 
 
 def parameter_rules(
@@ -26,6 +38,7 @@ def parameter_rules(
     style: str,
     excludes: Sequence[str] = (),
     *,
+    token_id: int | None = None,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
     narrowed: Narrowed | None = None,
@@ -34,8 +47,9 @@ def parameter_rules(
 
     Args:
         source: the schema.
-        style: "json", or a key of `parameter_styles.STYLES`.
+        style: "json", a key of `parameter_styles.STYLES`, or one of `call_rules.STYLES`.
         excludes: texts that no string may hold, none of them empty.
+        token_id: the special token that the mark of strings is, in a notation of `call_rules`; None where it is a text.
         limits: bounds on the cost of the translation.
         deadline: a running clock; by default one of `limits.compile_seconds` starts now.
         narrowed: the texts of a regex that can be written; by default all of them.
@@ -46,20 +60,59 @@ def parameter_rules(
     limits = limits or Limits()
     if excludes:
         narrowed = _Without(excludes, limits, narrowed)
-    if style != "json":
-        return json_schema_to_parameter_rules(
-            source.json_schema,
-            style,
-            source.options,
-            excludes=excludes,
-            limits=limits,
-            deadline=deadline,
-            narrowed=narrowed,
+
+    def tables(rules: RuleSource, key: Hashable, space: Space, may_be_empty: bool) -> GrammarTables:
+        marks = ((token_id, token_id),) if token_id is not None else ()
+        return replace(lazy_tables(key, rules, None, space), accepts_empty=may_be_empty, marks=marks)
+
+    schema, options = source.json_schema, source.options
+    if style in STYLES:
+        return read_parameters(
+            schema, style, tables, options, excludes=excludes, limits=limits, deadline=deadline, narrowed=narrowed
         )
-    tables = json_schema_to_rules(
-        source.json_schema, source.options, limits=limits, deadline=deadline, narrowed=narrowed
-    )
-    return with_terminals(tables, narrowed) if excludes and narrowed is not None else tables
+    if style == "json":
+        found = json_schema_to_rules(schema, options, limits=limits, deadline=deadline, narrowed=narrowed)
+    else:
+        found = read_call(schema, style, tables, options, token_id=token_id, limits=limits, deadline=deadline)
+    return with_terminals(found, narrowed) if excludes and narrowed is not None else found
+
+
+def parameters_to_kbnf(
+    source: Source,
+    style: str,
+    excludes: Sequence[str] = (),
+    *,
+    special_tokens: Collection[str] = (),
+    limits: Limits | None = None,
+) -> ast.Grammar:
+    """Return the grammar of the values of a schema in a notation, as KBNF.
+
+    Args:
+        source: the schema.
+        style: the notation; not "json".
+        excludes: texts that no string may hold, none of them empty.
+        special_tokens: names of tokens that have no text. Where the mark of strings is one, it is that token.
+        limits: bounds on the cost of the translation.
+
+    Raises:
+        SchemaError, LimitExceededError: as `json_schema_to_rules`.
+    """
+    limits = limits or Limits()
+    deadline = Deadline(limits.compile_seconds)
+    narrowed = _Without(excludes, limits, None) if excludes else None
+    mark = MARKS.get(style, "")
+
+    def written(rules: RuleSource, key: Hashable, space: Space, may_be_empty: bool) -> ast.Grammar:
+        changed = narrowed or (lambda regex: regex)
+        return rules_to_kbnf(
+            rules, key, may_be_empty=may_be_empty, mark=mark, changed=changed, limits=limits, deadline=deadline
+        )
+
+    schema, options = source.json_schema, source.options
+    common: dict[str, Any] = {"captures": False, "limits": limits, "deadline": deadline}
+    if style in STYLES:
+        return read_parameters(schema, style, written, options, excludes=excludes, narrowed=narrowed, **common)
+    return read_call(schema, style, written, options, token_id=0 if mark in special_tokens else None, **common)
 
 
 class _Without:

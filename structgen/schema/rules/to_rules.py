@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar, get_args
+from typing import Any, Protocol, TypeVar, get_args
 
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import END, Describer, GrammarTables, RuleSource
@@ -42,6 +42,7 @@ from structgen.schema.rules.text_rules import TextRules
 from structgen.schema.rules.wording import SchemaDescriber
 
 __all__ = [
+    "MakeOfRules",
     "begins_with_bracket",
     "begins_with_many_texts",
     "expressed",
@@ -49,10 +50,21 @@ __all__ = [
     "json_schema_to_rules",
     "lazy_tables",
     "read_schema",
+    "rules_beside",
     "strings_of_schema",
 ]
 
 _T = TypeVar("_T")
+_Made = TypeVar("_Made", covariant=True)
+
+
+class MakeOfRules(Protocol[_Made]):
+    """Makes something of rules in a notation, given the key of all texts, and whether the empty text is one of them."""
+
+    def __call__(self, rules: RuleSource, key: Hashable, space: Space, may_be_empty: bool, /) -> _Made:
+        """Return what is made of the rules."""
+
+
 _MANY_TEXTS = 50_000
 
 
@@ -92,7 +104,11 @@ def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
 
 def json_rules_beside(lazy: LazyRules) -> LazyRules:
     """Return rules of the same nodes as others, which are in another notation, for JSON within their texts."""
-    notation = _JSON[lazy.options.whitespace, lazy.options.numbers]
+    return rules_beside(lazy, _JSON[lazy.options.whitespace, lazy.options.numbers])
+
+
+def rules_beside(lazy: LazyRules, notation: Notation) -> LazyRules:
+    """Return rules of the same nodes as others, in another notation."""
     return LazyRules(lazy.space, lazy.shapes, lazy.productive, _set_rules, notation, captures=lazy.captures)
 
 
@@ -329,8 +345,8 @@ def expressed(made: Callable[[], _T], space: Space, node: Node) -> _T:
         return made()
     except (Inexpressible, UnicodeEncodeError) as error:
         keyword = error.keyword if isinstance(error, Inexpressible) else "properties"
-        why = f": {error.why}" if isinstance(error, Inexpressible) and error.why else ""
-        message = f"this {keyword} cannot be expressed exactly{why}"
+        reason = f": {error.reason}" if isinstance(error, Inexpressible) and error.reason else ""
+        message = f"this {keyword} cannot be expressed exactly{reason}"
         refused = unsupported(message, space.location(node), keyword)
         refused.__cause__ = error
         space.widen(node, refused)

@@ -315,3 +315,59 @@ def test_a_random_model_writes_valid_calls(tiny_model, format, seed):
     assert reply.tool_calls[0].run() == sum(reply.tool_calls[0].arguments.values()) + (
         "b" not in reply.tool_calls[0].arguments
     )
+
+
+GEMMA = ("<|tool_call>", "<tool_call|>", '<|"|>', "<|channel>", "<channel|>")
+SOLAR_CALL = [f"<|tool_call:{name}|>" for name in ("begin", "name", "args", "end")]
+SOLAR = ("<|content|>", "<|end|>", "<|tool_calls|>", "<|calls|>", "<|begin|>", *SOLAR_CALL)
+
+
+def solar_call(call_id, name, arguments):
+    begin, after_id, after_name, end = SOLAR_CALL
+    return f"{begin}{call_id}{after_id}{name}{after_name}{arguments}{end}"
+
+
+@pytest.mark.parametrize(
+    ("format", "special", "said"),
+    [
+        (
+            "gemma_4",
+            GEMMA,
+            'Well.<|tool_call>call:add{a:2,b:3}<tool_call|><|tool_call>call:weather{city:<|"|>L\'{y}:<|"|>}<tool_call|>',
+        ),
+        (
+            "function_gemma",
+            ("<escape>", "<start_function_call>", "<end_function_call>"),
+            "Well.<start_function_call>call:add{a:2,b:3}<end_function_call>"
+            "<start_function_call>call:weather{city:<escape>L'{y}:<escape>}<end_function_call>",
+        ),
+        ("pythonic", (), "[add(a=2, b=3), weather(city='L\\'{y}:')]"),
+        (
+            "lfm_2",
+            ("<|tool_call_start|>", "<|tool_call_end|>"),
+            """Well.<|tool_call_start|>[add(a=2, b=3), weather(city="L'{y}:")]<|tool_call_end|>""",
+        ),
+        ("olmo_3", (), "Well.<function_calls>add(a=2, b=3)\nweather(city='L\\'{y}:')</function_calls>"),
+        (
+            "solar",
+            SOLAR,
+            f"""<|tool_calls|>{solar_call("x-1", "add", '{"a": 2, "b": 3}')}"""
+            f"""{solar_call("x-2", "weather", '{"city": "L' + "'" + '{y}:"}')}<|calls|>""",
+        ),
+        ("functionary_3_2", (), 'all\nWell.>>>add\n{"a": 2, "b": 3}>>>weather\n{"city": "L\'{y}:"}'),
+    ],
+)
+def test_formats_whose_marks_are_special_tokens(format, special, said):
+    """Marks that have no text are tokens, those around strings included."""
+    model = ScriptedChat("none", [said], special=special)
+    reply = structgen.call(model, "hi", [add, weather], format=format)
+    assert reply.source == said
+    assert reply.text == ("" if format in ("pythonic", "solar") else "Well.")
+    assert [(call.name, call.run()) for call in reply.tool_calls] == [("add", 5), ("weather", "L'{y}: 2026-01-01 C")]
+    if format == "solar":
+        assert [call.id for call in reply.tool_calls] == ["x-1", "x-2"]
+
+
+def test_solar_answers_in_a_message_of_text():
+    model = ScriptedChat("none", ["<|content|>Hello.<|end|>"], special=SOLAR, ends=("<|end|>", "<|calls|>"))
+    assert structgen.call(model, "hi", [add], format="solar").text == "Hello."

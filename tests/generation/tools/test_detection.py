@@ -13,7 +13,7 @@ import pytest
 from support.scripted_chat import TEMPLATES, ScriptedChat
 
 import structgen
-from structgen.generation.tools.conversation import adapted, form_for, shows_tools
+from structgen.generation.tools.conversation import adapted, form_for, tools_variable
 from structgen.generation.tools.detection import format_of, format_of_model
 from structgen.generation.tools.messages import ParsedCall
 from structgen.generation.tools.reading import FORMATS, read_reply, write_reply
@@ -24,12 +24,14 @@ FOLDER = os.environ.get("STRUCTGEN_CHAT_TEMPLATES")
 # What tells formats apart that share marks with others; any other is found by a call that its template writes.
 MORE = {
     "exaone": "[|assistant|]",
+    "functionary_3_2": ">>>all",
+    "gigachat_3_1": "<|role_sep|>",
     "minimax_m1": "<beginning_of_sentence>",
     "glm_4_5": "</arg_key>\n<arg_value>",
     "harmony": "<|start|>assistant to=functions. <|channel|>commentary",
     "kimi_k3": "{{- '<|open|>' + tag + '<|sep|>' -}}",
     "llama": "<|python_tag|>",
-    "pythonic": "<|tool_call_start|>",
+    "pythonic": "<|python_start|>",
 }
 SAME = {"qwen_3": "hermes", "qwen_3_5": "qwen_3_coder"}
 NONE = {"json"}
@@ -52,6 +54,14 @@ def test_short_templates(name, template):
     assert format_of(template) == (None if name == "none" else name)
 
 
+def test_a_template_whose_tools_have_another_name():
+    model = ScriptedChat("none", ['{"name": "f", "arguments": {}}'])
+    model.chat_template = "{% if xml_tools %}{{ xml_tools | tojson }}{% endif %}" + model.chat_template
+    assert tools_variable(model, model.chat_template) == "xml_tools"
+    structgen.call(model, "hi", [{"name": "f", "description": "It does."}], tool_choice="required")
+    assert any("It does." in prompt for prompt in model.prompts)
+
+
 def test_response_templates():
     model = ScriptedChat("none", [])
     model.response_template = {
@@ -62,13 +72,8 @@ def test_response_templates():
     assert format_of_model(model, model.chat_template) is None
 
 
-def test_formats_without_a_grammar():
-    model = ScriptedChat("none", ["Hi."])
-    model.chat_template = "{{ tools }}<|tool_call>call:f" + model.chat_template
-    assert format_of(model.chat_template) == "gemma_4"
-    assert structgen.call(model, "hi", [{"name": "f"}]).format == "json"
-    with pytest.raises(structgen.GrammarError, match="can be read, but have no grammar"):
-        structgen.call(model, "hi", [{"name": "f"}], format="gemma_4")
+def test_each_format_has_a_grammar_and_a_reader():
+    assert set(FORMATS) == set(TOOL_FORMATS)
 
 
 # --- real templates ----------------------------------------------------------------------------------------------
@@ -141,8 +146,8 @@ def test_real_templates(path):
     ]
     results = [{"role": "tool", "tool_call_id": f"call0000{index}", "content": f"result {index}"} for index in range(2)]
     messages = [{"role": "user", "content": "QUESTION"}, {"role": "assistant", "content": "", "tool_calls": calls}]
-    shows = shows_tools(model, template)
-    more = {"tools": TOOLS} if shows else {}
+    shows = tools_variable(model, template)
+    more = {shows: TOOLS} if shows else {}
     prompt = bytes(model.encode_prompt(adapted([*messages, *results], form, format), **more)).decode()
     if shows:
         assert all(name in prompt[: prompt.index("QUESTION")] for name, _ in CALLS)
@@ -153,7 +158,6 @@ def test_real_templates(path):
         conversation = conversation.replace("<|start|>functions", "<|start|>assistant functions")
     found = read_reply(format, conversation, SCHEMAS)
     assert [(call.name, call.arguments) for call in found.calls] == CALLS
-    if format in TOOL_FORMATS:
-        written = write_reply(format, "", [ParsedCall(*call) for call in CALLS])
-        grammar = structgen.Grammar.tool_calls(TOOLS, format, reasoning="outside")
-        assert structgen.check(grammar, written).fits, json.dumps(written)
+    written = write_reply(format, "", [ParsedCall(*call) for call in CALLS])
+    grammar = structgen.Grammar.tool_calls(TOOLS, format, reasoning="outside")
+    assert structgen.check(grammar, written).fits, json.dumps(written)

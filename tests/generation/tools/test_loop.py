@@ -18,16 +18,16 @@ def divide(a: int, b: int) -> float:
     return a / b
 
 
-def said(name, arguments):
+def said_call(name, arguments):
     return f'<tool_call>\n{{"name": "{name}", "arguments": {arguments}}}\n</tool_call>'
 
 
-ADD = said("add", '{"a": 2, "b": 3}')
+ADD = said_call("add", '{"a": 2, "b": 3}')
 
 
 def test_until_the_model_answers():
-    first = "First." + ADD + "\n" + said("add", '{"a": 1}')
-    model = ScriptedChat("hermes", [first, said("add", '{"a": 5}'), "It is 6."])
+    first = "First." + ADD + "\n" + said_call("add", '{"a": 1}')
+    model = ScriptedChat("hermes", [first, said_call("add", '{"a": 5}'), "It is 6."])
     found = structgen.run_tools(model, "hi", [add])
     assert (found.text, found.finish_reason, len(found.replies)) == ("It is 6.", "stop", 3)
     assert [message["role"] for message in found.messages] == [
@@ -50,7 +50,7 @@ def test_until_the_model_answers():
 
 
 def test_exceptions_go_back():
-    model = ScriptedChat("hermes", [said("divide", '{"a": 2, "b": 0}'), "I cannot."])
+    model = ScriptedChat("hermes", [said_call("divide", '{"a": 2, "b": 0}'), "I cannot."])
     found = structgen.run_tools(model, "hi", [divide])
     assert found.messages[2]["content"] == "Error: ZeroDivisionError: division by zero"
     assert "Error: ZeroDivisionError" in model.prompts[-1]
@@ -83,7 +83,7 @@ def test_arguments_that_are_refused_go_back():
     def halve(number: Annotated[int, AfterValidator(even)]) -> int:
         return number // 2
 
-    model = ScriptedChat("hermes", [said("halve", '{"number": 3}'), said("halve", '{"number": 4}'), "2"])
+    model = ScriptedChat("hermes", [said_call("halve", '{"number": 3}'), said_call("halve", '{"number": 4}'), "2"])
     found = structgen.run_tools(model, "hi", [halve])
     assert "must be even" in found.messages[2]["content"]
     assert found.messages[4]["content"] == "2"
@@ -106,11 +106,93 @@ def test_asynchronous_tools():
             raise KeyError("three")
         return a * 2
 
-    calls = "\n".join(said("slow", f'{{"a": {a}}}') for a in (1, 3))
-    model = ScriptedChat("hermes", [calls + said("add", '{"a": 1}'), "Done."])
+    calls = "\n".join(said_call("slow", f'{{"a": {a}}}') for a in (1, 3))
+    model = ScriptedChat("hermes", [calls + said_call("add", '{"a": 1}'), "Done."])
     found = asyncio.run(structgen.arun_tools(model, "hi", [slow, add]))
     assert (found.text, running) == ("Done.", [1, 3])
     contents = [message["content"] for message in found.messages if message["role"] == "tool"]
     assert contents == ["2", "Error: KeyError: 'three'", "2"]
     with pytest.raises(structgen.StructgenError, match="use arun_tools"):
-        structgen.run_tools(ScriptedChat("hermes", [said("slow", '{"a": 1}')]), "hi", [slow])
+        structgen.run_tools(ScriptedChat("hermes", [said_call("slow", '{"a": 1}')]), "hi", [slow])
+
+
+# --- streams ---------------------------------------------------------------------------------------------------------
+
+SAID = ["First." + ADD, "It is 5."]
+
+
+def summary(events):
+    """Texts joined, complete calls, results, and the end."""
+    found = []
+    for event in events:
+        if isinstance(event, str):
+            if found and isinstance(found[-1], str):
+                found[-1] += event
+            else:
+                found.append(event)
+        elif isinstance(event, structgen.ToolCall):
+            if event.is_complete:
+                found.append((event.name, dict(event.arguments)))
+        else:
+            found.append(event)
+    return found
+
+
+def test_a_stream_shows_what_happens():
+    with structgen.stream_tools(ScriptedChat("hermes", SAID), "hi", [add]) as s:
+        events = list(s)
+        transcript = s.transcript()
+    text, call, result, answer, end = summary(events)
+    assert (text, call, answer) == ("First.", ("add", {"a": 2, "b": 3}), "It is 5.")
+    assert (result.call.name, result.value, result.error, result.message["content"]) == ("add", 5, None, "5")
+    assert end is transcript
+    assert any(isinstance(event, structgen.ToolCall) and not event.is_complete for event in events)
+    assert transcript.messages == structgen.run_tools(ScriptedChat("hermes", SAID), "hi", [add]).messages
+
+
+def test_an_error_of_a_tool_is_an_event():
+    said = [said_call("divide", '{"a": 2, "b": 0}'), "I cannot."]
+    with structgen.stream_tools(ScriptedChat("hermes", said), "hi", [divide]) as s:
+        results = [event for event in s if isinstance(event, structgen.ToolResult)]
+    assert isinstance(results[0].error, ZeroDivisionError) and results[0].value is None
+    assert results[0].message["content"] == "Error: ZeroDivisionError: division by zero"
+
+
+def test_the_conversation_is_not_lost_with_an_error():
+    cut = "Now let me see what comes next. " + ADD
+    with structgen.stream_tools(ScriptedChat("hermes", [ADD, cut]), "hi", [add], max_new_tokens=90) as s:
+        with pytest.raises(structgen.IncompleteOutputError):
+            s.transcript()
+        assert [message["role"] for message in s.messages] == ["user", "assistant", "tool"]
+
+
+def test_a_stream_that_is_closed():
+    with structgen.stream_tools(ScriptedChat("hermes", SAID), "hi", [add]) as s:
+        first = next(iter(s))
+    assert "First.".startswith(first)
+    with pytest.raises(structgen.GenerationError, match="the stream is closed"):
+        s.transcript()
+
+
+def test_a_stream_for_asyncio():
+    async def slow(a: int, b: int) -> int:
+        await asyncio.sleep(0)
+        return a + b
+
+    async def run():
+        said = [said_call("slow", '{"a": 2, "b": 3}'), "It is 5."]
+        async with structgen.astream_tools(ScriptedChat("hermes", said), "hi", [slow]) as s:
+            return [event async for event in s], await s.transcript(), s.messages
+
+    events, transcript, messages = asyncio.run(run())
+    call, result, answer, end = summary(events)
+    assert (call, result.value, answer, end) == (("slow", {"a": 2, "b": 3}), 5, "It is 5.", transcript)
+    assert tuple(messages) == transcript.messages
+
+
+def test_a_stream_for_asyncio_that_is_not_open():
+    async def run():
+        await structgen.astream_tools(ScriptedChat("hermes", SAID), "hi", [add]).transcript()
+
+    with pytest.raises(structgen.GenerationError, match="not open"):
+        asyncio.run(run())

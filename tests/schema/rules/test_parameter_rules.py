@@ -34,6 +34,10 @@ def arguments(schema: Any, style: str, excludes: tuple[str, ...] = ()) -> Gramma
 def values(text: str, opening: str, style: str) -> Iterator[Any]:
     """All values that a reader may take a text for, given what is written before it."""
     kinds = [kind for kind in KINDS if STYLES[style].opening(kind) == opening]
+    if text.startswith("<![CDATA["):
+        assert STYLES[style].has_sections
+        yield text.removeprefix("<![CDATA[").removesuffix("]]>")
+        return
     try:
         value = json.loads(text)
     except ValueError:
@@ -109,6 +113,9 @@ EXAMPLES = {
     '<｜DSML｜ parameter name="tags" string="false">[]</｜DSML｜ parameter>',
     "glm_xml": "\n<arg_key>city</arg_key>\n<arg_value>Lyon</arg_value>\n"
     "<arg_key>days</arg_key>\n<arg_value>3</arg_value>",
+    "hunyuan_xml": "<arg_key:opensource>city</arg_key:opensource>\n<arg_value:opensource>Lyon</arg_value:opensource>\n"
+    "<arg_key:opensource>days</arg_key:opensource>\n<arg_value:opensource>3</arg_value:opensource>\n",
+    "minicpm_xml": '<param name="city"><![CDATA[Lyon]]></param><param name="days">3</param>',
     "kimi_k3_xml": '<|open|>argument key="city" type="string"<|sep|>Lyon<|close|>argument<|sep|>'
     '<|open|>argument key="days" type="number"<|sep|>3<|close|>argument<|sep|>',
     "cohere_xml": '<cofl:value name="city" type="raw">Lyon</cofl:value><cofl:value name="at" type="dict">'
@@ -141,6 +148,14 @@ def test_objects_without_properties_are_no_text(style):
     assert not lets_through(constraint, "[x]")
 
 
+def test_strings_with_markup_stand_in_sections():
+    grammar = constraint_of(arguments({"properties": {"s": {"type": "string"}}}, "minicpm_xml"))
+    for text in ("x > y", "<![CDATA[<a> & b\n]]>", "<![CDATA[]]>", ""):
+        assert lets_through(grammar, f'[<param name="s">{text}</param>]')
+    for text in ("a < b", "a & b", "a\nb", "<![CDATA[]]>]]>", "<![CDATA[a"):
+        assert not lets_through(grammar, f'[<param name="s">{text}</param>]')
+
+
 def test_other_keys_are_names_and_differ():
     grammar = constraint_of(arguments({"properties": {"a": {"type": "null"}}}, "qwen_xml"))
     assert lets_through(grammar, "[<parameter=b_1>x</parameter><parameter=c>{}</parameter>]")
@@ -167,7 +182,7 @@ def test_excluded_texts_are_in_no_string():
     ("schema", "style", "message"),
     [
         ({"type": "string"}, "qwen_xml", "arguments are an object"),
-        ({"properties": {"a>b": {}}}, "qwen_xml", "this properties cannot be expressed exactly"),
+        ({"properties": {"a>b": {}}}, "qwen_xml", "the key .* cannot be written in this notation"),
         (
             {"properties": {"a": {"enum": ["</parameter>"]}}, "required": ["a"]},
             "qwen_xml",

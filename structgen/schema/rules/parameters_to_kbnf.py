@@ -1,0 +1,135 @@
+"""The arguments of a call in a notation as KBNF: the rules that the engine would make lazily, written down.
+
+    arguments ::= '<parameter=' 'city>' value …       as in `to_kbnf`, other keys may come twice
+
+Rules are called after what they hold: the arguments, a value, or the rest of an object or list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.deadlines import Deadline
+from structgen.engine.grammar.tables import Capture, Lazy, RuleSource, Symbol
+from structgen.engine.regex import tree as rx
+from structgen.engine.vocabulary.marks import is_mark
+from structgen.errors import LimitExceededError
+from structgen.kbnf import ast
+from structgen.kbnf.inlining import inlined
+from structgen.kbnf.rewriting import free_name, sequence
+from structgen.limits import Limits
+
+__all__ = ["rules_to_kbnf"]
+
+_START = "arguments"
+_MAX_RULES = 50_000
+_MAX_WORDS = 64  # texts of an enum that are written as alternatives of literals
+
+
+def rules_to_kbnf(
+    source: RuleSource,
+    key: Hashable,
+    *,
+    may_be_empty: bool,
+    mark: str,
+    changed: Callable[[rx.Regex], rx.Regex],
+    limits: Limits,
+    deadline: Deadline,
+) -> ast.Grammar:
+    """Return the grammar of a nonterminal of a source that captures nothing.
+
+    Args:
+        source: the rules.
+        key: the nonterminal.
+        may_be_empty: whether the empty text belongs to the grammar, too.
+        mark: the name of the token that a terminal which is a mark stands for.
+        changed: changes each terminal.
+        limits: bounds on the size.
+        deadline: a running clock.
+
+    Raises:
+        LimitExceededError: the grammar is too large.
+    """
+    writer = _Writer(source, mark, changed, limits, deadline)
+    return writer.write(key, may_be_empty=may_be_empty)
+
+
+class _Writer:
+    """A writer of all rules that a nonterminal reaches; see `rules_to_kbnf`."""
+
+    def __init__(
+        self,
+        source: RuleSource,
+        mark: str,
+        changed: Callable[[rx.Regex], rx.Regex],
+        limits: Limits,
+        deadline: Deadline,
+    ) -> None:
+        self._source = source
+        self._mark = mark
+        self._changed = changed
+        self._limits = limits
+        self._deadline = deadline
+        self._names: dict[Hashable, str] = {}
+        self._taken: set[str] = {_START}
+        self._work: list[Hashable] = []
+        self._terminals: dict[rx.Regex, ast.Expression | None] = {}
+
+    def write(self, key: Hashable, *, may_be_empty: bool) -> ast.Grammar:
+        """Return the grammar."""
+        whole: ast.Expression = self._reference(key)
+        rules = [ast.Rule(_START, ast.Option(whole) if may_be_empty else whole)]
+        while self._work:
+            key = self._work.pop(0)
+            self._deadline.check()
+            rules.append(ast.Rule(self._names[key], self._body(self._source.bodies(key))))
+            if len(rules) > _MAX_RULES:
+                message = f"the grammar needs more than {_MAX_RULES} rules"
+                raise LimitExceededError("grammar_symbols", self._limits.grammar_symbols, message=message)
+        return inlined(ast.Grammar(tuple(rules), _START), {rule.name for rule in rules[1:]})
+
+    def _body(self, bodies: Sequence[Sequence[Any]]) -> ast.Expression:
+        parts: list[ast.Expression] = []
+        for body in bodies:
+            symbols = [self._symbol(symbol) for symbol in body]
+            if None not in symbols:
+                parts.append(sequence([symbol for symbol in symbols if symbol is not None]))
+        return parts[0] if len(parts) == 1 else ast.Choice(tuple(parts))
+
+    def _symbol(self, symbol: Symbol) -> ast.Expression | None:
+        """Return the expression of a symbol; None for a terminal without a text."""
+        if isinstance(symbol, Capture):
+            raise TypeError("a printed grammar cannot have captures")
+        if isinstance(symbol, Lazy):
+            return self._reference(symbol.key)
+        if symbol not in self._terminals:
+            self._terminals[symbol] = self._terminal(symbol)
+        return self._terminals[symbol]
+
+    def _terminal(self, regex: rx.Regex) -> ast.Expression | None:
+        if is_mark(regex):
+            return ast.Token((self._mark,))
+        regex = self._changed(regex)
+        if isinstance(regex, rx.Literal):
+            return ast.Literal(regex.data)
+        if isinstance(regex, rx.LiteralSet) and len(regex.texts) <= _MAX_WORDS:
+            return ast.Choice(tuple(map(ast.Literal, regex.texts)))
+        return None if AutomatonStore(self._limits).is_empty(regex) else ast.RegexTerminal(regex)
+
+    def _reference(self, key: Hashable) -> ast.Reference:
+        if key not in self._names:
+            name = self._names[key] = free_name(_kind_of(key), self._taken)
+            self._taken.add(name)
+            self._work.append(key)
+        return ast.Reference(self._names[key])
+
+
+def _kind_of(key: Any) -> str:
+    """Return a name for the rule of a nonterminal."""
+    if key[0] in ("set", "arguments", "json"):
+        return _kind_of(key[1])
+    if isinstance(key[0], int):  # a set of objects or arrays, from a state on
+        return "object" if key[1] == "first" else "rest"
+    return "scalar" if key[0] == "scalars" else "value"
