@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from structgen.compilation.compiler import clear_cache as clear_cache
     from structgen.compilation.compiler import compile as compile
     from structgen.compilation.constraint import Constraint as Constraint
+    from structgen.compilation.export import export as export
     from structgen.diagnostics.check import CheckResult as CheckResult
     from structgen.diagnostics.check import Problem as Problem
     from structgen.diagnostics.check import check as check
@@ -75,7 +76,6 @@ if TYPE_CHECKING:
     from structgen.generation.tools.streaming import CallStream as CallStream
     from structgen.generation.tools.streaming import astream_call as astream_call
     from structgen.generation.tools.streaming import stream_call as stream_call
-    from structgen.integrations.export import export as export
     from structgen.models.gguf import from_llama_cpp as from_llama_cpp
     from structgen.models.loading import load as load
     from structgen.models.loading import set_default_model as set_default_model

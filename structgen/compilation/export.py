@@ -109,7 +109,7 @@ def _tree(schema: Any, to: Dialect, end: str, limits: Limits, options: SchemaArg
 
 def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: SchemaArguments) -> ast.Grammar:
     """Return the grammar of a schema, a `Grammar`, a template or JSON Lines."""
-    from structgen.integrations.composed_grammar import grammar_with_schemas, json_lines_grammar, template_grammar
+    from structgen.compilation.composed_grammar import grammar_with_schemas, json_lines_grammar, template_grammar
     from structgen.schema import resolve, schema_to_kbnf, strings_of_schema
     from structgen.schema.options import SchemaOptions
 
