@@ -22,6 +22,7 @@ from structgen.errors import LimitExceededError as LimitExceededError
 from structgen.errors import ModelError as ModelError
 from structgen.errors import QueueFullError as QueueFullError
 from structgen.errors import SchemaError as SchemaError
+from structgen.errors import ServerError as ServerError
 from structgen.errors import StructgenError as StructgenError
 from structgen.errors import TokenRejectedError as TokenRejectedError
 from structgen.errors import UnsatisfiableSchemaError as UnsatisfiableSchemaError
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from structgen.generation.tools.streaming import CallStream as CallStream
     from structgen.generation.tools.streaming import astream_call as astream_call
     from structgen.generation.tools.streaming import stream_call as stream_call
+    from structgen.models.anthropic import from_anthropic as from_anthropic
     from structgen.models.gguf import from_llama_cpp as from_llama_cpp
     from structgen.models.loading import load as load
     from structgen.models.loading import set_default_model as set_default_model

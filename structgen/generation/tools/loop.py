@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from structgen.errors import StructgenError
-from structgen.generation.runs import Usage, in_thread
+from structgen.generation.runs import Usage
 from structgen.generation.settings import CallOptions
 from structgen.generation.tools.calling import Caller
 from structgen.generation.tools.results import ToolCall, ToolReply
@@ -112,7 +112,7 @@ async def arun_tools(
     )
     while loop.goes_on:
         begun = list(loop.messages)
-        reply = loop.take(await in_thread(lambda stop: loop.caller.reply(begun, loop.tool_choice, stop)))  # noqa: B023
+        reply = loop.take(await loop.caller.areply(begun, loop.tool_choice))
         results = await asyncio.gather(*map(_awaited_result_of, reply.tool_calls))
         for call, result in zip(reply.tool_calls, results):
             loop.answer(call, *result)
