@@ -297,7 +297,7 @@ class Run(ABC, Generic[T]):
         if decoder.finish_reason == "stop" or decoder.is_complete:
             return decoder.text_bytes.decode(errors="replace")
         text = decoder.text_bytes.decode(errors="ignore")
-        count = len(decoder.token_ids)
+        count = self._cost().completion_tokens
         raise IncompleteOutputError(
             f"the answer was not finished after {count} tokens: {_shorten(text)}",
             text=text,

@@ -162,8 +162,6 @@ class ServerRun(Run[T], Generic[T]):
         return super()._validated(text)
 
     def _refusal(self, error: Exception) -> ValidationFailedError:
-        if self.masks == "server":
-            return super()._refusal(error)
         count = len(self.attempts)
         what = "the answer is not valid" if count == 1 else f"{count} answers are not valid; the last one"
         hint = "" if self.settings.max_retries else "max_retries=… sends the errors back to the model"

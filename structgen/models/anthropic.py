@@ -27,7 +27,7 @@ from structgen.schema.options import SchemaArguments
 
 __all__ = ["AnthropicModel", "AsyncAnthropicModel", "from_anthropic"]
 
-_KNOWN = frozenset({"max_new_tokens", "temperature", "top_p", "top_k", "stop"})
+_KNOWN = frozenset({"max_new_tokens", "stop"})  # since its release 2, the client has no parameters of sampling
 _REASONS = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -50,14 +50,14 @@ def from_anthropic(
     Schemas are sent as JSON outputs (`output_config`). The keywords that these lack, such as bounds of numbers and
     lengths, are validated here. A schema that has no such form, as one with open objects, is sent as the input of a
     tool; then nothing holds the answer to it but the validation. `Result.masks` says which it was. Supported are
-    `max_new_tokens`, `temperature`, `top_p`, `top_k`, `stop`, and everything that is done with messages.
+    `max_new_tokens`, `stop`, and everything that is done with messages. The interface has no options of sampling.
 
     Args:
         client: an `anthropic.Anthropic`; or an `anthropic.AsyncAnthropic` for `agenerate`, `astream`, `abatch`,
             `acall` and typed functions with `async def`, which then use no threads.
         model: the model's name.
-        parameters: more parameters of each request, such as `thinking`. None omits one: `temperature=None` for models
-            that accept none.
+        parameters: more parameters of each request, such as `thinking`, `output_config={"effort": "low"}`, or
+            `extra_body={"temperature": 0.5}` for models that accept it.
 
     Raises:
         TypeError: the arguments are not a client and a name.
@@ -107,9 +107,6 @@ class _Requests:
         system, rest = _without_system(messages)
         merged: dict[str, Any] = {
             "max_tokens": request.max_new_tokens,
-            "temperature": request.temperature,
-            "top_p": request.top_p,
-            "top_k": request.top_k,
             "stop_sequences": list(request.stop) or None,
             "system": system or None,
             "stream": streams or None,

@@ -270,7 +270,7 @@ def test_what_a_server_cannot_do_is_named(model, client):
         structgen.from_openai("http://localhost", "x")
     with pytest.raises(TypeError, match="not str and OpenAI"):
         structgen.from_openai("x", client)
-    with pytest.raises(structgen.ServerError, match="404: no such model.*\n.*base_url") as caught:
+    with pytest.raises(structgen.ServerError, match="404: no such model") as caught:
         structgen.generate(structgen.from_openai(client, "broken"), "hi", Colour)
     assert (caught.value.status, type(caught.value.__cause__)) == (404, openai.NotFoundError)
 

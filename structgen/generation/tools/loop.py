@@ -13,7 +13,7 @@ from structgen.generation.settings import CallOptions
 from structgen.generation.tools.calling import Caller
 from structgen.generation.tools.results import ToolCall, ToolReply
 from structgen.limits import Limits
-from structgen.models.base import as_messages
+from structgen.models.base import AsyncServer, as_messages
 
 if TYPE_CHECKING:
     from structgen.models.base import AnyModel, Prompt
@@ -100,16 +100,18 @@ async def arun_tools(
     limits: Limits | None = None,
     **options: Unpack[CallOptions],
 ) -> Transcript:
-    """Run `run_tools` with the model in threads. Tools may be `async`; the calls of one reply run side by side.
+    """Run `run_tools` with the model in threads, or await a server with an asynchronous client. Tools may be `async`; the calls of one reply run side by side.
 
     The arguments and errors are those of `structgen.run_tools`.
 
     Example:
         >>> transcript = await structgen.arun_tools(model, "Is it warm in Lyon?", [weather])  # doctest: +SKIP
     """
-    loop = await asyncio.to_thread(
-        _Loop, model, messages, tools, max_turns, tool_choice, parallel, format, limits, options
-    )
+
+    def begin() -> _Loop:
+        return _Loop(model, messages, tools, max_turns, tool_choice, parallel, format, limits, options)
+
+    loop = begin() if isinstance(model, AsyncServer) else await asyncio.to_thread(begin)
     while loop.goes_on:
         begun = list(loop.messages)
         reply = loop.take(await loop.caller.areply(begun, loop.tool_choice))

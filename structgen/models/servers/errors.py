@@ -80,11 +80,11 @@ def refuse_options(request: ServerRequest, known: frozenset[str], server: str) -
     Raises:
         ModelError: an option is set that the server does not have.
     """
-    neutral = type(request)(request.max_new_tokens, request.temperature)
+    neutral = type(request)(request.max_new_tokens, 0.0)
     for option in fields(request):
         value = getattr(request, option.name)
         if option.name not in known and value and value != getattr(neutral, option.name):
             raise ModelError(
                 f"{server} has no option {option.name}",
-                hint="leave it out; parameters that only this server knows go into from_openai(…, extra_body={…})",
+                hint="leave it out; parameters of the server's own go into extra_body={…}, beside the model's name",
             )
