@@ -100,7 +100,9 @@ async def arun_tools(
     limits: Limits | None = None,
     **options: Unpack[CallOptions],
 ) -> Transcript:
-    """Run `run_tools` with the model in threads, or await a server with an asynchronous client. Tools may be `async`; the calls of one reply run side by side.
+    """Run `run_tools` with the model in threads, or awaited if it is a server with an asynchronous client.
+
+    Tools may be `async`; the calls of one reply run side by side.
 
     The arguments and errors are those of `structgen.run_tools`.
 
