@@ -222,6 +222,14 @@ def test_answers_that_break_a_grammar_are_sent_back(server, client):
     assert "at byte 2" in server.requests[-1]["messages"][-1]["content"]
 
 
+@pytest.mark.parametrize("text", ["no JSON", '{"name": "al"x', '{"age": 1{"age": 1', '["a["b'])
+def test_a_stream_of_a_broken_text_ends_in_a_refusal(server, client, text):
+    server.kind, server.answers = "vllm", [text]
+    model = structgen.from_openai(client, "tiny", server="vllm")
+    with structgen.stream(model, "hi", Person) as s, pytest.raises(structgen.ValidationFailedError, match="not valid"):
+        list(s)
+
+
 def test_an_eager_grammar_is_of_whole_texts(server, client):
     """A local model ends such a text at the first token after which it may end; a server does not."""
     server.kind, server.answers = "vllm", ["123"]
