@@ -200,7 +200,13 @@ class Stream(Generic[T]):
         """Read what a pass has brought."""
         if self._run.decoder is not self._decoder:
             self._begin()
-        self._read()
+        try:
+            if not self._is_broken:
+                self._read()
+        except ValueError:  # a server's text that is not JSON; at its end, it is refused
+            if self._run.masks == "local":
+                raise
+            self._is_broken = True
         return is_going_on
 
     def _begin(self) -> None:
@@ -209,6 +215,7 @@ class Stream(Generic[T]):
         self._reader = PartialReader()
         self._values = PartialValues(self._reader, self._run.settings.context)
         self._fed = 0
+        self._is_broken: bool = False
         if self._is_lines:  # read as the items of an array
             self._reader.feed(b"[")
 
@@ -220,9 +227,8 @@ class Stream(Generic[T]):
         if not self._is_json:
             self._fed = len(text.decode(errors="ignore"))
             return
-        new = text[self._fed :]
+        new, self._fed = text[self._fed :], len(text)
         self._reader.feed(new.replace(b"\n", b",") if self._is_lines else new)
-        self._fed = len(text)
         if self._is_lines and self._run.result is not None:
             self._reader.feed(b"]")
             return

@@ -222,7 +222,9 @@ def test_answers_that_break_a_grammar_are_sent_back(server, client):
     assert "at byte 2" in server.requests[-1]["messages"][-1]["content"]
 
 
-@pytest.mark.parametrize("text", ["no JSON", '{"name": "al"x', '{"age": 1{"age": 1', '["a["b'])
+@pytest.mark.parametrize(
+    "text", ["no JSON", "JSON", "}", "[1]]", '{"name": "a\\x', '{"name": "al"x', '{"age": 1{"age": 1', '["a["b']
+)
 def test_a_stream_of_a_broken_text_ends_in_a_refusal(server, client, text):
     server.kind, server.answers = "vllm", [text]
     model = structgen.from_openai(client, "tiny", server="vllm")
