@@ -71,6 +71,7 @@ class Stream(Generic[T]):
         annotation: Any = source.adapter if source is not None and source.adapter is not None else Any
         self._annotation: Any = list[annotation] if self._is_lines else annotation
         self._decoder: Answer | None = None
+        self._is_broken = False  # whether the text so far is not JSON
         self._passes = Passes(run, "final()")
         self._begin()
 
@@ -215,7 +216,7 @@ class Stream(Generic[T]):
         self._reader = PartialReader()
         self._values = PartialValues(self._reader, self._run.settings.context)
         self._fed = 0
-        self._is_broken: bool = False
+        self._is_broken = False
         if self._is_lines:  # read as the items of an array
             self._reader.feed(b"[")
 
