@@ -22,6 +22,7 @@ from structgen.errors import LimitExceededError as LimitExceededError
 from structgen.errors import ModelError as ModelError
 from structgen.errors import QueueFullError as QueueFullError
 from structgen.errors import SchemaError as SchemaError
+from structgen.errors import ServerError as ServerError
 from structgen.errors import StructgenError as StructgenError
 from structgen.errors import TokenRejectedError as TokenRejectedError
 from structgen.errors import UnsatisfiableSchemaError as UnsatisfiableSchemaError
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from structgen.compilation.compiler import clear_cache as clear_cache
     from structgen.compilation.compiler import compile as compile
     from structgen.compilation.constraint import Constraint as Constraint
+    from structgen.compilation.export import export as export
     from structgen.diagnostics.check import CheckResult as CheckResult
     from structgen.diagnostics.check import Problem as Problem
     from structgen.diagnostics.check import check as check
@@ -80,7 +82,7 @@ if TYPE_CHECKING:
     from structgen.generation.tools.tool_streams import astream_tools as astream_tools
     from structgen.generation.tools.tool_streams import run_tools as run_tools
     from structgen.generation.tools.tool_streams import stream_tools as stream_tools
-    from structgen.integrations.export import export as export
+    from structgen.models.anthropic import from_anthropic as from_anthropic
     from structgen.models.gguf import from_llama_cpp as from_llama_cpp
     from structgen.models.loading import load as load
     from structgen.models.loading import set_default_model as set_default_model

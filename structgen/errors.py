@@ -13,6 +13,7 @@ StructgenError
 ├── FunctionDefinitionError                  a function that @structgen.fn cannot use
 └── GenerationError                          the run ended without a value
     ├── IncompleteOutputError(text, partial) the budget ended before the text did
+    ├── ServerError(status)                  a server refused the request, or did not answer
     └── ValidationFailedError(attempts)      the validator refused every attempt
 """
 
@@ -29,6 +30,7 @@ __all__ = [
     "ModelError",
     "QueueFullError",
     "SchemaError",
+    "ServerError",
     "StructgenError",
     "TokenRejectedError",
     "UnsatisfiableSchemaError",
@@ -189,6 +191,18 @@ class IncompleteOutputError(GenerationError):
         super().__init__(message, hint=hint)
         self.text = text
         self.partial = partial
+
+
+class ServerError(GenerationError):
+    """A server that refused a request, or that did not answer. Its cause is the error of the official client.
+
+    Attributes:
+        status: the HTTP status; None where there was no answer.
+    """
+
+    def __init__(self, message: str, *, status: int | None, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
 
 
 class ValidationFailedError(GenerationError):

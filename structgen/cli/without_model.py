@@ -153,7 +153,7 @@ def _texts(name: str, *, lines: bool) -> Iterator[tuple[int | None, bytes]]:
 
 
 def _export(options: argparse.Namespace) -> None:
-    from structgen.integrations.export import export
+    from structgen.compilation.export import export
     from structgen.output_types.grammar import Grammar
 
     schema = read_schema(options.schema, options.start)

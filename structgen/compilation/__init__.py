@@ -1,4 +1,4 @@
-"""From a schema, a type or a grammar to a `Constraint`: the compiler, its cache, the logits processor.
+"""From a schema, a type or a grammar to a `Constraint`, or to a text for another engine (`export`).
 
 Read `compiler` first.
 """

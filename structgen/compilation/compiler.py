@@ -206,7 +206,8 @@ def _constraint(call: CompileCall, vocabulary: Vocabulary, checked: SchemaOption
             )
         if proper is not None and compiled.has_marks:
             proper.check_token_terminals(compiled.tables.marks)
-    return Constraint(compiled, prepared, proper=proper, stored=partial(_stored, call, prepared, vocabulary))
+    stored = partial(_stored, call, prepared, vocabulary)
+    return Constraint(compiled, prepared, proper=proper, stored=stored, given=schema, options=call.options)
 
 
 def _compile_again(call: CompileCall, vocabulary: Vocabulary) -> Constraint[Any]:

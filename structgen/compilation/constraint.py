@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from structgen.engine.matching.compiled import CompiledGrammar
@@ -11,6 +11,7 @@ from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from structgen.compilation.captures import Captures
+    from structgen.compilation.export import Dialect
     from structgen.compilation.inputs import CompileInput
     from structgen.compilation.logits_processor import GrammarLogitsProcessor
     from structgen.schema.sources import Source
@@ -37,15 +38,21 @@ class Constraint(Generic[T]):
         source: the schema; None for a grammar.
         line: for JSON Lines, the schema of each line; else None.
         prepared: the compile input; its `parse` turns a text into a value.
+        given: the schema, type or grammar that was compiled.
 
     Args:
         grammar: the compiled grammar.
         prepared: the compile input.
         proper: the tokenizer's way to split texts, for `tokenization="proper"`.
         stored: returns what pickle stores; see `object.__reduce__`.
+        given: the schema, type or grammar that was compiled.
+        options: the options for reading it.
     """
 
-    __slots__ = ("_proper", "_stored", "grammar", "is_json", "is_yaml", "line", "prepared", "source")
+    __slots__ = (
+        "_options", "_proper", "_stored", "_written", "given", "grammar", "is_json", "is_yaml", "line", "prepared",
+        "source",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -54,6 +61,8 @@ class Constraint(Generic[T]):
         *,
         proper: ProperTokenization | None = None,
         stored: Callable[[], Any] | None = None,
+        given: Any = None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         self.grammar = grammar
         self.is_json = prepared.is_json
@@ -63,6 +72,9 @@ class Constraint(Generic[T]):
         self.prepared = prepared
         self._proper = proper
         self._stored = stored
+        self.given = given
+        self._options = dict(options or {})
+        self._written: dict[str, str] = {}
 
     @property
     def tokenization(self) -> Tokenization:
@@ -142,6 +154,23 @@ class Constraint(Generic[T]):
             {'value': '12'}
         """
         return {} if self.prepared.captures is None else self.prepared.captures.read(text, self.vocabulary)
+
+    def written(self, to: Dialect) -> str:
+        """Return the grammar for another engine, as `structgen.export` writes it; the text is kept.
+
+        JSON is written with single spaces and with keys in the schema's order, where the options allow any.
+
+        Args:
+            to: the notation.
+
+        Raises:
+            GrammarError, LimitExceededError: see `structgen.export`.
+        """
+        if to not in self._written:
+            from structgen.compilation.export import export_for_server
+
+            self._written[to] = export_for_server(self.given, to, self._options, self.grammar.limits)
+        return self._written[to]
 
     def logits_processor(self) -> GrammarLogitsProcessor:
         """Return a logits processor for transformers' `generate` or for llama-cpp-python.

@@ -20,7 +20,7 @@ from structgen.errors import GenerationError, ModelError
 from structgen.generation.generator import Generator
 from structgen.generation.settings import GeneratorOptions
 from structgen.limits import Limits
-from structgen.models.base import Server
+from structgen.models.base import RemoteModel
 from structgen.output_types.grammar import Grammar
 from structgen.schema.json_text.lexemes import pointer_at
 
@@ -305,7 +305,7 @@ def trace(
     if wanted < 0:
         raise ValueError(f"wanted must be 0 or more, not {wanted}")
     generator: Generator[Any] = Generator(model, schema, limits=limits, **options)
-    if isinstance(model, Server):
+    if isinstance(model, RemoteModel):
         raise ModelError("tracing needs token probabilities, which servers do not return", hint="trace a local model")
     tracers: list[_Tracer] = []
 

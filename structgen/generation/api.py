@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar, Unpack, overload
 
 from structgen.compilation.constraint import Constraint
+from structgen.generation.awaited import await_rows
 from structgen.generation.batches import BatchSettings, NewSession, answer_rows, prompt_list
 from structgen.generation.generator import Generator, begin_rows
 from structgen.generation.runs import Result, in_thread
@@ -14,7 +15,7 @@ from structgen.generation.scheduler import run_shared
 from structgen.generation.settings import BATCH_SIZE, GeneratorOptions
 from structgen.generation.streams import AsyncStream, Stream
 from structgen.limits import Limits
-from structgen.models.base import AnyModel, Prompt
+from structgen.models.base import AnyModel, AsyncServer, Prompt
 
 __all__ = ["abatch", "agenerate", "astream", "batch", "generate", "stream"]
 
@@ -93,11 +94,17 @@ async def agenerate(
 ) -> Any:
     """Run `generate` in a thread, and await it. Calls that run at once share the passes of the model.
 
+    A server with an asynchronous client, such as `openai.AsyncOpenAI`, is awaited without threads. If the awaiting task
+    is cancelled, so is the request.
+
     The arguments and errors are those of `structgen.generate`.
 
     Example:
         >>> names = await asyncio.gather(*(agenerate(model, text, Name) for text in texts))   # doctest: +SKIP
     """
+    if isinstance(model, AsyncServer):
+        awaited: Generator[Any] = Generator(model, schema, limits=limits, **options)
+        return (await awaited.arun(prompt)).value
 
     def work(new_session: NewSession, cancelled: threading.Event) -> Result[Any]:
         generator: Generator[Any] = Generator(model, schema, limits=limits, **options)
@@ -171,6 +178,10 @@ async def abatch(
         >>> moods = await structgen.abatch(model, reviews, Literal["good", "bad"])            # doctest: +SKIP
     """
     settings = BatchSettings(batch_size, return_exceptions, progress, results)
+    if isinstance(model, AsyncServer):
+        rows = prompt_list(prompts)
+        begin_row = begin_rows(_generators(model, schema, len(rows), limits, options), rows, options.get("seed"))
+        return await await_rows(begin_row, len(rows), settings)
     return await in_thread(lambda cancelled: _answer(model, prompts, schema, settings, limits, options, cancelled))
 
 

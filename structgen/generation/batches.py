@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from structgen.generation.runs import Result, Run
-from structgen.models.base import AnyModel, Model, Prompt, Server, Session, SessionBatch
+from structgen.models.base import AnyModel, Model, Prompt, RemoteModel, Session, SessionBatch
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -27,6 +27,7 @@ __all__ = [
     "Beginning",
     "NewSession",
     "answer_rows",
+    "progress_bar",
     "prompt_list",
     "run_batch",
     "session_batch_of",
@@ -60,6 +61,19 @@ class BatchSettings:
     return_exceptions: bool
     progress: bool
     results: bool = False
+
+    def check(self) -> None:
+        """Check the values.
+
+        Raises:
+            ValueError: `batch_size` is less than 1.
+        """
+        _check_batch_size(self.batch_size)
+
+
+def _check_batch_size(batch_size: int) -> None:
+    if batch_size < 1:
+        raise ValueError(f"batch_size must be at least 1, not {batch_size!r}")
 
 
 def prompt_list(prompts: Iterable[Prompt]) -> list[Prompt]:
@@ -129,11 +143,10 @@ def run_batch(
     Raises:
         ValueError: `batch_size` is less than 1.
     """
-    if batch_size < 1:
-        raise ValueError(f"batch_size must be at least 1, not {batch_size!r}")
+    _check_batch_size(batch_size)
     waiting = iter(beginnings)
     cancelled = cancelled or threading.Event()
-    if isinstance(model, Server):
+    if isinstance(model, RemoteModel):
         yield from _in_threads(waiting, batch_size, cancelled)
         return
     sessions = session_batch_of(model)
@@ -245,8 +258,27 @@ def with_progress(outcomes: Iterable[T], count: int, *, done: int = 0) -> Iterat
         count: the number of all rows.
         done: the number of rows done before.
     """
+    bar = progress_bar(count, done=done)
+    try:
+        for outcome in outcomes:
+            yield outcome
+            bar.update()
+    finally:
+        bar.close()
+
+
+def progress_bar(count: int, *, done: int = 0) -> Any:
+    """Return a progress bar on stderr.
+
+    Args:
+        count: the number of all rows.
+        done: the number of rows done before.
+
+    Raises:
+        ImportError: tqdm is not installed.
+    """
     try:
         from tqdm import tqdm
     except ImportError as error:
         raise ImportError("a progress bar needs tqdm: pip install tqdm") from error
-    yield from tqdm(outcomes, total=count, initial=done, unit="row", smoothing=0)
+    return tqdm(total=count, initial=done, unit="row", smoothing=0)

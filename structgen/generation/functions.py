@@ -17,6 +17,7 @@ from structgen.errors import FunctionDefinitionError
 from structgen.generation.generator import Generator
 from structgen.generation.settings import ConstraintOptions, GenerationOptions, check_names
 from structgen.limits import Limits
+from structgen.models.base import AsyncServer
 from structgen.models.loading import default_model
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ def fn(
 
     The docstring is the prompt, with the arguments in braces: `{text}`, or `{price:.2f}` as in `str.format`. Double the
     braces of the prompt itself. Texts are inserted as they are; models, lists and dicts as JSON. The return annotation
-    is the schema of the answer, unless `schema=` is given. A function with `async def` is awaited, and runs in a
-    thread.
+    is the schema of the answer, unless `schema=` is given. A function with `async def` is awaited; a local model
+    then runs in a thread.
 
     Args:
         function: the function, when the decorator is used bare.
@@ -123,7 +124,10 @@ class TypedFunction(Generic[P, R]):
         return twin
 
     async def _arun(self, prompt: str) -> R:
-        generator = await asyncio.to_thread(self._generator)
+        if isinstance(self._options.get("model"), AsyncServer):
+            generator = self._generator()
+        else:
+            generator = await asyncio.to_thread(self._generator)
         return (await generator.arun(prompt)).value
 
     def _generator(self) -> Generator[R]:

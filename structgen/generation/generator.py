@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast, overload
 
 from structgen.compilation.compiler import compile
 from structgen.compilation.constraint import Constraint
+from structgen.generation.awaited import await_rows
 from structgen.generation.batches import BatchSettings, BeginRow, answer_rows, prompt_list
 from structgen.generation.decoder import Observer
 from structgen.generation.runs import LocalRun, Result, Run, in_thread
@@ -29,7 +30,8 @@ from structgen.generation.settings import (
     split_options,
 )
 from structgen.limits import Limits
-from structgen.models.base import AnyModel, Prompt, Server, Session, check_model
+from structgen.models.base import AnyModel, AsyncServer, Prompt, RemoteModel, Session, check_model
+from structgen.output_types.grammar import Grammar
 from structgen.schema.options import SchemaArguments
 
 if TYPE_CHECKING:
@@ -136,8 +138,11 @@ class Generator(Generic[T]):
         """Run the model in a thread, and await it. If it is cancelled, the model stops after the pass under way.
 
         Calls that run at the same time share the passes of a model with batched passes; so do `structgen.agenerate`,
-        `structgen.acall` and the `async` streams of that model.
+        `structgen.acall` and the `async` streams of that model. A server with an asynchronous client is awaited without
+        threads.
         """
+        if isinstance(self.model, AsyncServer):
+            return await cast(ServerRun[T], self.begin(prompt, **options)).ato_end()
         return await run_shared(
             self.model, lambda make, cancelled: self.begin(prompt, new_session=make, **options).to_end(cancelled)
         )
@@ -186,6 +191,10 @@ class Generator(Generic[T]):
     ) -> list[Any]:
         """Run `batch` in a thread, and await it; see `structgen.abatch`."""
         settings = BatchSettings(batch_size, return_exceptions, progress, results)
+        if isinstance(self.model, AsyncServer):
+            generator, rows = self._with(options), prompt_list(prompts)
+            begin_row = begin_rows([generator] * len(rows), rows, generator._settings.seed)
+            return await await_rows(begin_row, len(rows), settings)
         return await in_thread(lambda cancelled: self._batch(prompts, settings, options, cancelled))
 
     def _batch(
@@ -195,11 +204,16 @@ class Generator(Generic[T]):
         options: GenerationOptions,
         cancelled: threading.Event,
     ) -> list[Any]:
-        generator = copy.copy(self)
-        generator._settings = self._merged(options)
+        generator = self._with(options)
         rows = prompt_list(prompts)
         begin_row = begin_rows([generator] * len(rows), rows, generator._settings.seed)
         return answer_rows(self.model, begin_row, len(rows), settings, cancelled=cancelled)
+
+    def _with(self, options: GenerationOptions) -> Generator[T]:
+        """Return the generator with a call's options."""
+        generator = copy.copy(self)
+        generator._settings = self._merged(options)
+        return generator
 
     def _merged(self, options: GenerationOptions) -> Settings:
         """Return the generator's settings with a call's options."""
@@ -226,7 +240,7 @@ class Generator(Generic[T]):
             options: override those of the generator.
         """
         settings = self._merged(options)
-        if isinstance(self.model, Server):
+        if isinstance(self.model, RemoteModel):
             return ServerRun(self.model, self.constraint, prompt, settings, streams=streams)
         return LocalRun(self.model, self.constraint, prompt, settings, new_session=new_session, observe=observe)
 
@@ -243,7 +257,9 @@ def _constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options
     check_model(model)
     if not isinstance(schema, Constraint):
         local: SchemaArguments = {"whitespace": "single", "numbers": "plain"}
-        reading = model.reading if isinstance(model, Server) else local
+        reading = model.reading if isinstance(model, RemoteModel) else local
+        if isinstance(model, RemoteModel) and isinstance(schema, Grammar):
+            schema = replace(schema, eager=False)  # a server writes whole texts
         merged = cast(ConstraintOptions, {**reading, **options})
         return compile(schema, model.vocabulary, limits=limits, **merged)
     if schema.vocabulary.fingerprint != model.vocabulary.fingerprint:

@@ -93,7 +93,11 @@ class PartialReader:
         return bytes(self._text[node.start : node.end])
 
     def feed(self, data: bytes) -> None:
-        """Read more of the text."""
+        """Read more of the text.
+
+        Raises:
+            ValueError: the text is not JSON, so that it cannot be read on.
+        """
         self._text += data
         text, size = self._text, len(self._text)
         while self._position < size:
@@ -123,6 +127,8 @@ class PartialReader:
         character = chr(byte)
         start = self._position
         self._position += 1
+        if not self._open and (self.root is not None or character in "}],:") and not character.isspace():
+            raise ValueError(f"{character!r} stands outside of the value")
         if character in "{[":
             self._begin(Node("object" if character == "{" else "array", start))
             self.changes += 1
@@ -137,6 +143,8 @@ class PartialReader:
         elif character == '"':
             self._begin(Node("string", start))
         elif not character.isspace() and character != ":":
+            if _SCALAR.match(self._text, start) is None:
+                raise ValueError(f"{character!r} begins no value")
             self._begin(Node("scalar", start))
             self._position = start
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from structgen.compilation.captures import Captures
+    from structgen.models.asked import Masks
     from structgen.models.base import Model, Prompt, Session
 
 __all__ = ["Encoded", "LocalRun", "Result", "Run", "Usage", "in_thread"]
@@ -90,6 +91,9 @@ class Result(Generic[T]):
         captures: for a Lark grammar with captures, the captured texts by name; see `Constraint.captures`.
         logprobs: with `logprobs=True`, the log-probabilities of the answer's tokens.
         is_json: whether the text is JSON.
+        masks: who masked the text. "local": structgen. "server": the server, which was sent the whole constraint.
+            "wider": the server, which was sent a wider one. "none": nobody, as far as structgen knows. What a server
+            answers is validated in all cases.
     """
 
     value: T
@@ -102,6 +106,7 @@ class Result(Generic[T]):
     captures: Captures = field(default_factory=dict)
     logprobs: tuple[TokenLogprob, ...] = ()
     is_json: bool = False
+    masks: Masks = "local"
 
     def confidence(self, pointer: str = "") -> float:
         """Return the probability with which the model wrote a value, among what the schema allows.
@@ -169,6 +174,11 @@ class Run(ABC, Generic[T]):
     @abstractmethod
     def reasoning(self) -> str:
         """The model's reasoning so far, in this attempt."""
+
+    @property
+    def masks(self) -> Masks:
+        """Who masks the answer; see `Result.masks`."""
+        return "local"
 
     @property
     def may_retry(self) -> bool:
@@ -257,6 +267,7 @@ class Run(ABC, Generic[T]):
             self.constraint.captures(text),
             self._logprobs(),
             self.constraint.is_json,
+            self.masks,
         )
 
     def _logprobs(self) -> tuple[TokenLogprob, ...]:
@@ -287,7 +298,7 @@ class Run(ABC, Generic[T]):
         if decoder.finish_reason == "stop" or decoder.is_complete:
             return decoder.text_bytes.decode(errors="replace")
         text = decoder.text_bytes.decode(errors="ignore")
-        count = len(decoder.token_ids)
+        count = self._cost().completion_tokens
         raise IncompleteOutputError(
             f"the answer was not finished after {count} tokens: {_shorten(text)}",
             text=text,

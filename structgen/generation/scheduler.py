@@ -20,7 +20,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -29,7 +29,7 @@ from structgen.errors import GenerationError, QueueFullError
 from structgen.generation.batches import NewSession, session_batch_of
 from structgen.generation.runs import in_thread
 from structgen.generation.settings import BATCH_SIZE
-from structgen.models.base import AnyModel, Model, Server
+from structgen.models.base import AnyModel, Model, RemoteModel
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -37,10 +37,12 @@ if TYPE_CHECKING:
 
     from structgen.models.base import Session, SessionBatch
 
-__all__ = ["Scheduler", "SchedulerClosedError", "Seat", "SharedThreads", "run_shared", "scheduler_of"]
+__all__ = ["Scheduler", "SchedulerClosedError", "Seat", "SharedThreads", "in_threads", "run_shared", "scheduler_of"]
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+_END = object()  # after the last part of a stream
 
 MAX_STARTING = 8  # runs that are compiled or tokenized while all rows are taken
 MIN_GRACE_SECONDS = 0.005  # a pass waits so long for runs that have not asked yet …
@@ -376,7 +378,7 @@ def scheduler_of(model: AnyModel) -> Scheduler | None:
         model: a model.
     """
     make = getattr(model, "session_batch", None)
-    if isinstance(model, Server) or make is None:
+    if isinstance(model, RemoteModel) or make is None:
         return None
     with _lock:
         try:
@@ -440,3 +442,17 @@ class SharedThreads:
         if self._seat is not None:
             self._seat.cancel()
             self._seat.close()
+
+
+async def in_threads(parts: Iterator[T], threads: SharedThreads) -> AsyncIterator[T]:
+    """Yield the parts of an `async` stream, each made in a thread.
+
+    Args:
+        parts: the parts.
+        threads: the threads of the stream.
+    """
+    while True:
+        part = await threads.run(lambda: next(parts, _END))
+        if part is _END:
+            return
+        yield cast(T, part)

@@ -1,6 +1,7 @@
 """The run of a prompt on a server: its answer is read in pieces, and validated.
 
     Server.ask -> pieces -> ServerSession.forward -> ServerText.take -> Run validates the text
+    AsyncServer.aask -> pieces -> ServerSession.aforward -> …
 
 `ServerSession` and `ServerText` have the members of a local run's session and decoder that callers use.
 """
@@ -9,17 +10,30 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import AsyncGenerator, Generator, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from structgen.compilation.constraint import Constraint
 from structgen.engine.matching.matcher import Matcher
-from structgen.errors import GenerationError, LimitExceededError, ModelError, TokenRejectedError
+from structgen.errors import GenerationError, LimitExceededError, ModelError, TokenRejectedError, ValidationFailedError
 from structgen.generation.decoder import FinishReason
+from structgen.generation.logprobs import TokenLogprob
 from structgen.generation.prompts import conversation
-from structgen.generation.runs import Run, Usage
-from structgen.models.base import Prompt, Request, Server, ServerPiece, ServerRequest, as_messages
-from structgen.models.response_format import VALUE, response_format
+from structgen.generation.runs import Result, Run, Usage
+from structgen.models.asked import AnswerForm, Asked, Kind, Masks
+from structgen.models.base import (
+    AsyncServer,
+    Prompt,
+    RemoteModel,
+    Request,
+    Server,
+    ServerLogprob,
+    ServerPiece,
+    ServerRequest,
+    as_messages,
+)
+from structgen.models.servers.strict_schemas import VALUE
+from structgen.output_types.grammar import Grammar
 
 if TYPE_CHECKING:
     from structgen.generation.settings import Settings
@@ -29,6 +43,9 @@ __all__ = ["ServerRun"]
 T = TypeVar("T")
 
 _WRAPPING = re.compile(rb'\s*\{\s*"' + VALUE.encode() + rb'"\s*:\s*')
+_KINDS = ("regex", "choice", "structural_tag")
+_MAX_SHOWN = 40  # bytes of an answer before the position where it leaves the grammar
+_UNKNOWN_TOKEN = -1  # servers return texts of tokens, and no ids
 
 
 class ServerRun(Run[T], Generic[T]):
@@ -42,26 +59,16 @@ class ServerRun(Run[T], Generic[T]):
         streams: whether the server sends its answer in pieces.
 
     Raises:
-        ModelError: a grammar, or an option that servers do not have.
+        ModelError: an option that servers do not have.
     """
 
     def __init__(
-        self, model: Server, constraint: Constraint[T], prompt: Prompt, settings: Settings, *, streams: bool
+        self, model: RemoteModel, constraint: Constraint[T], prompt: Prompt, settings: Settings, *, streams: bool
     ) -> None:
-        if constraint.source is None:
-            raise ModelError(
-                "servers accept JSON Schemas, not grammars", hint="local models accept grammars; see docs/models.md"
-            )
         if constraint.is_yaml:
             raise ModelError("servers write JSON, not YAML", hint="local models write YAML; see docs/yaml.md")
-        for name in ("top_k", "min_p", "raw", "logprobs"):
-            if getattr(settings, name):
-                raise ModelError(f"servers with OpenAI's interface do not support {name}")
-        if settings.repetition_penalty != 1:
-            raise ModelError(
-                "OpenAI's interface has no repetition_penalty",
-                hint="from_openai(…, extra_body={'repetition_penalty': 1.1}) sends it to servers that know it",
-            )
+        if settings.raw:
+            raise ModelError("servers read chat messages, not raw prompts", hint="leave out raw=True")
         if settings.reasoning not in (None, False, True):
             raise ModelError(
                 "servers decide how their models reason", hint="use reasoning=True, or the server's own extra_body"
@@ -70,7 +77,7 @@ class ServerRun(Run[T], Generic[T]):
         self.decoder: ServerText
         self._model = model
         self._streams = streams
-        self._format, self._is_wrapped = response_format(constraint.source, name="answer")
+        self._asked = _asked(constraint)
         super().__init__(constraint, prompt, settings)
 
     @property
@@ -78,30 +85,66 @@ class ServerRun(Run[T], Generic[T]):
         """The model's reasoning so far, in this attempt."""
         return self.decoder.reasoning.strip()
 
+    @property
+    def masks(self) -> Masks:
+        """Who masks the answer."""
+        return self.decoder.masks
+
     def take(self, given: Any) -> None:
         """Accept a piece of the answer."""
         self.decoder.take(given)
+
+    async def astep(self) -> bool:
+        """Await the next piece of the answer; return False when there is a result."""
+        request = self.request()
+        if request is None:
+            return False
+        self.take(await self.session.aforward())
+        return True
+
+    async def ato_end(self) -> Result[T]:
+        """Await the result. If the awaiting task is cancelled, so is the request."""
+        try:
+            while await self.astep():
+                pass
+        finally:
+            await self.aclose()
+        return cast(Result[T], self.result)
 
     def close(self) -> None:
         """End the answer under way."""
         self.session.close()
 
+    async def aclose(self) -> None:
+        """End the answer under way, of an `AsyncServer`."""
+        await self.session.aclose()
+
     def _begin(self, prompt: Prompt, settings: Settings) -> Prompt:
         asked = conversation(prompt, self.constraint, settings, describe=settings.describe_schema)
         messages = as_messages(asked)
+        own = self.settings
         request = ServerRequest(
-            self.settings.max_new_tokens,
-            self.settings.temperature,
-            self.settings.top_p,
-            self.settings.seed,
-            self.settings.stop_texts(),
-            self.settings.template,
-            self.settings.frequency_penalty,
-            self.settings.presence_penalty,
-            self.settings.logit_bias or {},
+            max_new_tokens=own.max_new_tokens,
+            temperature=own.temperature,
+            top_p=own.top_p,
+            seed=own.seed,
+            stop=own.stop_texts(),
+            template=own.template,
+            frequency_penalty=own.frequency_penalty,
+            presence_penalty=own.presence_penalty,
+            logit_bias=own.logit_bias or {},
+            top_k=own.top_k,
+            min_p=own.min_p,
+            repetition_penalty=own.repetition_penalty,
+            logprobs=own.logprobs,
         )
-        self.session = ServerSession(self._model.ask(messages, request, self._format, streams=self._streams))
-        self.decoder = ServerText(self.constraint, is_wrapped=self._is_wrapped)
+        pieces: Pieces
+        if isinstance(self._model, AsyncServer):
+            pieces = self._model.aask(messages, request, self._asked, streams=self._streams)
+        else:
+            pieces = cast(Server, self._model).ask(messages, request, self._asked, streams=self._streams)
+        self.session = ServerSession(pieces)
+        self.decoder = ServerText(self.constraint)
         return messages
 
     def _request(self) -> Request | None:
@@ -110,22 +153,90 @@ class ServerRun(Run[T], Generic[T]):
     def _cost(self) -> Usage:
         return self.decoder.usage
 
+    def _logprobs(self) -> tuple[TokenLogprob, ...]:
+        return self.decoder.logprobs() if self.settings.logprobs else ()
+
+    def _validated(self, text: str) -> T:
+        if self.constraint.source is None and isinstance(self.constraint.given, Grammar):
+            _check_grammar(self.constraint, text)
+        return super()._validated(text)
+
+    def _refusal(self, error: Exception) -> ValidationFailedError:
+        count = len(self.attempts)
+        what = "the answer is not valid" if count == 1 else f"{count} answers are not valid; the last one"
+        hint = "" if self.settings.max_retries else "max_retries=… sends the errors back to the model"
+        return ValidationFailedError(f"{what}: {error}", attempts=self.attempts, hint=hint)
+
+
+def _asked(constraint: Constraint[Any]) -> Asked:
+    """Return the constraint in the form that adapters of servers read."""
+    given = constraint.given
+    if constraint.source is not None:
+        return Asked("schema", constraint.source, None, constraint.written)
+    if not isinstance(given, Grammar) or given.kind not in _KINDS:
+        return Asked("grammar", None, None, constraint.written)
+    content = given.source if given.kind == "regex" else json.loads(given.source)
+    return Asked(cast(Kind, given.kind), None, content, constraint.written)
+
+
+def _check_grammar(constraint: Constraint[Any], text: str) -> None:
+    """Check a whole text against a grammar.
+
+    Raises:
+        ValueError: the text does not fit, or ends too early.
+    """
+    data = text.encode()
+    matcher = Matcher(constraint.grammar)
+    try:
+        matcher.accept_bytes(data)
+    except TokenRejectedError as error:
+        before = data[max(0, error.position - _MAX_SHOWN) : error.position].decode(errors="replace")
+        where = f"after {before!r}" if before else "at its beginning"
+        raise ValueError(f"the text does not fit the grammar {where}, at byte {error.position}") from error
+    if not matcher.is_accepting:
+        raise ValueError(f"the text is not complete after {text[-_MAX_SHOWN:]!r}: the grammar wants more")
+
+
+Pieces = Generator[ServerPiece] | AsyncGenerator[ServerPiece]
+
 
 class ServerSession:
-    """An answer under way."""
+    """An answer under way.
+
+    Args:
+        pieces: the pieces of the answer.
+    """
 
     can_crop = False
 
-    def __init__(self, pieces: Generator[ServerPiece]) -> None:
+    def __init__(self, pieces: Pieces) -> None:
         self._pieces = pieces
 
     def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> ServerPiece | None:
-        """Return the next piece of the answer; None when there are no more."""
+        """Return the next piece of the answer; None when there are no more.
+
+        Raises:
+            ModelError: the client has to be awaited.
+        """
+        if isinstance(self._pieces, AsyncGenerator):
+            raise ModelError(
+                "the model has an asynchronous client",
+                hint="await agenerate, astream, abatch or acall; or give from_openai an OpenAI, not an AsyncOpenAI",
+            )
         return next(self._pieces, None)
+
+    async def aforward(self) -> ServerPiece | None:
+        """Await the next piece of the answer; None when there are no more."""
+        return await anext(cast("AsyncGenerator[ServerPiece]", self._pieces), None)
 
     def close(self) -> None:
         """End the answer where it is, and its connection."""
-        self._pieces.close()
+        if not isinstance(self._pieces, AsyncGenerator):
+            self._pieces.close()
+
+    async def aclose(self) -> None:
+        """End the answer where it is, and its connection, with an asynchronous client."""
+        await cast("AsyncGenerator[ServerPiece]", self._pieces).aclose()
 
 
 class ServerText:
@@ -136,31 +247,44 @@ class ServerText:
         reasoning: the reasoning that the server reports.
         usage: the cost, as the server counts it.
         matcher: follows the text, to know which values are complete.
+        masks: who masks the text.
         token_ids: empty: servers do not return them.
     """
 
     token_ids: Sequence[int] = ()
 
-    def __init__(self, constraint: Constraint[Any], *, is_wrapped: bool) -> None:
+    def __init__(self, constraint: Constraint[Any]) -> None:
         self.finish_reason: FinishReason | None = None
         self.reasoning = ""
         self.usage = Usage(0, 0, 0, 0, 1, 0.0)
         self.matcher = _Follower(constraint)
+        self.masks: Masks = "none"
         self._ending: FinishReason = "stop"
-        self._is_wrapped = is_wrapped
+        self._answer: AnswerForm = "text"
         self._text = bytearray()
+        self._logprobs: list[ServerLogprob] = []
 
     @property
     def text_bytes(self) -> bytes:
         """The answer so far, without the object that it is wrapped in."""
-        if not self._is_wrapped:
+        if self._answer == "text":
             return bytes(self._text)
+        if self._answer == "text_value":
+            return self._text_value()
         found = _WRAPPING.match(self._text)
         if found is None:
             return b""
         inner = bytes(self._text[found.end() :]).rstrip()
         # A brace at the end may be the wrapping object's.
         return inner.removesuffix(b"}").rstrip() if inner.endswith(b"}") else inner
+
+    def _text_value(self) -> bytes:
+        """Return the text in the object that it is wrapped in, when the object is complete."""
+        try:
+            value = json.loads(self._text)[VALUE]
+        except (ValueError, LookupError, TypeError):
+            return b"" if self.finish_reason is None else bytes(self._text)
+        return value.encode() if isinstance(value, str) else bytes(self._text)
 
     @property
     def is_complete(self) -> bool:
@@ -183,6 +307,8 @@ class ServerText:
         if piece is None:
             self.finish_reason = self._ending
             return
+        if piece.form is not None:
+            self.masks, self._answer = piece.form.masks, piece.form.answer
         if piece.usage is not None:
             usage = piece.usage
             self.usage = Usage(usage.prompt_tokens, usage.completion_tokens, 0, usage.reasoning_tokens, 1, 0.0)
@@ -190,11 +316,28 @@ class ServerText:
             raise GenerationError(f"the model refused to answer: {piece.refusal}")
         self.reasoning += piece.reasoning
         self._text += piece.text.encode()
+        self._logprobs += piece.logprobs
         if piece.finish_reason == "length":
             self._ending = "length"
         elif piece.finish_reason == "content_filter":
             raise GenerationError("the server's content filter ended the answer")
         self.matcher.follow(self.text_bytes)
+
+    def logprobs(self) -> tuple[TokenLogprob, ...]:
+        """Return the tokens of the answer with their log-probabilities, as the server reports them.
+
+        Tokens of the wrapping object are left out. The server has no ids for its tokens.
+        """
+        found = _WRAPPING.match(self._text) if self._answer == "value" else None
+        begin, size = found.end() if found else 0, len(self.text_bytes)
+        tokens, position = [], -begin
+        for token in self._logprobs:
+            start, position = position, position + len(token.text)
+            if position > 0 and start < size:
+                tokens.append(
+                    TokenLogprob(_UNKNOWN_TOKEN, max(start, 0), min(position, size), token.logprob, token.logprob)
+                )
+        return tuple(tokens)
 
 
 class _Follower:

@@ -68,7 +68,7 @@ class GenerationOptions(TypedDict, total=False):
             refuses the value.
         context: passed to Pydantic's validators as `info.context`.
         logprobs: with True, `Result.logprobs` has the log-probabilities of the answer's tokens, and `Result.confidence`
-            says how sure the model was of a value. Local models only.
+            says how sure the model was of a value. Behind a server they are the server's; see docs/servers.md.
     """
 
     max_new_tokens: int

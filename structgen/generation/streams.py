@@ -24,11 +24,12 @@ from structgen.errors import (
 from structgen.generation.decoder import Answer
 from structgen.generation.partial_json import Node, PartialReader
 from structgen.generation.partial_yaml import PartialYaml
-from structgen.generation.passes import Passes
+from structgen.generation.passes import PASS, Passes, Steps, adrive, drive
 from structgen.generation.pydantic_fields import bare, item_type, lists_at
 from structgen.generation.runs import Result, Run
-from structgen.generation.scheduler import SharedThreads
+from structgen.generation.scheduler import SharedThreads, in_threads
 from structgen.generation.snapshots import MISSING, PartialValues
+from structgen.models.base import AsyncServer
 from structgen.schema import json_schema_to_rules
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Stream(Generic[T]):
         annotation: Any = source.adapter if source is not None and source.adapter is not None else Any
         self._annotation: Any = list[annotation] if self._is_lines else annotation
         self._decoder: Answer | None = None
+        self._is_broken = False  # whether the text so far is not JSON
         self._passes = Passes(run, "final()")
         self._begin()
 
@@ -82,9 +84,12 @@ class Stream(Generic[T]):
         self.close()
 
     def __iter__(self) -> Iterator[T]:
+        return drive(self._snapshots(), self._step)
+
+    def _snapshots(self) -> Steps:
         before: tuple[Any, int] = (None, 0)
         shown: Any = MISSING
-        while self._step():
+        while (yield PASS):
             state = (self._decoder, self._reader.changes if self._has_values else self._fed)
             if state == before or not state[1]:
                 continue
@@ -92,8 +97,8 @@ class Stream(Generic[T]):
             value = self._snapshot()
             if value is not MISSING and value != shown:
                 shown = value
-                yield value
-        yield self.result().value
+                yield (value,)
+        yield (cast(Result[T], self._run.result).value,)
 
     def items(self, *path: str) -> Iterator[Any]:
         """Yield each element of a list, validated, when it is complete.
@@ -113,18 +118,22 @@ class Stream(Generic[T]):
             ...     for person in s.items():
             ...         print(person.name)
         """
+        return drive(self._items(path), self._step)
+
+    def _items(self, path: tuple[str, ...]) -> Steps:
+        """Check that there is a list, and return the steps to its elements."""
         if not self._has_values:
             raise TypeError("the text is neither JSON nor YAML, so it has no list")
         lists = lists_at(self._annotation, path)
         if not lists or not _may_have_list(self._constraint.source, path):
             location = ".".join(map(repr, path)) if path else "its root"
             raise TypeError(f"no value of {_name_of(self._annotation)} has a list at {location}")
-        return self._items(path, lists)
+        return self._elements(path, lists)
 
-    def _items(self, path: tuple[str, ...], lists: list[Any]) -> Iterator[Any]:
+    def _elements(self, path: tuple[str, ...], lists: list[Any]) -> Steps:
         yielded = 0
         while True:
-            goes_on = self._step()
+            goes_on = yield PASS
             if goes_on and self._run.may_retry:
                 continue
             items = self._items_at(path)
@@ -132,7 +141,7 @@ class Stream(Generic[T]):
                 types = [found for kind in lists if (found := item_type(kind, yielded)) is not None]
                 yielded += 1
                 of_item = types[0] if len(types) == 1 else Union[tuple(types)]  # noqa: UP007  known only at run time
-                yield self._validated(items[yielded - 1], of_item)
+                yield (self._validated(items[yielded - 1], of_item),)
             if not goes_on:
                 return
 
@@ -171,14 +180,34 @@ class Stream(Generic[T]):
         """End the run where it is, after the pass under way. The text generated so far stays readable."""
         self._passes.close()
 
+    async def _aresult(self) -> Result[T]:
+        while await self._astep():
+            pass
+        return cast(Result[T], self._run.result)
+
     def _step(self) -> bool:
         """Run one pass of the model; return False when there is a result."""
         if self._run.result is not None:
             return False
-        is_going_on = self._passes.step()
+        return self._after(self._passes.step())
+
+    async def _astep(self) -> bool:
+        """Await one piece of a server's answer; return False when there is a result."""
+        if self._run.result is not None:
+            return False
+        return self._after(await self._passes.astep())
+
+    def _after(self, is_going_on: bool) -> bool:
+        """Read what a pass has brought."""
         if self._run.decoder is not self._decoder:
             self._begin()
-        self._read()
+        try:
+            if not self._is_broken:
+                self._read()
+        except ValueError:  # a server's text that is not JSON; at its end, it is refused
+            if self._run.masks == "local":
+                raise
+            self._is_broken = True
         return is_going_on
 
     def _begin(self) -> None:
@@ -188,6 +217,7 @@ class Stream(Generic[T]):
         self._values = PartialValues(self._reader, self._run.settings.context)
         self._fed = 0
         self._yaml = PartialYaml(self._reader) if self._constraint.is_yaml else None
+        self._is_broken = False
         if self._is_lines:  # read as the items of an array
             self._reader.feed(b"[")
 
@@ -202,9 +232,8 @@ class Stream(Generic[T]):
         if self._yaml is not None:
             self._yaml.read(text, has_ended=self._run.result is not None)
             return
-        new = text[self._fed :]
+        new, self._fed = text[self._fed :], len(text)
         self._reader.feed(new.replace(b"\n", b",") if self._is_lines else new)
-        self._fed = len(text)
         if self._is_lines and self._run.result is not None:
             self._reader.feed(b"]")
             return
@@ -222,7 +251,14 @@ class Stream(Generic[T]):
         if not self._has_values:
             return self.text
         root = self._reader.root
-        return MISSING if root is None or root.is_complete else self._values.value(root, self._annotation)
+        if root is None or root.is_complete:
+            return MISSING
+        try:
+            return self._values.value(root, self._annotation)
+        except ValueError:  # a server's text that leaves JSON; at its end, it is refused
+            if self._run.masks == "local":
+                raise
+            return MISSING
 
     def _items_at(self, path: tuple[str, ...]) -> list[Node]:
         node = self._reader.root
@@ -241,18 +277,19 @@ class Stream(Generic[T]):
 
 
 class AsyncStream(Generic[T]):
-    """A `Stream` for `async with` and `async for`; the model runs in threads.
+    """A `Stream` for `async with` and `async for`.
 
-    Streams and calls that run at the same time share the model's passes.
+    A local model runs in threads; streams and calls that run at the same time share its passes. A server with an
+    asynchronous client is awaited.
     """
 
     def __init__(self, model: AnyModel, begin: Callable[[NewSession], Stream[T]]) -> None:
         self._begin = begin
         self._opened: Stream[T] | None = None
-        self._threads = SharedThreads(model)
+        self._threads = None if isinstance(model, AsyncServer) else SharedThreads(model)
 
     async def __aenter__(self) -> AsyncStream[T]:
-        self._opened = await self._threads.open(self._begin)
+        self._opened = self._begin(None) if self._threads is None else await self._threads.open(self._begin)
         return self
 
     @property
@@ -264,15 +301,18 @@ class AsyncStream(Generic[T]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._threads is None:
+            await self._stream._passes.aclose()
+            return
         self._stream.close()
         self._threads.close()
 
     def __aiter__(self) -> AsyncIterator[T]:
-        return self._in_threads(iter(self._stream))
+        return self._parts(self._stream._snapshots())
 
     def items(self, *path: str) -> AsyncIterator[Any]:
         """Yield each element of a list, validated; see `Stream.items`."""
-        return self._in_threads(self._stream.items(*path))
+        return self._parts(self._stream._items(path))
 
     @property
     def text(self) -> str:
@@ -286,18 +326,19 @@ class AsyncStream(Generic[T]):
 
     async def final(self) -> T:
         """Return the validated value; see `Stream.final`."""
-        return await self._threads.run(self._stream.final)
+        return (await self.result()).value
 
     async def result(self) -> Result[T]:
         """Return the value with its text, usage, reasoning and attempts; see `Stream.result`."""
+        if self._threads is None:
+            return await self._stream._aresult()
         return await self._threads.run(self._stream.result)
 
-    async def _in_threads(self, iterator: Iterator[T]) -> AsyncIterator[T]:
-        while True:
-            value = await self._threads.run(lambda: next(iterator, MISSING))
-            if value is MISSING:
-                return
-            yield cast(T, value)
+    def _parts(self, steps: Steps) -> AsyncIterator[Any]:
+        stream, threads = self._stream, self._threads
+        if threads is None:
+            return adrive(steps, stream._astep)
+        return in_threads(drive(steps, stream._step), threads)
 
 
 def _may_have_list(source: Source | None, path: tuple[str, ...]) -> bool:

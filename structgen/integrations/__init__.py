@@ -1,1 +1,1 @@
-"""Other engines: exported grammars, backends for vLLM and SGLang, processors for TensorRT-LLM and mlx-lm."""
+"""Other engines: backends for vLLM and SGLang, processors for TensorRT-LLM and mlx-lm."""

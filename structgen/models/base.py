@@ -6,7 +6,7 @@ answers are masked. A model behind a server (`Server`) returns texts, and its an
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -14,14 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.models.asked import Asked, Form
 from structgen.schema.options import SchemaArguments
 
 __all__ = [
     "AnyModel",
+    "AsyncServer",
     "Model",
     "Prompt",
+    "RemoteModel",
     "Request",
     "Server",
+    "ServerLogprob",
     "ServerPiece",
     "ServerRequest",
     "ServerUsage",
@@ -114,7 +118,10 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ServerRequest:
-    """Sampling options of a server's answer, and the variables of its chat template."""
+    """Sampling options of a server's answer, and the variables of its chat template.
+
+    An adapter refuses the options that its server does not have; see `refuse_options`.
+    """
 
     max_new_tokens: int
     temperature: float
@@ -125,6 +132,10 @@ class ServerRequest:
     frequency_penalty: float = 0.0
     presence_penalty: float = 0.0
     logit_bias: Mapping[int, float] = field(default_factory=dict)
+    top_k: int | None = None
+    min_p: float | None = None
+    repetition_penalty: float = 1.0
+    logprobs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,27 +154,44 @@ class ServerUsage:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerPiece:
-    """A piece of a server's answer; a whole answer is one piece.
+class ServerLogprob:
+    """A token of an answer, as the server reports it.
 
     Attributes:
+        text: its bytes.
+        logprob: its log-probability.
+    """
+
+    text: bytes
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True)
+class ServerPiece:
+    """A piece of a server's answer; a whole answer is one piece, after the one with its form.
+
+    Attributes:
+        form: in the first piece, the form in which the constraint was sent.
         text: more of the answer.
         reasoning: more of the reasoning, where the server sends it.
         refusal: the model's words where it refuses to answer.
         finish_reason: why the answer ended ("stop", "length", "content_filter"), in the piece that says so.
         usage: token counts, in the piece that has them.
+        logprobs: the tokens of the text, where they were asked for.
     """
 
+    form: Form | None = None
     text: str = ""
     reasoning: str = ""
     refusal: str = ""
     finish_reason: str | None = None
     usage: ServerUsage | None = None
+    logprobs: Sequence[ServerLogprob] = ()
 
 
 @runtime_checkable
-class Server(Protocol):
-    """A model that returns texts and no logits: its answers are validated, not masked."""
+class RemoteModel(Protocol):
+    """A model that returns texts and no logits: a `Server` or an `AsyncServer`. Its answers are validated here."""
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -173,25 +201,42 @@ class Server(Protocol):
     def reading(self) -> SchemaArguments:
         """The default options for reading schemas."""
 
+
+@runtime_checkable
+class Server(RemoteModel, Protocol):
+    """A model behind a server. Many threads may share it."""
+
     def ask(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        request: ServerRequest,
-        response_format: Mapping[str, Any],
-        *,
-        streams: bool,
+        self, messages: Sequence[Mapping[str, Any]], request: ServerRequest, asked: Asked, *, streams: bool
     ) -> Generator[ServerPiece]:
         """Send one request, when the first piece is asked for. Closing the generator ends the answer.
 
         Args:
             messages: chat messages.
             request: how the server samples.
-            response_format: the schema, in the form of OpenAI's interface.
+            asked: the constraint of the answer.
             streams: whether the answer comes in pieces, or as one.
+
+        Yields:
+            A piece with the form in which the constraint was sent, and the pieces of the answer.
+
+        Raises:
+            ModelError: the server has no such option, or takes no such constraint.
+            ServerError: the server refused the request, or did not answer.
         """
 
 
-AnyModel: TypeAlias = Model | Server
+@runtime_checkable
+class AsyncServer(RemoteModel, Protocol):
+    """A model behind a server that is awaited, without threads."""
+
+    def aask(
+        self, messages: Sequence[Mapping[str, Any]], request: ServerRequest, asked: Asked, *, streams: bool
+    ) -> AsyncGenerator[ServerPiece]:
+        """Send one request, when the first piece is awaited; see `Server.ask`."""
+
+
+AnyModel: TypeAlias = Model | RemoteModel
 """Any model that `generate` accepts."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from structgen.errors import StructgenError
-from structgen.models.base import Server
+from structgen.models.base import RemoteModel
 
 __all__ = ["serve"]
 
@@ -28,7 +28,7 @@ def serve(model: Any, *, host: str, port: int, **options: Any) -> None:
         from structgen.serving.app import ServerOptions, make_app
     except ImportError as error:
         raise StructgenError(f"serving needs {error.name}", hint="pip install 'structgen-llm[serve]'") from error
-    if isinstance(model, Server):
+    if isinstance(model, RemoteModel):
         raise StructgenError("the model is behind a server already", hint="serve a local model")
     settings = ServerOptions(**options)
     # Requests under way get their time; those that wait for it longer are cancelled.

@@ -13,9 +13,9 @@ from support.texts import is_read
 from support.walks import Sampler, byte_vocabulary
 
 import structgen
+from structgen.compilation.export import Dialect
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
-from structgen.integrations.export import Dialect
 from structgen.kbnf.normal_form.passes import normalize
 
 FULL = os.environ.get("STRUCTGEN_DIFFERENTIAL") == "full"

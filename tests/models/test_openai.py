@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationInfo, field_validator
 from support.chat_server import serve
 
 import structgen
-from structgen.models.response_format import response_format
+from structgen.models.servers.strict_schemas import OPENAI, strict_schema
 from structgen.schema import resolve
 
 openai = pytest.importorskip("openai")
@@ -264,14 +264,15 @@ def test_what_a_server_cannot_do_is_named(model, client):
         structgen.generate(model, "hi", Colour, raw=True)
     with pytest.raises(structgen.ModelError, match="reason"):
         structgen.generate(model, "hi", Colour, reasoning=structgen.Reasoning())
-    with pytest.raises(TypeError, match="AsyncOpenAI"):
-        structgen.from_openai(openai.AsyncOpenAI(api_key="-"), "x")
+    with pytest.raises(ValueError, match="server must be one of auto, vllm"):
+        structgen.from_openai(client, "x", server="tgi")
     with pytest.raises(TypeError, match="not str and str"):
         structgen.from_openai("http://localhost", "x")
     with pytest.raises(TypeError, match="not str and OpenAI"):
         structgen.from_openai("x", client)
-    with pytest.raises(openai.NotFoundError, match="no such model"):
+    with pytest.raises(structgen.ServerError, match="404: no such model") as caught:
         structgen.generate(structgen.from_openai(client, "broken"), "hi", Colour)
+    assert (caught.value.status, type(caught.value.__cause__)) == (404, openai.NotFoundError)
 
 
 class Optional(BaseModel):
@@ -303,17 +304,17 @@ CLOSED = {"type": "object", "properties": {"a": {"type": "integer"}}, "additiona
     ],
 )
 def test_strict_where_it_can_be(schema, strict):
-    sent, is_wrapped = response_format(resolve(schema), name="answer")
-    asked = sent["json_schema"]
-    assert asked["strict"] is strict
-    assert asked["schema"]["type"] == "object"
-    assert is_wrapped == ("value" in asked["schema"].get("properties", {}))
+    found = strict_schema(resolve(schema), OPENAI)
+    assert found.is_strict is strict
+    assert found.schema["type"] == "object"
+    assert found.is_wrapped == ("value" in found.schema.get("properties", {}))
     if strict:
-        text = json.dumps(asked["schema"])
+        text = json.dumps(found.schema)
         assert not any(f'"{word}"' in text for word in ("default", "minLength", "maxLength", "oneOf"))
 
 
 def test_strict_objects_are_closed_and_whole():
-    sent = response_format(resolve(Optional), name="answer")[0]["json_schema"]["schema"]
-    assert (sent["required"], sent["additionalProperties"]) == (["a", "b"], False)
-    assert sent["properties"]["b"]["anyOf"][0]["pattern"] == "^x"
+    found = strict_schema(resolve(Optional), OPENAI)
+    assert (found.schema["required"], found.schema["additionalProperties"]) == (["a", "b"], False)
+    assert found.schema["properties"]["b"]["anyOf"][0]["pattern"] == "^x"
+    assert not found.is_exact  # minLength is left to the validator

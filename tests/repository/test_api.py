@@ -34,6 +34,7 @@ PUBLIC = [
     "Result",
     "SchemaError",
     "Score",
+    "ServerError",
     "Stream",
     "StructgenError",
     "SubstringOf",
@@ -74,6 +75,7 @@ PUBLIC = [
     "export",
     "fill_next_token_bitmask",
     "fn",
+    "from_anthropic",
     "from_llama_cpp",
     "from_logits",
     "from_openai",
@@ -95,7 +97,7 @@ PUBLIC = [
 def test_public_names():
     assert sorted(structgen.__all__) == sorted(PUBLIC)
     for name in PUBLIC:
-        if name not in ("from_openai", "from_transformers"):  # need other packages
+        if name not in ("from_anthropic", "from_openai", "from_transformers"):  # need other packages
             assert getattr(structgen, name) is not None
     assert set(PUBLIC) <= set(dir(structgen))
 

@@ -59,6 +59,7 @@ def run_page(page, request, tmp_path, monkeypatch, stack):
     if "openai.OpenAI(" in text:
         openai = pytest.importorskip("openai")
         server = stack.enter_context(serve(request.getfixturevalue("tiny_model")))
+        server.kind = "vllm" if "structured_outputs" in text else None
         client = openai.OpenAI(base_url=f"http://127.0.0.1:{server.server_port}/v1", api_key="-")
         monkeypatch.setattr(openai, "OpenAI", lambda **_: stack.enter_context(client))
     if "llama_cpp" in text:

@@ -7,6 +7,7 @@ import re
 import runpy
 
 import pytest
+from support.chat_server import serve
 
 ROOT = pathlib.Path(__file__).parents[2]
 # What each one must print, whatever else the model makes of it.
@@ -17,6 +18,7 @@ PRINTS = {
     "chat_with_tools": "-> 42\nIs it warm in Lyon? weather({'city': 'Lyon', 'unit': 'C'})",
     "sql": "SELECT COUNT(*) FROM orders",
     "streaming": "Maria Lopez 2026-03-14 3\n1 London - UK",
+    "servers": "masked by: server",
     "classification": "cooking - Bake the cake",
     "extraction": "name='Alice Smith' age=34",
     "grammar": "2026-03-14",
@@ -27,14 +29,25 @@ PRINTS = {
 }
 
 
+@pytest.fixture
+def vllm_like_server(tiny_model):
+    with serve(tiny_model) as server:
+        server.kind = "vllm"
+        yield server
+
+
 def test_every_example_is_known():
     assert {path.stem for path in (ROOT / "examples").glob("*.py")} == set(PRINTS)
 
 
 @pytest.mark.parametrize("name", sorted(PRINTS))
-def test_the_example_runs(smollm2, name, capsys):
+def test_the_example_runs(smollm2, name, capsys, request, monkeypatch):
     if name == "csv_to_parquet":
         pytest.importorskip("pyarrow")
+    if name == "servers":
+        server = request.getfixturevalue("vllm_like_server")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "-")
     side = smollm2.tokenizer.padding_side
     try:
         runpy.run_path(str(ROOT / "examples" / f"{name}.py"), run_name="__main__")  # `load` gives the fixture's model

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from structgen.compilation.compiler import compile
 from structgen.generation.prompts import conversation, render, template_variables, texts_for
-from structgen.generation.runs import LocalRun, Result, Run
+from structgen.generation.runs import LocalRun, Result, Run, in_thread
 from structgen.generation.scheduler import run_shared
 from structgen.generation.server_run import ServerRun
 from structgen.generation.settings import CallOptions, Settings, split_options
@@ -37,7 +37,7 @@ from structgen.generation.tools.results import ToolReply
 from structgen.generation.tools.server_replies import SERVER_FORM, read_object, reply_schema
 from structgen.generation.tools.toolbox import REFUSALS, Toolbox
 from structgen.limits import Limits
-from structgen.models.base import Model, Server, as_messages, check_model
+from structgen.models.base import AsyncServer, Model, RemoteModel, as_messages, check_model
 from structgen.output_types.grammar import Grammar
 from structgen.schema.options import SchemaArguments, SchemaOptions
 
@@ -126,11 +126,16 @@ async def acall(
 ) -> ToolReply:
     """Run `call` in a thread, and await it. Calls that run at once share the passes of the model.
 
+    A server with an asynchronous client is awaited without threads.
+
     The arguments and errors are those of `structgen.call`.
 
     Example:
         >>> reply = await structgen.acall(model, "Is it warm in Lyon?", [weather])            # doctest: +SKIP
     """
+    if isinstance(model, AsyncServer):
+        caller = Caller(model, tools, parallel=parallel, format=format, limits=limits, options=options)
+        return await caller.areply(messages, tool_choice)
 
     def work(new_session: NewSession, cancelled: threading.Event) -> ToolReply:
         caller = Caller(model, tools, parallel=parallel, format=format, limits=limits, options=options)
@@ -176,7 +181,7 @@ class Caller:
         self._limits = limits
         self._keeps_refused = keeps_refused
         self._constraints: dict[str, Constraint[Any]] = {}
-        self._template = None if self._settings.raw or isinstance(model, Server) else tool_template(model)
+        self._template = None if self._settings.raw or isinstance(model, RemoteModel) else tool_template(model)
         if format is not None:
             check_format(format)
         own = format_of_model(model, self._template)
@@ -202,6 +207,13 @@ class Caller:
         run = self.begin(messages, tool_choice, new_session=new_session)
         return self.finished(run.to_end(cancelled or threading.Event()))
 
+    async def areply(self, messages: Prompt, tool_choice: str) -> ToolReply:
+        """Await the reply: of an `AsyncServer` without threads, of other models in a thread; see `reply`."""
+        if isinstance(self._model, AsyncServer):
+            run = cast(ServerRun[Any], self.begin(messages, tool_choice))
+            return self.finished(await run.ato_end())
+        return await in_thread(lambda cancelled: self.reply(messages, tool_choice, cancelled))
+
     def begin(
         self, messages: Prompt, tool_choice: str, *, streams: bool = False, new_session: NewSession = None
     ) -> Run[Any]:
@@ -215,7 +227,7 @@ class Caller:
         """
         count = 0 if isinstance(messages, str) else calls_of(messages)
         settings = replace(self._settings, validate=partial(self._read, count, self._settings.validate))
-        if isinstance(self._model, Server):
+        if isinstance(self._model, RemoteModel):
             return self._begin_on_server(self._model, messages, tool_choice, settings, streams=streams)
         constraint = self._constraint(tool_choice)
         settings = replace(settings, stop=(*settings.stop_texts(), *_ENDS.get(self.format, ())))
@@ -226,7 +238,7 @@ class Caller:
         )
 
     def _begin_on_server(
-        self, model: Server, messages: Prompt, tool_choice: str, settings: Settings, *, streams: bool
+        self, model: RemoteModel, messages: Prompt, tool_choice: str, settings: Settings, *, streams: bool
     ) -> Run[Any]:
         schema = reply_schema(self.toolbox, tool_choice, parallel=self._parallel)
         if tool_choice != "none" and self.toolbox.tools:
@@ -271,7 +283,7 @@ class Caller:
         return self._constraints[tool_choice]
 
     def _parsed(self, text: str, *, partial: bool = False) -> ParsedReply:
-        if isinstance(self._model, Server):
+        if isinstance(self._model, RemoteModel):
             return read_object(text, partial=partial)
         return read_reply(self.format, text, self.toolbox.schemas, partial=partial)
 

@@ -7,13 +7,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from structgen.errors import GenerationError
-from structgen.generation.passes import Passes
+from structgen.generation.passes import PASS, Passes, Steps, adrive, drive
 from structgen.generation.runs import Result
-from structgen.generation.scheduler import SharedThreads
+from structgen.generation.scheduler import SharedThreads, in_threads
 from structgen.generation.settings import CallOptions
 from structgen.generation.tools.calling import Caller
 from structgen.generation.tools.results import ToolCall, ToolReply
 from structgen.limits import Limits
+from structgen.models.base import AsyncServer
 
 if TYPE_CHECKING:
     from structgen.generation.batches import NewSession
@@ -119,10 +120,13 @@ class CallStream:
         self.close()
 
     def __iter__(self) -> Iterator[str | ToolCall]:
+        return drive(self._parts(), self._passes.step)
+
+    def _parts(self) -> Steps:
         shown = _Shown()
-        while self._passes.step():
-            yield from shown.new_parts(self._so_far(), self._run.decoder)
-        yield from shown.new_parts(self.reply(), self._run.decoder)
+        while (yield PASS):
+            yield from zip(shown.new_parts(self._so_far(), self._run.decoder))
+        yield from zip(shown.new_parts(self._finished(), self._run.decoder))
 
     @property
     def reasoning(self) -> str:
@@ -137,11 +141,19 @@ class CallStream:
         """
         while self._passes.step():
             pass
-        return self._caller.finished(cast(Result[Any], self._run.result))
+        return self._finished()
 
     def close(self) -> None:
         """End the run where it is, after the pass under way."""
         self._passes.close()
+
+    async def _areply(self) -> ToolReply:
+        while await self._passes.astep():
+            pass
+        return self._finished()
+
+    def _finished(self) -> ToolReply:
+        return self._caller.finished(cast(Result[Any], self._run.result))
 
     def _so_far(self) -> ToolReply:
         decoder = self._run.decoder
@@ -185,27 +197,33 @@ class _Shown:
 
 
 class AsyncCallStream:
-    """A `CallStream` for `async with` and `async for`; the model runs in threads."""
+    """A `CallStream` for `async with` and `async for`.
+
+    A local model runs in threads. A server with an asynchronous client is awaited.
+    """
 
     def __init__(self, model: AnyModel, begin: Callable[[NewSession], CallStream]) -> None:
         self._begin = begin
         self._opened: CallStream | None = None
-        self._threads = SharedThreads(model)
+        self._threads = None if isinstance(model, AsyncServer) else SharedThreads(model)
 
     async def __aenter__(self) -> AsyncCallStream:
-        self._opened = await self._threads.open(self._begin)
+        self._opened = self._begin(None) if self._threads is None else await self._threads.open(self._begin)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._threads is None:
+            await self._stream._passes.aclose()
+            return
         self._stream.close()
         self._threads.close()
 
-    async def __aiter__(self) -> AsyncIterator[str | ToolCall]:
-        parts = iter(self._stream)
-        while (part := await self._threads.run(lambda: next(parts, None))) is not None:
-            yield part
+    def __aiter__(self) -> AsyncIterator[str | ToolCall]:
+        if self._threads is None:
+            return adrive(self._stream._parts(), self._stream._passes.astep)
+        return in_threads(iter(self._stream), self._threads)
 
     @property
     def reasoning(self) -> str:
@@ -214,6 +232,8 @@ class AsyncCallStream:
 
     async def reply(self) -> ToolReply:
         """Return the whole reply; see `CallStream.reply`."""
+        if self._threads is None:
+            return await self._stream._areply()
         return await self._threads.run(self._stream.reply)
 
     @property

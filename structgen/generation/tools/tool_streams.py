@@ -11,6 +11,7 @@ from structgen.errors import GenerationError
 from structgen.generation.settings import CallOptions
 from structgen.generation.tools.loop import Event, Loop, Transcript, async_events, events
 from structgen.limits import Limits
+from structgen.models.base import AsyncServer
 
 if TYPE_CHECKING:
     from structgen.models.base import AnyModel, Prompt
@@ -74,7 +75,9 @@ async def arun_tools(
     limits: Limits | None = None,
     **options: Unpack[CallOptions],
 ) -> Transcript:
-    """Run `run_tools` with the model in threads. Tools may be `async`; the calls of one reply run side by side.
+    """Run `run_tools` with the model in threads, or awaited if it is a server with an asynchronous client.
+
+    Tools may be `async`; the calls of one reply run side by side.
 
     The arguments and errors are those of `structgen.run_tools`.
 
@@ -85,7 +88,7 @@ async def arun_tools(
     def begin() -> Loop:
         return Loop(model, messages, tools, max_turns, tool_choice, parallel, format, limits, options, shows=False)
 
-    async with AsyncToolStream(begin) as stream:
+    async with AsyncToolStream(model, begin) as stream:
         return await stream.transcript()
 
 
@@ -154,7 +157,7 @@ def astream_tools(
     def begin() -> Loop:
         return Loop(model, messages, tools, max_turns, tool_choice, parallel, format, limits, options, shows=True)
 
-    return AsyncToolStream(begin)
+    return AsyncToolStream(model, begin)
 
 
 def _ended(loop: Loop) -> Transcript:
@@ -215,19 +218,21 @@ class ToolStream:
 
 
 class AsyncToolStream:
-    """A `ToolStream` for `async with` and `async for`; the model runs in threads.
+    """A `ToolStream` for `async with` and `async for`.
 
     Args:
+        model: it runs in threads, or is awaited if it is a server with an asynchronous client.
         begin: makes the loop.
     """
 
-    def __init__(self, begin: Callable[[], Loop]) -> None:
+    def __init__(self, model: AnyModel, begin: Callable[[], Loop]) -> None:
+        self._model = model
         self._begin = begin
         self._opened: Loop | None = None
         self._events: AsyncGenerator[Event, None] | None = None
 
     async def __aenter__(self) -> AsyncToolStream:
-        self._opened = await asyncio.to_thread(self._begin)
+        self._opened = self._begin() if isinstance(self._model, AsyncServer) else await asyncio.to_thread(self._begin)
         self._events = async_events(self._opened)
         return self
 

@@ -8,9 +8,9 @@ from typing import get_args
 import pytest
 
 import structgen
+from structgen.compilation.export import Dialect
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
-from structgen.integrations.export import Dialect
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.schema import SchemaWarning, schema_to_kbnf
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args, overload
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast, get_args, overload
 
 from structgen.errors import GrammarError
 from structgen.limits import Limits
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from structgen.schema.algebra import StringSet
     from structgen.schema.options import SchemaArguments
 
-__all__ = ["Dialect", "export"]
+__all__ = ["Dialect", "export", "export_for_server"]
 
 Dialect: TypeAlias = Literal["kbnf", "kbnf-older", "gbnf", "lark", "xgrammar", "vllm"]
 """The notations that `export` writes."""
@@ -93,6 +94,28 @@ def export(
     return {"grammar": text} if to == "vllm" else text
 
 
+def export_for_server(given: Any, to: Dialect, options: Mapping[str, Any], limits: Limits) -> str:
+    """Return the grammar that a server masks an answer with.
+
+    JSON is written with single spaces and with keys in the schema's order, where the options allow any: a model has no
+    use for the choice, and some would write white space without end.
+
+    Args:
+        given: what was compiled.
+        to: the notation.
+        options: the options with which it was compiled.
+        limits: bounds on the size of the text.
+    """
+    if isinstance(given, Grammar) and not given.bound:
+        options = {}
+    else:
+        narrow = {"whitespace": "single", "property_order": "schema"}
+        chosen = {name: value for name, value in options.items() if name not in narrow or value != "any"}
+        options = {**narrow, **chosen}
+    written = export(given, to, limits=limits, **cast(Any, options))
+    return written if isinstance(written, str) else written["grammar"]
+
+
 def _tree(schema: Any, to: Dialect, end: str, limits: Limits, options: SchemaArguments) -> ast.Grammar:
     """Return the grammar, followed by `end`."""
     from structgen.kbnf import ast
@@ -109,7 +132,7 @@ def _tree(schema: Any, to: Dialect, end: str, limits: Limits, options: SchemaArg
 
 def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: SchemaArguments) -> ast.Grammar:
     """Return the grammar of a schema, a `Grammar`, a template or JSON Lines."""
-    from structgen.integrations.composed_grammar import grammar_with_schemas, json_lines_grammar, template_grammar
+    from structgen.compilation.composed_grammar import grammar_with_schemas, json_lines_grammar, template_grammar
     from structgen.schema import resolve, schema_to_kbnf, strings_of_schema
     from structgen.schema.options import SchemaOptions
 

@@ -10,10 +10,10 @@ import pytest
 from support.walks import Sampler
 
 import structgen
+from structgen.compilation.export import _tree
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.integrations.export import _tree
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.reading.gbnf import parse_gbnf
 from structgen.kbnf.reading.kbnf import parse
