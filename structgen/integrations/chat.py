@@ -82,7 +82,7 @@ class Chat:
         check_model(model)
         self.model = model
         self._limits = limits
-        self._options: dict[str, Any] = dict(options or {})
+        self._options = _with_one_budget(options or {})
         for name in _NOT_HERE:
             if name in self._options:
                 raise ValueError(f"the option {name!r} has no effect through a framework: leave it out")
@@ -132,7 +132,7 @@ class Chat:
 
     def _begin(self, request: ChatRequest, new_session: NewSession) -> _Pieces:
         given = {name: value for name, value in request.options.items() if value is not None}
-        options = _sampled({**self._options, **given})
+        options = _sampled({**self._options, **_with_one_budget(given)})
         tools, choice, answer = list(request.tools), request.tool_choice, None
         if request.schema is not None and (not tools or choice == "none"):
             return self._of_schema(request, options, new_session)
@@ -254,6 +254,14 @@ def _answer_tool(name: str, schema: Any) -> dict[str, Any]:
             hint="put the value into an object with one property",
         )
     return {"type": "function", "function": {"name": name, **_ANSWER, "parameters": schema}}
+
+
+def _with_one_budget(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options with the one name of `max_tokens`, so that a request's value replaces that of the model."""
+    found = dict(options)
+    if "max_tokens" in found:
+        found["max_new_tokens"] = found.pop("max_tokens")
+    return found
 
 
 def _sampled(options: dict[str, Any]) -> dict[str, Any]:

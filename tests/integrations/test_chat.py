@@ -72,14 +72,14 @@ def test_free_text(said):
 def test_a_schema_alone():
     outcome, model = four_ways(ChatRequest(ASK, schema=PERSON), ALICE)
     assert (outcome.text, outcome.finish_reason) == (ALICE, "stop")
-    assert model.prompts == ["[user]hi[assistant]"]
+    assert model.prompts[-1:] == ["[user]hi[assistant]"]
 
 
 def test_tools():
     outcome, model = four_ways(ChatRequest(ASK, tools=[ADD]), f"See.{CALL}")
     assert (outcome.text, outcome.finish_reason) == ("See.", "tool_calls")
     assert [(call.name, call.arguments, call.source) for call in outcome.calls] == [("add", {"a": 2}, '{"a": 2}')]
-    assert "Adds." in model.prompts[0]
+    assert "Adds." in model.prompts[-1]
     outcome, model = four_ways(ChatRequest(ASK, tools=[ADD], tool_choice="none"), "See.")
     assert (outcome.text, outcome.finish_reason, outcome.calls) == ("See.", "stop", ())
 
@@ -88,13 +88,13 @@ def test_a_schema_beside_tools():
     request = ChatRequest(ASK, tools=[ADD], schema=PERSON)
     outcome, model = four_ways(request, ANSWER)
     assert (outcome.text, outcome.finish_reason, outcome.calls) == (ALICE, "stop", ())
-    assert "final answer" in model.prompts[0]
+    assert "final answer" in model.prompts[-1]
     outcome, _ = four_ways(request, CALL)
     assert (outcome.text, outcome.finish_reason) == ("", "tool_calls")
     assert [call.name for call in outcome.calls] == ["add"]
     outcome, model = four_ways(ChatRequest(ASK, tools=[ADD], tool_choice="none", schema=PERSON), ALICE)
     assert outcome.text == ALICE
-    assert "Adds." not in model.prompts[0]
+    assert "Adds." not in model.prompts[-1]
 
 
 def test_the_answer_has_a_name_of_its_own():
@@ -146,8 +146,8 @@ def test_a_conversation_with_calls_is_adapted():
         for request in (ChatRequest(messages), ChatRequest(messages, schema=PERSON)):
             outcome, model = four_ways(request, ALICE, template)
             assert outcome.text == ALICE
-            assert '"a": 2' in model.prompts[0]
-            assert "3" in model.prompts[0]
+            assert '"a": 2' in model.prompts[-1]
+            assert "3" in model.prompts[-1]
 
 
 def test_options_of_a_request_come_first():

@@ -51,8 +51,8 @@ def test_text_and_usage():
     agent, model = agent_for("Hello!", system_prompt="Be kind.", instructions="Be short.")
     run = run_of(agent, "hi")
     assert run.output == "Hello!"
-    assert (run.usage.input_tokens, run.usage.output_tokens) == (len(model.prompts[0].encode()), 6)
-    assert model.prompts == ["[system]Be kind.\n\nBe short.[user]hi[assistant]"]
+    assert (run.usage.input_tokens, run.usage.output_tokens) == (len(model.prompts[-1].encode()), 6)
+    assert model.prompts[-1:] == ["[system]Be kind.\n\nBe short.[user]hi[assistant]"]
     response = run.all_messages()[-1]
     assert (response.finish_reason, response.model_name, response.provider_name) == (
         "stop",
@@ -65,14 +65,14 @@ def test_a_conversation_goes_on():
     agent, model = agent_for("Hello!", "Bye!")
     first = run_of(agent, "hi")
     assert run_of(agent, "bye", message_history=first.all_messages()).output == "Bye!"
-    assert model.prompts[1] == "[user]hi[assistant]Hello![user]bye[assistant]"
+    assert model.prompts[-1] == "[user]hi[assistant]Hello![user]bye[assistant]"
 
 
 @pytest.mark.parametrize("output", [Person, NativeOutput(Person), PromptedOutput(Person)])
 def test_output_without_tools_is_json(output):
     agent, model = agent_for(ALICE, output_type=output)
     assert run_of(agent, "hi").output == Person(name="Alice", age=34)
-    assert "tool" not in model.prompts[0]
+    assert "tool" not in model.prompts[-1]
 
 
 def test_output_by_a_tool():
@@ -91,8 +91,8 @@ def test_tools_run_and_their_results_go_back():
     agent, model = agent_for(f"Let me see.{WEATHER}", "Warm.", tools=[weather])
     run = run_of(agent, "Is it warm?")
     assert run.output == "Warm."
-    assert "The weather in a city." in model.prompts[0]
-    assert model.prompts[1].endswith(f"[assistant]Let me see.{WEATHER}[tool]18 C in Lyon[assistant]")
+    assert "The weather in a city." in model.prompts[-2]
+    assert model.prompts[-1].endswith(f"[assistant]Let me see.{WEATHER}[tool]18 C in Lyon[assistant]")
     assert [part.part_kind for part in run.all_messages()[1].parts] == ["text", "tool-call"]
     assert run.all_messages()[1].finish_reason == "tool_call"
 
@@ -116,7 +116,7 @@ def test_a_refused_output_is_asked_for_again():
         return person
 
     assert run_of(agent, "hi").output == Person(name="Bob", age=5)
-    assert "too old" in model.prompts[1]
+    assert "too old" in model.prompts[-1]
 
 
 def test_thinking():
@@ -275,4 +275,4 @@ def test_what_is_not_text_is_refused():
 def test_several_texts_of_the_user_are_one_message():
     agent, model = agent_for("Hello!")
     run_of(agent, ["one", "two"])
-    assert model.prompts == ["[user]one\n\ntwo[assistant]"]
+    assert model.prompts[-1:] == ["[user]one\n\ntwo[assistant]"]
