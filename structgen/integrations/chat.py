@@ -133,7 +133,7 @@ class Chat:
     def _begin(self, request: ChatRequest, new_session: NewSession) -> _Pieces:
         given = {name: value for name, value in request.options.items() if value is not None}
         options = _sampled({**self._options, **_with_one_budget(given)})
-        tools, choice, answer = list(request.tools), request.tool_choice, None
+        tools, choice, answer = [_closed(tool) for tool in request.tools], request.tool_choice, None
         if request.schema is not None and (not tools or choice == "none"):
             return self._of_schema(request, options, new_session)
         if request.schema is not None and choice == "auto":
@@ -236,6 +236,25 @@ class _AnswerPieces:
 
 
 _Pieces = TextPieces | CallPieces | _AnswerPieces
+
+
+# Keywords of a schema beside which a property may be declared elsewhere.
+_ELSEWHERE = (
+    "$ref", "$dynamicRef", "additionalProperties", "allOf", "anyOf", "dependentSchemas", "if", "oneOf",
+    "patternProperties", "unevaluatedProperties",
+)  # fmt: skip
+
+
+def _closed(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool whose arguments are those that it declares.
+
+    JSON Schema allows properties that are not declared, and frameworks leave that so; but a function fails with them.
+    """
+    function = tool["function"]
+    parameters = function.get("parameters")
+    if not isinstance(parameters, Mapping) or "properties" not in parameters or set(_ELSEWHERE) & set(parameters):
+        return dict(tool)
+    return {**tool, "function": {**function, "parameters": {**parameters, "additionalProperties": False}}}
 
 
 def _free_name(taken: set[str]) -> str:

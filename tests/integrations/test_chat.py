@@ -97,6 +97,15 @@ def test_a_schema_beside_tools():
     assert "Adds." not in model.prompts[-1]
 
 
+def test_arguments_that_a_tool_does_not_declare_are_not_written():
+    said = CALL.replace('{"a": 2}', '{"b": 2}')
+    for keywords, expected in (({}, '{"a": 2'), ({"additionalProperties": True}, '{"b": 2}')):
+        parameters = {"type": "object", "properties": {"a": {"const": 2}}, **keywords}
+        tool = {"type": "function", "function": {"name": "add", "parameters": parameters}}
+        outcome, _ = four_ways(ChatRequest(ASK, tools=[tool], tool_choice="add"), said)
+        assert outcome.calls[0].source.startswith(expected)
+
+
 def test_the_answer_has_a_name_of_its_own():
     own = {"type": "function", "function": {"name": "answer", "parameters": {"type": "object"}}}
     said = ANSWER.replace("answer", "answer_")
