@@ -89,7 +89,7 @@ format: .make/installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .make .venv $(VLLM) $(FRAMEWORKS) build dist structgen.egg-info $(wildcard structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd)
+	rm -rf .make .venv $(VLLM) $(FRAMEWORKS) build dist structgen_llm.egg-info $(wildcard structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd)
 
 # What builds the compiled modules; the rest of the environment can be installed meanwhile.
 .make/environment: $(CONSTRAINTS) pyproject.toml

@@ -236,7 +236,7 @@ def load_tokenizer(folder: str = "") -> Any:
     from transformers import AutoTokenizer
 
     if not folder:
-        from structgen.models.loading import smollm2_folder
+        from structgen.models.smollm2 import smollm2_folder
 
         folder = str(smollm2_folder())
     models = list(Path(folder).glob("*.gguf"))

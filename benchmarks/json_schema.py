@@ -161,7 +161,7 @@ def measure(name: str, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def smollm2() -> str:
-    from structgen.models.loading import smollm2_folder
+    from structgen.models.smollm2 import smollm2_folder
 
     return str(smollm2_folder())
 

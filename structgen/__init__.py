@@ -92,6 +92,8 @@ if TYPE_CHECKING:
     from structgen.tokenization.direct_merge import direct_merge as direct_merge
     from structgen.tokenization.merges.token_automata import TokenAutomaton as TokenAutomaton
 
+__version__ = "0.1.0"
+
 
 def _read_homes() -> dict[str, str]:
     """Return the module of each public name."""

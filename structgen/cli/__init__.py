@@ -26,6 +26,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from structgen import __version__
 from structgen.cli import with_model, without_model
 from structgen.cli.arguments import FailedError, UsageError
 from structgen.cli.serve import add_serve
@@ -79,6 +80,7 @@ def parser() -> argparse.ArgumentParser:
         prog="structgen",
         description="Answers of language models that always fit a schema. JSON goes to stdout, all else to stderr.",
     )
+    made.add_argument("--version", action="version", version=f"structgen {__version__}")
     made.set_defaults(parser=made)  # `completion` describes the whole command
     commands = made.add_subparsers(required=True, metavar="COMMAND")
     for add in (

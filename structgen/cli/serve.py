@@ -23,7 +23,7 @@ def add_serve(commands: Commands) -> None:
         "serve",
         short="serve a model over HTTP, with OpenAI's interface",
         long="Serves a local model over HTTP, with OpenAI's interface: chat completions, completions and responses. "
-        "Answers always fit their schema. SIGTERM lets requests finish. Needs pip install 'structgen[serve]'.",
+        "Answers always fit their schema. SIGTERM lets requests finish. Needs pip install 'structgen-llm[serve]'.",
         examples=_SERVE,
     )
     serve.add_argument("model", nargs="?", default="smollm2", help="smollm2 (the default), a folder or a Hub name")

@@ -7,6 +7,7 @@ beside the answers describes the job, and each answer holds the hash of its prom
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, Unpack
 
+import filelock
 import pydantic_core
 
 from structgen.errors import IncompleteOutputError, StructgenError, ValidationFailedError
@@ -143,7 +145,7 @@ def map_rows(
             f"prompts, values and failed rows need three different files, not {prompts}, {out} and {failed}"
         )
     check_prompts(prompts, field)
-    with _Lines(out) as values, _Lines(failed) as errors:
+    with _locked(out), _Lines(out) as values, _Lines(failed) as errors:
         # Check everything before anything is written.
         if values.known or errors.known:
             _check_job(job, out, options_may_change=retry_failed)
@@ -229,7 +231,6 @@ class _Lines:
     def __enter__(self) -> _Lines:
         self._file: BinaryIO = open(self._path, "a+b")
         try:
-            _lock(self._file, self._path)
             self._read()
         except BaseException:
             self._file.close()
@@ -273,13 +274,15 @@ class _Lines:
         self._file.seek(0, os.SEEK_END)
 
 
-def _lock(file: BinaryIO, path: Path) -> None:
-    """Lock the file against other runs until it is closed. The lock ends with the process."""
+@contextlib.contextmanager
+def _locked(out: Path) -> Iterator[None]:
+    """Keep other runs away from the files of the job until the end; the lock ends with the process, too."""
+    lock = filelock.FileLock(f"{out}.lock")
     try:
-        import fcntl
-    except ImportError:
-        return  # Windows: two runs are not kept apart
+        lock.acquire(timeout=0)
+    except filelock.Timeout:
+        raise OSError(f"another run is writing to {out}") from None
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise OSError(f"another run is writing to {path}") from error
+        yield
+    finally:
+        lock.release()

@@ -59,7 +59,7 @@ def map_file_on_ray(
     try:
         import ray.data
     except ImportError as error:
-        raise ModelError(f"Ray Data is not installed: {error}", hint="pip install 'structgen[ray]'") from error
+        raise ModelError(f"Ray Data is not installed: {error}", hint="pip install 'structgen-llm[ray]'") from error
 
     def answers(rows: Iterator[Row]) -> Iterable[Row]:
         texts = [{"row": json.dumps(row)} for row in rows]

@@ -69,7 +69,7 @@ def load_gguf(path: str) -> LlamaCppModel:
     if importlib.util.find_spec("llama_cpp") is None:
         raise ModelError(
             f"loading {path!r} needs a package that is not installed: llama-cpp-python",
-            hint="pip install 'structgen[llama-cpp]'",
+            hint="pip install 'structgen-llm[llama-cpp]'",
         )
     if not Path(path).is_file():
         raise ModelError(f"there is no file {path!r}")

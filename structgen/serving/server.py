@@ -27,7 +27,7 @@ def serve(model: Any, *, host: str, port: int, **options: Any) -> None:
 
         from structgen.serving.app import ServerOptions, make_app
     except ImportError as error:
-        raise StructgenError(f"serving needs {error.name}", hint="pip install 'structgen[serve]'") from error
+        raise StructgenError(f"serving needs {error.name}", hint="pip install 'structgen-llm[serve]'") from error
     if isinstance(model, Server):
         raise StructgenError("the model is behind a server already", hint="serve a local model")
     settings = ServerOptions(**options)

