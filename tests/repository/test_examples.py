@@ -32,7 +32,10 @@ OF_FRAMEWORKS = {
     "pydantic_ai_agent": ("pydantic_ai", "age=34 19 tokens\nThe capital of France is Paris."),
     "langchain_chat": ("langchain_core", "name='Alice Smith' age=34\nThe capital of France is Paris."),
     "dspy_signature": ("dspy", "positive"),
-    "llama_index_prediction": ("llama_index.core", "Person(name='Alice Smith', age=34)\nThe capital of France is Paris."),
+    "llama_index_prediction": (
+        "llama_index.core",
+        "Person(name='Alice Smith', age=34)\nThe capital of France is Paris.",
+    ),
 }
 
 
