@@ -63,7 +63,8 @@ test-vllm: .make/vllm .make/built
 
 test-frameworks: .make/frameworks .make/built
 	$(FRAMEWORKS)/bin/python -m pytest tests/integrations/test_*.py tests/repository/test_examples.py \
-		tests/repository/test_docs.py -k "chat or pydantic_ai or langchain or dspy or llama_index or framework" $(PYTEST_ARGS)
+		tests/repository/test_docs.py tests/repository/test_docstrings.py \
+		-k "chat or pydantic_ai or langchain or dspy or llama_index or framework" $(PYTEST_ARGS)
 
 test-sglang: export STRUCTGEN_SGLANG := $(CURDIR)/.make/sglang
 test-sglang: .make/installed .make/built .make/sglang
