@@ -1,6 +1,7 @@
 # make test    from a clean clone to the last test, both speeds; what CI runs
 # make fuzz    all cases of the random tests; then the tests of properties, with examples never drawn before, 10 times
 # make test-vllm    the tests with the real vLLM, in an environment of its own (3.5 GB): in one process, and over HTTP
+# make test-frameworks  the tests of the adapters of frameworks, in an environment of its own that has all of them
 # make test-sglang  the tests of SGLang's backend, with the definitions of its wheel
 # make demo    three extractions by the embedded model
 # make bench   the short form of every benchmark, a few minutes; make bench BENCH_ARGS="masks --full" the long form of one
@@ -20,6 +21,7 @@ BENCH_ARGS ?=
 CONSTRAINTS := requirements/constraints.txt
 BIN := .venv/bin
 VLLM := .venv-vllm
+FRAMEWORKS := .venv-frameworks
 SGLANG_VERSION := 0.5.23
 # Python compiles the modules that are imported: compiling all of them takes longer than installing them.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint $(CONSTRAINTS)
@@ -30,7 +32,8 @@ export HF_HUB_OFFLINE := 1
 # Bytecode is kept, whatever the environment says: reading the sources of transformers anew takes each process 3 s.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test test-compiled test-uncompiled test-vllm test-sglang fuzz demo bench build wheels lint format clean
+.PHONY: test test-compiled test-uncompiled test-vllm test-frameworks test-sglang fuzz demo bench build wheels lint format \
+	clean
 
 # The build runs beside the installation and the type checker, each of which takes one core.
 test:
@@ -59,6 +62,11 @@ fuzz: .make/installed .make/built
 test-vllm: export STRUCTGEN_VLLM_MODEL := $(CURDIR)/$(VLLM)/model
 test-vllm: .make/vllm .make/built
 	$(VLLM)/bin/python -m pytest -W default tests/integrations/vllm/release $(PYTEST_ARGS)
+
+test-frameworks: .make/frameworks .make/built
+	$(FRAMEWORKS)/bin/python -m pytest tests/integrations/test_*.py tests/repository/test_examples.py \
+		tests/repository/test_docs.py tests/repository/test_docstrings.py \
+		-k "chat or pydantic_ai or langchain or dspy or llama_index or framework" $(PYTEST_ARGS)
 
 test-sglang: export STRUCTGEN_SGLANG := $(CURDIR)/.make/sglang
 test-sglang: .make/installed .make/built .make/sglang
@@ -92,7 +100,7 @@ format: .make/installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .make .venv $(VLLM) build dist structgen_llm.egg-info $(wildcard structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd)
+	rm -rf .make .venv $(VLLM) $(FRAMEWORKS) build dist structgen_llm.egg-info $(wildcard structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd)
 
 # What builds the compiled modules; the rest of the environment can be installed meanwhile.
 .make/environment: $(CONSTRAINTS) pyproject.toml
@@ -125,6 +133,16 @@ clean:
 	$(VLLM)/bin/pip install --quiet --no-deps --no-build-isolation tests/support/vllm_release/vllm_package
 	STRUCTGEN_BUILD=skip $(VLLM)/bin/pip install --quiet --no-deps --no-build-isolation --editable .
 	$(VLLM)/bin/python tests/support/vllm_release/make_model.py $(VLLM)/model
+	@touch $@
+
+# The frameworks pin packages that the tests pin too, so their environment has no constraints. It sees the
+# packages of the other environment.
+.make/frameworks: .make/installed
+	$(PYTHON) -m venv $(FRAMEWORKS)
+	$(FRAMEWORKS)/bin/pip install --quiet --disable-pip-version-check --no-compile \
+		'dspy>=3.4,<3.5' 'llama-index-core>=0.14,<0.15' 'pydantic-ai-slim>=2.68,<3' 'langchain-core>=1.7,<2'
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+		"$$($(FRAMEWORKS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth"
 	@touch $@
 
 # A wheel is a zip file. Only its definitions are read.

@@ -8,18 +8,16 @@ A run stops when nobody waits for it any more, or when its time is over.
 from __future__ import annotations
 
 import asyncio
-import codecs
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from structgen.errors import IncompleteOutputError
 from structgen.generation.generator import Generator
+from structgen.generation.pieces import CallPieces, Outcome, Piece, TextPieces
 from structgen.generation.scheduler import Scheduler, Seat
 from structgen.generation.tools.calling import Caller
-from structgen.generation.tools.results import ToolCall
 from structgen.generation.tools.streaming import CallStream
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
@@ -27,51 +25,12 @@ from structgen.serving.logprobs import LogProbs
 from structgen.serving.problems import RequestError, problem_of
 
 if TYPE_CHECKING:
-    from structgen.generation.runs import Result, Run, Usage
     from structgen.serving.metrics import Metrics
     from structgen.serving.requests import Task
 
-__all__ = ["Answers", "Outcome", "Piece"]
+__all__ = ["Answers"]
 
 _FREE_TEXT = {"type": "structural_tag", "format": {"type": "any_text"}}
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """More of an answer: one of its fields is set.
-
-    Attributes:
-        text: more text.
-        reasoning: more of the reasoning.
-        call: a whole call of a tool.
-    """
-
-    text: str = ""
-    reasoning: str = ""
-    call: ToolCall | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """A whole answer.
-
-    Attributes:
-        text: the text.
-        finish_reason: "stop", "length" or "tool_calls".
-        prompt_tokens, completion_tokens, reasoning_tokens: the cost; reasoning is part of the completion.
-        reasoning: the reasoning, without its marks.
-        calls: the calls of tools.
-        logprobs: one entry for each token, in OpenAI's form; None where none were asked for.
-    """
-
-    text: str
-    finish_reason: str
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    reasoning_tokens: int = 0
-    reasoning: str = ""
-    calls: tuple[ToolCall, ...] = ()
-    logprobs: list[dict[str, Any]] | None = None
 
 
 Emit = Callable[[Piece], None]
@@ -167,8 +126,7 @@ class Answers:
             )
         except Exception as error:
             raise problem_of(error, param=param) from error
-        writer = _Writer(emit, task.options.get("stop", ()) if task.asked is None else ())
-        outcome = _outcome(run, writer)
+        outcome = _emitted(TextPieces(run, task.options.get("stop", ()) if task.asked is None else ()), emit)
         if task.asked is not None and run.result is not None:
             # The text is complete, even if the budget decided how it ends. OpenAI's client parses no "length".
             outcome = replace(outcome, finish_reason="stop")
@@ -189,108 +147,14 @@ class Answers:
             stream = CallStream(caller, messages, task.tool_choice, new_session=seat.session)
         except Exception as error:
             raise problem_of(error, param="tools") from error
-        shown = _Reasoning(emit)
-        try:
-            for part in stream:
-                shown.show(stream.reasoning)
-                if isinstance(part, str):
-                    emit(Piece(text=part))
-                elif part.is_complete:
-                    emit(Piece(call=part))
-            reply = stream.reply()
-        except IncompleteOutputError as error:
-            if not error.text:
-                raise
-            return Outcome("", "length", completion_tokens=0, reasoning=stream.reasoning)
-        usage = _usage(reply.usage)
-        reason = "tool_calls" if reply.tool_calls else reply.finish_reason
-        return Outcome(reply.text, reason, *usage, reply.reasoning, reply.tool_calls)
+        return _emitted(CallPieces(stream), emit)
 
 
-class _Reasoning:
-    """Shows the reasoning as it grows."""
-
-    def __init__(self, emit: Emit) -> None:
-        self._emit = emit
-        self._shown = ""
-
-    def show(self, reasoning: str) -> None:
-        """Emit what is new."""
-        if len(reasoning) > len(self._shown) and reasoning.startswith(self._shown):
-            self._emit(Piece(reasoning=reasoning[len(self._shown) :]))
-            self._shown = reasoning
-
-
-class _Writer:
-    """Emits the text of a run as it grows: whole characters only, and nothing of a text that ends the answer.
-
-    Args:
-        emit: receives the pieces.
-        stops: texts that end the answer, and do not belong to it.
-    """
-
-    def __init__(self, emit: Emit, stops: Sequence[str]) -> None:
-        self._emit = emit
-        self._stops = stops
-        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        self._read_bytes = 0
-        self._shown = 0
-        self.text = ""
-        self.reasoning = _Reasoning(emit)
-
-    def show(self, run: Run[Any]) -> None:
-        """Emit what is new."""
-        self.reasoning.show(run.reasoning)
-        if run.decoder is None:
-            return
-        data = run.decoder.text_bytes
-        if len(data) > self._read_bytes:
-            self.text += self._decode(data[self._read_bytes :])
-            self._read_bytes = len(data)
-        self._show_up_to(len(self.text) - self._held())
-
-    def finish(self, text: str) -> str:
-        """Emit the rest of the whole text, and return it without a text that ended it."""
-        cuts = [len(text) - len(stop) for stop in self._stops if text.endswith(stop)]
-        self.text = text[: min(cuts, default=len(text))]
-        self._show_up_to(len(self.text))
-        return self.text
-
-    def _show_up_to(self, end: int) -> None:
-        if end > self._shown:
-            self._emit(Piece(text=self.text[self._shown : end]))
-            self._shown = end
-
-    def _held(self) -> int:
-        """Return the number of characters at the end that may be the beginning of a stop text, or one."""
-        lengths = [
-            size
-            for stop in self._stops
-            for size in range(1, min(len(stop), len(self.text)) + 1)
-            if self.text.endswith(stop[:size])
-        ]
-        return max(lengths, default=0)
-
-
-def _outcome(run: Run[Any], writer: _Writer) -> Outcome:
-    """Step a run to its end."""
-    try:
-        while run.step():
-            writer.show(run)
-        result: Result[Any] | None = run.result
-    except IncompleteOutputError as error:
-        if not error.text and run.decoder is not None and not run.decoder.token_ids:
-            raise
-        cost = run.cost()
-        text = writer.finish(error.text)
-        return Outcome(text, "length", *_usage(cost), run.reasoning)
-    assert result is not None  # the run has ended
-    writer.reasoning.show(result.reasoning)
-    text = writer.finish(result.text)
-    return Outcome(text, result.finish_reason, *_usage(result.usage), result.reasoning)
-
-
-def _usage(usage: Usage | None) -> tuple[int, int, int]:
-    if usage is None:
-        return 0, 0, 0
-    return usage.prompt_tokens, usage.completion_tokens + usage.reasoning_tokens, usage.reasoning_tokens
+def _emitted(pieces: Iterable[Piece | Outcome], emit: Emit) -> Outcome:
+    """Emit the pieces of an answer, and return the whole. A call is emitted when it is complete."""
+    for item in pieces:
+        if isinstance(item, Outcome):
+            return item
+        if item.call is None or item.call.is_complete:
+            emit(item)
+    raise AssertionError("the pieces of an answer end with the whole")

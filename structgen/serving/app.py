@@ -23,11 +23,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from structgen.generation.pieces import Outcome, Piece
 from structgen.generation.reasoning_marks import marks_of
 from structgen.generation.scheduler import Scheduler
 from structgen.generation.settings import BATCH_SIZE
 from structgen.limits import Limits
-from structgen.serving.answers import Answers, Outcome, Piece
+from structgen.serving.answers import Answers
 from structgen.serving.chat import chunks, completion
 from structgen.serving.completions import text_chunks, text_completion
 from structgen.serving.metrics import Metrics

@@ -7,8 +7,8 @@ import uuid
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
+from structgen.generation.pieces import Outcome, Piece
 from structgen.generation.tools.results import ToolCall
-from structgen.serving.answers import Outcome, Piece
 
 __all__ = ["chunks", "completion", "id_of", "usage_of"]
 

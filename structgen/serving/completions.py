@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
-from structgen.serving.answers import Outcome, Piece
+from structgen.generation.pieces import Outcome, Piece
 from structgen.serving.chat import id_of, usage_of
 
 __all__ = ["text_chunks", "text_completion"]

@@ -6,8 +6,8 @@ import time
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Any
 
+from structgen.generation.pieces import Outcome, Piece
 from structgen.generation.tools.results import ToolCall
-from structgen.serving.answers import Outcome, Piece
 from structgen.serving.chat import id_of
 from structgen.serving.problems import RequestError
 from structgen.serving.requests import Defaults, Task, chat_task, check_fields

@@ -56,6 +56,9 @@ def run_page(page, request, tmp_path, monkeypatch, stack):
         request.getfixturevalue("smollm2")
     if "structgen.serving" in text:
         pytest.importorskip("starlette")
+    for framework in ("pydantic_ai", "langchain"):
+        if f"structgen.integrations.{framework} import" in text:
+            pytest.importorskip("langchain_core" if framework == "langchain" else framework)
     if "openai.OpenAI(" in text:
         openai = pytest.importorskip("openai")
         server = stack.enter_context(serve(request.getfixturevalue("tiny_model")))

@@ -23,6 +23,15 @@ NAMES = {name: getattr(structgen, name) for name in structgen.__all__ if name !=
 NAMES |= {"structgen": structgen, "Literal": Literal, "parse": parse}
 
 
+# Adapters, each with the package that it needs.
+FRAMEWORKS = {
+    "structgen.integrations.dspy": "dspy",
+    "structgen.integrations.langchain": "langchain_core",
+    "structgen.integrations.llama_index": "llama_index.core",
+    "structgen.integrations.pydantic_ai": "pydantic_ai",
+}
+
+
 def test_there_are_examples():
     assert {
         "structgen.engine.vocabulary.vocabulary",
@@ -35,6 +44,8 @@ def test_there_are_examples():
 def test_examples(name):
     if name.startswith("structgen.models."):
         pytest.importorskip("torch")
+    if name in FRAMEWORKS:
+        pytest.importorskip(FRAMEWORKS[name], reason="make test-frameworks has it")
     said = []
     runner = doctest.DocTestRunner(optionflags=OPTIONS)
     for example in doctest.DocTestFinder().find(importlib.import_module(name), extraglobs=NAMES):

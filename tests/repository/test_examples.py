@@ -36,8 +36,30 @@ def vllm_like_server(tiny_model):
         yield server
 
 
+# Those of examples/frameworks, each with the package that it needs.
+OF_FRAMEWORKS = {
+    "pydantic_ai_agent": ("pydantic_ai", "age=34 19 tokens\nThe capital of France is Paris."),
+    "langchain_chat": ("langchain_core", "name='Alice Smith' age=34\nThe capital of France is Paris."),
+    "dspy_signature": ("dspy", "positive"),
+    "llama_index_prediction": (
+        "llama_index.core",
+        "Person(name='Alice Smith', age=34)\nThe capital of France is Paris.",
+    ),
+}
+
+
 def test_every_example_is_known():
     assert {path.stem for path in (ROOT / "examples").glob("*.py")} == set(PRINTS)
+    assert {path.stem for path in (ROOT / "examples" / "frameworks").glob("*.py")} == set(OF_FRAMEWORKS)
+
+
+@pytest.mark.filterwarnings("default")  # frameworks have warnings of their own
+@pytest.mark.parametrize("name", sorted(OF_FRAMEWORKS))
+def test_the_example_of_a_framework_runs(smollm2, name, capsys):
+    package, printed = OF_FRAMEWORKS[name]
+    pytest.importorskip(package, reason="make test-frameworks has it")
+    runpy.run_path(str(ROOT / "examples" / "frameworks" / f"{name}.py"), run_name="__main__")
+    assert printed in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", sorted(PRINTS))

@@ -245,8 +245,21 @@ class Caller:
             system = SERVER_FORM.format(tools=self._rendered())
             settings = replace(settings, system=f"{settings.system}\n\n{system}" if settings.system else system)
         constraint = compile(schema, model.vocabulary, limits=self._limits, **{**self._reading, **model.reading})
-        asked = adapted(messages, TEXT_FORM, FALLBACK) if has_calls(messages) else messages
-        return ServerRun(model, constraint, asked, settings, streams=streams)
+        return ServerRun(model, constraint, self.adapted(messages), settings, streams=streams)
+
+    def adapted(self, messages: Prompt) -> Prompt:
+        """Return messages in which calls and results have the form that the chat template accepts.
+
+        Args:
+            messages: the conversation. Without calls and results, it is returned as it is.
+        """
+        if not has_calls(messages):
+            return messages
+        if isinstance(self._model, Server):
+            return adapted(messages, TEXT_FORM, FALLBACK)
+        if not self._is_native:
+            return adapted(messages, TEXT_FORM, self.format)
+        return adapted(messages, form_for(self._model, cast(str, self._template), self.format), self.format)
 
     def finished(self, result: Result[Any]) -> ToolReply:
         """Return the reply of a run that has ended."""
@@ -336,9 +349,7 @@ class Caller:
             if not _has_system(prompt, system):  # a retry has it
                 settings = replace(settings, system=f"{settings.system}\n\n{system}" if settings.system else system)
         whole = conversation(prompt, constraint, settings, describe=False)
-        if has_calls(whole):
-            form = form_for(model, cast(str, template), self.format) if self._is_native else TEXT_FORM
-            whole = adapted(whole, form, self.format)
+        whole = self.adapted(whole)
         texts = texts_for(whole, template)
         if template is None:
             text = texts if isinstance(texts, str) else "\n\n".join(message["content"] for message in texts)

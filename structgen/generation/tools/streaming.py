@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from structgen.errors import GenerationError
 from structgen.generation.passes import PASS, Passes, Steps, adrive, drive
-from structgen.generation.runs import Result
+from structgen.generation.runs import Result, Usage
 from structgen.generation.scheduler import SharedThreads, in_threads
 from structgen.generation.settings import CallOptions
 from structgen.generation.tools.calling import Caller
@@ -132,6 +132,10 @@ class CallStream:
     def reasoning(self) -> str:
         """The model's reasoning so far."""
         return self._run.reasoning
+
+    def cost(self) -> Usage:
+        """Return the cost so far."""
+        return self._run.cost()
 
     def reply(self) -> ToolReply:
         """Return the whole reply, after generating the rest of it.
