@@ -21,7 +21,7 @@ from pydantic import BaseModel, PrivateAttr
 from structgen.generation.pieces import Outcome, Piece
 from structgen.integrations.chat import Chat, ChatRequest, missing_package, name_of_model, refusal, with_one_system
 from structgen.limits import Limits
-from structgen.models.base import AnyModel, Server
+from structgen.models.base import AnyModel, RemoteModel
 from structgen.output_types.grammar import Grammar
 from structgen.schema.sources import resolve
 
@@ -168,7 +168,7 @@ class ChatStructgen(BaseChatModel):
         if self.custom_get_token_ids is not None:
             found: list[int] = self.custom_get_token_ids(text)
             return found
-        if isinstance(self._chat.model, Server):
+        if isinstance(self._chat.model, RemoteModel):
             raise refusal("counts of tokens with a server", _FRAMEWORK, "pass custom_get_token_ids=…")
         return self._chat.model.encode_text(text)
 

@@ -255,7 +255,7 @@ class Caller:
         """
         if not has_calls(messages):
             return messages
-        if isinstance(self._model, Server):
+        if isinstance(self._model, RemoteModel):
             return adapted(messages, TEXT_FORM, FALLBACK)
         if not self._is_native:
             return adapted(messages, TEXT_FORM, self.format)

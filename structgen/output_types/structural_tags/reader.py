@@ -172,7 +172,7 @@ class Reader:
         if not max_tokens:
             return ast.Literal(b"")
         name = self._free("text")
-        tree = ast.Grammar((ast.Rule(name, ast.RegexTerminal(any_text(excludes, max_chars))),), name)
+        tree = ast.Grammar((ast.Rule(name, any_text(excludes, max_chars)),), name)
         grammar = self._make_grammar(f"{sorted(excludes)} {max_chars}", tree)
         bound = BoundSchema(name, grammar, {}, location, max_tokens=max_tokens)
         self.schemas.append(bound)
