@@ -445,6 +445,7 @@ _CHOICES = {
 }
 
 _COLLECTIONS = {
+    "json_text_of_integers": pydantic.Json[list[int]],
     "list": list[int],
     "bare_list": list,
     "list_bounded": bounded(list[int], min_length=1, max_length=2),
@@ -525,7 +526,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "set_of_lists": (set[list[int]], "items"),
     "dict_float_keys": (dict[float, int], "propertyNames"),
     "file": (pydantic.FilePath, "format"),
-    "json": (pydantic.Json[int], "json"),
     "function": (type(_tag), "type"),
     "flags": (bounded(str, pattern=re.compile("a", re.IGNORECASE)), "pattern"),
     "back_reference": (bounded(str, pattern=re.compile(r"(a)\1")), "pattern"),
