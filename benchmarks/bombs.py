@@ -13,11 +13,11 @@ import argparse
 import asyncio
 import json
 import statistics
-import time
 from typing import Any
 
 import jsonschema
 from _report import heading
+from _served import post
 
 import structgen
 
@@ -38,33 +38,17 @@ def good_schema(number: int) -> dict[str, Any]:
     }
 
 
-async def post(app: Any, fields: dict[str, Any]) -> tuple[dict[str, Any], float]:
-    """Send one request; return the answer, and its seconds."""
+async def ask(app: Any, fields: dict[str, Any]) -> tuple[dict[str, Any], float]:
+    """Ask for a person; return the answer, and its seconds."""
     body = {"messages": [{"role": "user", "content": "A person as JSON."}], "max_tokens": 40, **fields}
-    sent: list[dict[str, Any]] = []
-    waiting = [{"type": "http.request", "body": json.dumps(body).encode()}]
-
-    async def receive() -> dict[str, Any]:
-        if not waiting:
-            await asyncio.Event().wait()
-        return waiting.pop()
-
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-
-    path = "/v1/chat/completions"
-    scope = {"type": "http", "method": "POST", "path": path, "headers": [], "query_string": b"", "http_version": "1.1"}
-    began = time.perf_counter()
-    await app({**scope, "scheme": "http", "server": ("x", 80), "raw_path": path.encode()}, receive, send)
-    seconds = time.perf_counter() - began
-    return json.loads(b"".join(message.get("body", b"") for message in sent)), seconds
+    return await post(app, body)
 
 
 async def good(app: Any, number: int) -> tuple[float, int]:
     """Send a good request and check its answer; return its seconds, and the tokens of the answer."""
     schema = good_schema(number)
     asked = {"type": "json_schema", "json_schema": {"name": "person", "schema": schema}}
-    answer, seconds = await post(app, {"response_format": asked})
+    answer, seconds = await ask(app, {"response_format": asked})
     jsonschema.validate(json.loads(answer["choices"][0]["message"]["content"]), schema)
     return seconds, answer["usage"]["completion_tokens"]
 
@@ -75,7 +59,7 @@ async def measured(app: Any, numbers: range, bomb: str | None) -> list[tuple[flo
     found = []
     for number in numbers:
         if bomb is not None and all(task.done() for task in tasks):
-            tasks.add(asyncio.create_task(post(app, {"structured_outputs": {"grammar": bomb}})))
+            tasks.add(asyncio.create_task(ask(app, {"structured_outputs": {"grammar": bomb}})))
             await asyncio.sleep(0.05)
         found.append(await good(app, number))
     await asyncio.gather(*tasks)

@@ -16,6 +16,7 @@ from typing import Any
 
 import jsonschema
 from _report import heading
+from _served import post
 
 import structgen
 
@@ -36,23 +37,7 @@ async def ask(app: Any, number: int) -> tuple[int, float]:
     """Send one request; return the tokens of its answer, and its seconds."""
     text = f"Extract the person as JSON. Alice the {number}th is {20 + number} years old and lives in Lyon."
     body = {"messages": [{"role": "user", "content": text}], "response_format": FORMAT, "max_tokens": 60}
-    sent: list[dict[str, Any]] = []
-    waiting = [{"type": "http.request", "body": json.dumps(body).encode()}]
-
-    async def receive() -> dict[str, Any]:
-        if not waiting:
-            await asyncio.Event().wait()
-        return waiting.pop()
-
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-
-    path = "/v1/chat/completions"
-    scope = {"type": "http", "method": "POST", "path": path, "headers": [], "query_string": b"", "http_version": "1.1"}
-    began = time.perf_counter()
-    await app({**scope, "scheme": "http", "server": ("x", 80), "raw_path": path.encode()}, receive, send)
-    seconds = time.perf_counter() - began
-    answer = json.loads(b"".join(message.get("body", b"") for message in sent))
+    answer, seconds = await post(app, body)
     jsonschema.validate(json.loads(answer["choices"][0]["message"]["content"]), SCHEMA)
     return answer["usage"]["completion_tokens"], seconds
 

@@ -111,6 +111,7 @@ def check(
 
     Raises:
         SchemaError, GrammarError, LimitExceededError: see `structgen.compile`.
+        TypeError: the text is neither str nor bytes.
 
     Example:
         >>> schema = {"type": "object", "properties": {"age": {"type": "integer"}}}
@@ -121,6 +122,8 @@ def check(
                    ^
           expected: an integer (#/properties/age)
     """
+    if not isinstance(text, str | bytes | bytearray | memoryview):
+        raise TypeError(f"check takes the schema first, and then the text as str or bytes, not {type(text).__name__}")
     return Checker(schema, limits=limits, **options).check(text)
 
 

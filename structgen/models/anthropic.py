@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from functools import partial
 from typing import Any, overload
 
 import anthropic
@@ -21,7 +22,7 @@ from structgen.models.asked import Asked, Form, Masks
 from structgen.models.base import ServerPiece, ServerRequest, ServerUsage
 from structgen.models.names import by_name
 from structgen.models.servers.errors import refuse_options, server_errors
-from structgen.models.servers.forms import NAME, answer_form, choice_schema, form_after
+from structgen.models.servers.forms import NAME, answer_form, asend, choice_schema, send
 from structgen.models.servers.strict_schemas import ANTHROPIC, strict_schema
 from structgen.schema.options import SchemaArguments
 
@@ -100,7 +101,7 @@ class _Requests:
         return f"{type(self).__name__}({self.name!r} at {self._address})"
 
     def _arguments(
-        self, messages: Sequence[Mapping[str, Any]], request: ServerRequest, form: Form, streams: bool
+        self, messages: Sequence[Mapping[str, Any]], request: ServerRequest, streams: bool, form: Form
     ) -> dict[str, Any]:
         """Return the arguments of `client.messages.create`."""
         refuse_options(request, _KNOWN, "Anthropic's interface")
@@ -144,13 +145,8 @@ class AnthropicModel(_Requests):
         """
         with server_errors(anthropic.AnthropicError, self._address):
             create: Any = self.client.messages.create
-            form = _form(asked)
-            while True:
-                try:
-                    answer = create(**self._arguments(messages, request, form, streams))
-                    break
-                except anthropic.BadRequestError as error:
-                    form = form_after(form, error)
+            arguments = partial(self._arguments, messages, request, streams)
+            form, answer = send(create, arguments, _form(asked), anthropic.BadRequestError)
             yield ServerPiece(form)
             if streams:
                 with answer:
@@ -184,13 +180,8 @@ class AsyncAnthropicModel(_Requests):
         """
         with server_errors(anthropic.AnthropicError, self._address):
             create: Any = self.client.messages.create
-            form = _form(asked)
-            while True:
-                try:
-                    answer = await create(**self._arguments(messages, request, form, streams))
-                    break
-                except anthropic.BadRequestError as error:
-                    form = form_after(form, error)
+            arguments = partial(self._arguments, messages, request, streams)
+            form, answer = await asend(create, arguments, _form(asked), anthropic.BadRequestError)
             yield ServerPiece(form)
             if streams:
                 async with answer:

@@ -9,6 +9,7 @@ with its errors where `max_retries` allows.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from functools import partial
 from typing import Any, get_args, overload
 
 import openai
@@ -19,7 +20,7 @@ from structgen.models.base import ServerLogprob, ServerPiece, ServerRequest, Ser
 from structgen.models.names import by_name
 from structgen.models.servers.detection import kind_by_address, kind_by_models
 from structgen.models.servers.errors import refuse_options, server_errors
-from structgen.models.servers.forms import ServerKind, ServerName, form_after, form_for
+from structgen.models.servers.forms import ServerKind, ServerName, asend, form_for, send
 from structgen.schema.options import SchemaArguments
 
 __all__ = ["AsyncOpenAIModel", "OpenAIModel", "from_openai"]
@@ -114,9 +115,9 @@ class _Requests:
         self,
         messages: Sequence[Mapping[str, Any]],
         request: ServerRequest,
-        form: Form,
         server: ServerKind,
         streams: bool,
+        form: Form,
     ) -> dict[str, Any]:
         """Return the arguments of `client.chat.completions.create`."""
         budget = "max_tokens" if server == "llama.cpp" else "max_completion_tokens"
@@ -181,13 +182,8 @@ class OpenAIModel(_Requests):
             server = self._server()
             self._check(request, server)
             create: Any = self.client.chat.completions.create
-            form = form_for(server, asked)
-            while True:
-                try:
-                    answer = create(**self._arguments(messages, request, form, server, streams))
-                    break
-                except _REFUSALS as error:
-                    form = form_after(form, error)
+            arguments = partial(self._arguments, messages, request, server, streams)
+            form, answer = send(create, arguments, form_for(server, asked), _REFUSALS)
             yield ServerPiece(form)
             if streams:
                 with answer:
@@ -232,13 +228,8 @@ class AsyncOpenAIModel(_Requests):
             server = await self._server()
             self._check(request, server)
             create: Any = self.client.chat.completions.create
-            form = form_for(server, asked)
-            while True:
-                try:
-                    answer = await create(**self._arguments(messages, request, form, server, streams))
-                    break
-                except _REFUSALS as error:
-                    form = form_after(form, error)
+            arguments = partial(self._arguments, messages, request, server, streams)
+            form, answer = await asend(create, arguments, form_for(server, asked), _REFUSALS)
             yield ServerPiece(form)
             if streams:
                 async with answer:

@@ -348,3 +348,9 @@ def test_files_that_are_not_there(folder, capsys, arguments):
 def test_a_schema_that_is_refused(folder, capsys):
     assert cli.main(["check", "--schema", '{"type": "colour"}', "good.json"]) == 1
     assert "SchemaError" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", [{"type": "integer"}, 5, None])
+def test_a_text_that_is_none_is_refused_with_the_order_of_the_arguments(text):
+    with pytest.raises(TypeError, match="the schema first, and then the text"):
+        structgen.check('{"a": 1}', text)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, field_validator
 from support.scripted_chat import ScriptedChat
 from typing_extensions import TypedDict
 
-pytest.importorskip("langchain_core")
+pytest.importorskip("langchain_core", reason="the test group has it: langchain-core")
 
 from langchain_core.caches import InMemoryCache
 from langchain_core.exceptions import OutputParserException

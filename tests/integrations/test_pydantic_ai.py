@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 from support.scripted_chat import ScriptedChat
 
-pytest.importorskip("pydantic_ai")
+pytest.importorskip("pydantic_ai", reason="the test group has it: pydantic-ai-slim")
 
 from pydantic_ai import Agent, NativeOutput, PromptedOutput, ToolOutput, messages
 from pydantic_ai.exceptions import ModelAPIError, UserError

@@ -13,8 +13,8 @@ import structgen
 from structgen.models.servers.strict_schemas import ANTHROPIC, strict_schema
 from structgen.schema import resolve
 
-anthropic = pytest.importorskip("anthropic")
-httpx = pytest.importorskip("httpx2")
+anthropic = pytest.importorskip("anthropic", reason="the test group has it")
+httpx = pytest.importorskip("httpx2", reason="the clients openai and anthropic bring it")
 
 
 class Person(BaseModel):

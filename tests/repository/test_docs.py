@@ -55,12 +55,15 @@ def run_page(page, request, tmp_path, monkeypatch, stack):
     if "smollm2" in text:
         request.getfixturevalue("smollm2")
     if "structgen.serving" in text:
-        pytest.importorskip("starlette")
+        pytest.importorskip("starlette", reason="the test group has it")
     for framework in ("pydantic_ai", "langchain"):
         if f"structgen.integrations.{framework} import" in text:
-            pytest.importorskip("langchain_core" if framework == "langchain" else framework)
+            pytest.importorskip(
+                "langchain_core" if framework == "langchain" else framework,
+                reason="make test-frameworks has all of them",
+            )
     if "openai.OpenAI(" in text:
-        openai = pytest.importorskip("openai")
+        openai = pytest.importorskip("openai", reason="the test group has it")
         server = stack.enter_context(serve(request.getfixturevalue("tiny_model")))
         server.kind = "vllm" if "structured_outputs" in text else None
         client = openai.OpenAI(base_url=f"http://127.0.0.1:{server.server_port}/v1", api_key="-")

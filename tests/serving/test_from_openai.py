@@ -15,7 +15,7 @@ class Person(BaseModel):
 
 @pytest.fixture(scope="session")
 def model(client):
-    openai = pytest.importorskip("openai")
+    openai = pytest.importorskip("openai", reason="the test group has it")
     made = openai.OpenAI(api_key="none", base_url="http://testserver/v1", http_client=client, max_retries=0)
     return structgen.from_openai(made, "tiny", frequency_penalty=0.1)
 

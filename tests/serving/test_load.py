@@ -36,7 +36,7 @@ async def ask(app, number):
 
 @pytest.mark.parametrize("max_waiting", [REQUESTS, 100])
 def test_a_thousand_requests_at_once(tiny_model, max_waiting):
-    pytest.importorskip("starlette")
+    pytest.importorskip("starlette", reason="the test group has it")
     from structgen.serving.app import ServerOptions, make_app
 
     app = make_app(tiny_model, ServerOptions(max_rows=ROWS, max_waiting=max_waiting))

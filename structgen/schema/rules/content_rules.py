@@ -11,18 +11,18 @@ The inner rules capture nothing, like those of an export: an additional key may 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from structgen.engine.grammar.tables import Lazy, Spelling, Symbol
+from structgen.engine.grammar.tables import Lazy, Symbol
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import Inexpressible, Node, ObjectSet
 from structgen.schema.algebra.text_grammars import JsonContent
-from structgen.schema.json_text.strings import QUOTE, escaped
-from structgen.schema.json_text.values import Value
+from structgen.schema.json_text.strings import QUOTE
 from structgen.schema.own_keywords import JSON_CONTENT
 from structgen.schema.reading.emptiness import children
 from structgen.schema.rules.objects import ObjectRules
+from structgen.schema.rules.string_rules import StringRules
 
 if TYPE_CHECKING:
     from structgen.schema.rules.lazy_rules import LazyRules
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["ContentRules"]
 
 
-class ContentRules:
+class ContentRules(StringRules):
     """The rules of the strings that hold JSON of one node; see `SetRules`.
 
     Kinds of nonterminals: "first", the whole string; "in", a nonterminal of the inner rules.
@@ -40,19 +40,9 @@ class ContentRules:
     """
 
     def __init__(self, lazy: LazyRules, part: JsonContent, number: int) -> None:
+        super().__init__(number, JSON_CONTENT)
         self.part = part
-        self._number = number
         self._inner = lazy.without_captures()
-        self._spelled: dict[int, tuple[Regex, Regex]] = {}
-
-    def _spell(self, regex: Regex) -> Regex:
-        known = self._spelled.get(id(regex))
-        if known is None:
-            try:
-                known = self._spelled[id(regex)] = (regex, escaped(regex))
-            except (ValueError, UnicodeDecodeError) as error:
-                raise Inexpressible(JSON_CONTENT, "a part of its values has no spelling inside a string") from error
-        return known[1]
 
     def check(self) -> None:
         """Make the rules of all inner nodes once, to find out whether they can be made.
@@ -98,36 +88,9 @@ class ContentRules:
             return self._spell(symbol)
         raise TypeError("the rules inside a string capture nothing")
 
-    def start(self, avoid: frozenset[Value]) -> bool:
-        """Return the state of all strings. See `SetRules.start`."""
-        return True
-
-    def is_alive(self, state: bool) -> bool:
-        """Return whether there is a string. See `SetRules.is_alive`."""
-        return True
-
     def bodies(self, kind: str, state: Any) -> Sequence[Sequence[Symbol]]:
         """Return the bodies of a kind of nonterminal in a state. See `SetRules.bodies`."""
         if kind == "first":
             node: Node = self.part.node
             return [(QUOTE, self._own(self._inner.symbol(node)), QUOTE)]
         return [[self._own(symbol) for symbol in body] for body in self._inner.bodies(state)]
-
-    def least_bytes(self, kind: str, state: Any) -> int:
-        """Return a lower bound of the bytes of a kind of nonterminal. See `SetRules.least_bytes`."""
-        return 1
-
-    def forget(self) -> None:
-        """Drop nothing: nothing is computed for written texts."""
-
-    def after(self, then: Hashable, text: bytes | None) -> tuple[str | int, Any] | None:
-        """Not called: there are no captured texts."""
-        raise NotImplementedError
-
-    def refusals(self, then: Hashable, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
-        """Not called: there are no captured texts."""
-        raise NotImplementedError
-
-    def remaining(self, then: Hashable) -> Regex:
-        """Not called: there are no captured texts."""
-        raise NotImplementedError

@@ -12,18 +12,18 @@ spellings. No spelling begins with the quote that ends the string.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from structgen.engine.grammar.composition import has_text, with_terminals
-from structgen.engine.grammar.tables import Lazy, Lookahead, RuleSource, Spelling, Symbol
+from structgen.engine.grammar.tables import Lazy, Lookahead, RuleSource, Symbol
 from structgen.engine.regex.tree import Literal, Regex
 from structgen.kbnf.normal_form.indentation import IndentedRules
 from structgen.schema.algebra import Inexpressible
 from structgen.schema.algebra.text_grammars import TextGrammar
-from structgen.schema.json_text.strings import QUOTE, escaped
-from structgen.schema.json_text.values import Value
+from structgen.schema.json_text.strings import QUOTE
 from structgen.schema.own_keywords import GRAMMAR
+from structgen.schema.rules.string_rules import StringRules
 
 if TYPE_CHECKING:
     from structgen.schema.rules.lazy_rules import LazyRules
@@ -33,7 +33,7 @@ __all__ = ["TextRules"]
 _NO_TEXT: Regex = Literal(b'""')
 
 
-class TextRules:
+class TextRules(StringRules):
     """The rules of the strings of one grammar; see `SetRules`.
 
     Kinds of nonterminals: "first", the whole string, with a state that says whether the empty text counts; "in", a
@@ -44,18 +44,14 @@ class TextRules:
     """
 
     def __init__(self, lazy: LazyRules, part: TextGrammar, number: int) -> None:
+        super().__init__(number, GRAMMAR)
         tables = part.tables
         self.part = part
-        self._number = number
-        self._spelled: dict[int, tuple[Regex, Regex]] = {}
         if not lazy.captures and (tables.lookaheads or isinstance(tables.source, IndentedRules)):
             raise Inexpressible(GRAMMAR, "only the engine has look-aheads and indentation in strings")
-        try:
-            lookaheads = [escaped(regex, every=True) for regex in tables.lookaheads]
-            for regex in tables.terminals:
-                self._spell(regex)
-        except (ValueError, UnicodeDecodeError) as error:
-            raise Inexpressible(GRAMMAR, "a terminal has no spelling in JSON") from error
+        for regex in tables.terminals:
+            self._spell(regex)
+        lookaheads = [self._escaped(regex, every=True) for regex in tables.lookaheads]
         self._lookaheads_before = len(lazy.lookaheads)
         lazy.lookaheads.extend(lookaheads)
         composed = with_terminals(tables, self._spell)
@@ -63,20 +59,6 @@ class TextRules:
         assert source is not None
         self._source: RuleSource = source
         self._start = composed.lazy[0]
-
-    def _spell(self, regex: Regex) -> Regex:
-        known = self._spelled.get(id(regex))
-        if known is None:
-            known = self._spelled[id(regex)] = (regex, escaped(regex))
-        return known[1]
-
-    def start(self, avoid: frozenset[Value]) -> bool:
-        """Return the state of all strings. See `SetRules.start`."""
-        return True
-
-    def is_alive(self, state: bool) -> bool:
-        """Return whether there is a string. See `SetRules.is_alive`."""
-        return True
 
     def bodies(self, kind: str, state: Any) -> Sequence[Sequence[Any]]:
         """Return the bodies of a kind of nonterminal in a state. See `SetRules.bodies`.
@@ -103,22 +85,3 @@ class TextRules:
         """Return the name of the rule of a nonterminal of the kind "in"; "" where it has none."""
         names, number = self.part.tables.names, state[1]
         return names[number] if isinstance(number, int) and number < len(names) else ""
-
-    def least_bytes(self, kind: str, state: Any) -> int:
-        """Return a lower bound of the bytes of a kind of nonterminal. See `SetRules.least_bytes`."""
-        return 1
-
-    def forget(self) -> None:
-        """Drop nothing: nothing is computed for written texts."""
-
-    def after(self, then: Hashable, text: bytes | None) -> tuple[str | int, Any] | None:
-        """Not called: there are no captured texts."""
-        raise NotImplementedError
-
-    def refusals(self, then: Hashable, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
-        """Not called: there are no captured texts."""
-        raise NotImplementedError
-
-    def remaining(self, then: Hashable) -> Regex:
-        """Not called: there are no captured texts."""
-        raise NotImplementedError

@@ -11,7 +11,7 @@ from support.chat_server import serve
 import structgen
 import structgen.generation.scheduler
 
-openai = pytest.importorskip("openai")
+openai = pytest.importorskip("openai", reason="the test group has it")
 
 
 class Person(BaseModel):

@@ -9,7 +9,7 @@ from support.chat_server import serve
 
 import structgen
 
-openai = pytest.importorskip("openai")
+openai = pytest.importorskip("openai", reason="the test group has it")
 
 SERVERS = ["vllm", "sglang", "llama.cpp", "openai"]
 
@@ -287,7 +287,7 @@ def test_no_answer(server):
 
 
 def test_a_timeout():
-    httpx = pytest.importorskip("httpx2")
+    httpx = pytest.importorskip("httpx2", reason="the clients openai and anthropic bring it")
 
     def wait(request):
         raise httpx.ReadTimeout("too long", request=request)
