@@ -209,9 +209,9 @@ def installed(names: tuple[str, ...] | list[str] = ENGINES) -> list[str]:
 
 
 def version(package: str) -> str:
-    """Return the installed version of a package, or ""."""
+    """Return the installed version of a package, named by its import, or ""."""
     try:
-        return importlib.metadata.version(package)
+        return importlib.metadata.version("structgen-llm" if package == "structgen" else package)
     except importlib.metadata.PackageNotFoundError:
         return ""
 
