@@ -10,7 +10,7 @@ sleeps most of the time while passes run:
     with passes running     work 2 ms | sleep 10 ms | work 2 ms | …
     without                 work | pause | work | …           (a pause takes 0.1 µs if no thread waits)
 
-Whoever runs passes says so with an object of `Passes`. This module is never compiled; see `pause`.
+Whoever runs passes says so with an object of `ModelPasses`. This module is never compiled; see `pause`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import time
 
 from structgen.engine.fork_safety import call_in_forked
 
-__all__ = ["Passes", "pause", "rest"]
+__all__ = ["ModelPasses", "pause", "rest"]
 
 REST_SECONDS = 0.01  # of each thread that does long work, as long as passes run
 
-_passes: set[int] = set()  # by id: objects of Passes that run
+_passes: set[int] = set()  # by id: objects of ModelPasses that run
 _no_passes = threading.Event()
 _no_passes.set()
 _resting = 0  # the number of threads that rest
@@ -59,7 +59,7 @@ def rest() -> float:
     return time.monotonic() - began
 
 
-class Passes:
+class ModelPasses:
     """Says that passes of a model run, one after the other."""
 
     def begin(self) -> None:

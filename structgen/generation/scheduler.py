@@ -24,7 +24,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from structgen.engine.turns import Passes
+from structgen.engine.turns import ModelPasses
 from structgen.errors import GenerationError, QueueFullError
 from structgen.generation.batches import NewSession, session_batch_of
 from structgen.generation.runs import in_thread
@@ -148,7 +148,7 @@ class Scheduler:
         self._submitted = 0
         self._is_closed = False
         self._thread: threading.Thread | None = None
-        self._passes = Passes()
+        self._passes = ModelPasses()
 
     @property
     def rows(self) -> int:

@@ -4,12 +4,12 @@ import pytest
 
 from structgen.engine import deadlines, turns
 from structgen.engine.deadlines import Deadline, look
-from structgen.engine.turns import Passes, pause, rest
+from structgen.engine.turns import ModelPasses, pause, rest
 from structgen.errors import LimitExceededError
 
 
 def test_a_pause_tells_whether_passes_run() -> None:
-    first, second = Passes(), Passes()
+    first, second = ModelPasses(), ModelPasses()
     assert not pause()
     first.begin()
     second.begin()
@@ -49,7 +49,7 @@ def looks_until_the_end(count: int) -> bool:
 def test_the_time_of_a_rest_moves_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadlines, "LONG_WORK_SECONDS", -1.0)
     monkeypatch.setattr(deadlines, "rest", lambda: -100.0)  # so the time is over after the first rest
-    passes = Passes()
+    passes = ModelPasses()
     with Deadline(50.0), Deadline(60.0, "mask_seconds"):
         assert not looks_until_the_end(1_000)
         passes.begin()
@@ -62,7 +62,7 @@ def test_the_time_of_a_rest_moves_the_deadline(monkeypatch: pytest.MonkeyPatch) 
 def test_short_work_does_not_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadlines, "LONG_WORK_SECONDS", 1_000.0)
     monkeypatch.setattr(deadlines, "rest", lambda: -100.0)
-    passes = Passes()
+    passes = ModelPasses()
     passes.begin()
     try:
         with Deadline(50.0):
@@ -73,7 +73,7 @@ def test_short_work_does_not_rest(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_deadline_that_was_ended_stays_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadlines, "LONG_WORK_SECONDS", -1.0)
-    passes = Passes()
+    passes = ModelPasses()
     passes.begin()
     try:
         with Deadline(50.0) as deadline:
