@@ -145,3 +145,19 @@ def test_exact_formats_are_the_default_of_the_tree(recwarn):
         matcher.accept_token(byte)
     assert matcher.allowed_token_ids() == [ord("@")]
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("to", TEXTS)
+def test_multiples_have_any_number_of_digits(to, recwarn):
+    """With at most 18 digits, those of 7 take 14,000 characters and more."""
+    text = structgen.export({"type": "integer", "multipleOf": 7}, to)
+    assert len(text) < 1400 and not recwarn.list
+    vocabulary = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
+    if to.startswith("kbnf"):
+        constraint = structgen.compile(structgen.Grammar.kbnf(text, eager=False), vocabulary)
+        for value in (0, -7, 700, 7 * 10**30):
+            matcher = constraint.matcher()
+            matcher.accept_bytes(str(value).encode())
+            assert matcher.is_accepting
+            assert not set(matcher.allowed_token_ids()) & set(b"-.eE")
+        assert not structgen.check(structgen.Grammar.kbnf(text, eager=False), "71").fits

@@ -181,7 +181,7 @@ def _digit_escape(reader: Reader, letter: str, in_class: bool, begin: int) -> in
             return int(digits, 8)
         if in_class and letter in _OCTAL:
             return int(letter + reader.span(_OCTAL, 2), 8)
-    elif reader.dialect == "ecma" and letter == "0":
+    elif letter == "0" and (reader.dialect == "ecma" or not reader.peek().isdecimal()):
         return int("0" + reader.span(_OCTAL, 2), 8)  # more digits as web browsers read them without the flag u
     return reader.fail(f"a back-reference ('\\{letter}') is not supported: no automaton can match it", begin)
 
@@ -265,10 +265,11 @@ def read_escape(reader: Reader, flags: Flags, *, in_class: bool) -> int | Ranges
         return 0x08
     if letter in _CONTROLS and not (letter == "a" and reader.dialect == "ecma"):
         return _CONTROLS[letter]
-    if letter == "c" and reader.dialect == "ecma":
+    if letter == "c" and reader.dialect != "python":
         control = reader.take()
-        # In a class, digits and `_` too: as web browsers do without the flag u.
-        if not (control.isascii() and (control.isalpha() or (in_class and (control.isdecimal() or control == "_")))):
+        # In a class of ECMA-262, digits and `_` too: as web browsers do without the flag u.
+        others = "0123456789_" if in_class and reader.dialect == "ecma" else ""
+        if not (control.isascii() and (control.isalpha() or (control and control in others))):
             reader.fail("'\\c' needs a letter", begin)
         return ord(control) % 32
     if letter == "N" and reader.dialect == "python" and reader.accept("{"):

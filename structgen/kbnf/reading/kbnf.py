@@ -52,6 +52,8 @@ _POSTFIX: dict[str, Callable[[ast.Expression], ast.Expression]] = {
 }
 # Anchors; and the other escapes and classes, which may hold the same characters.
 _ANCHOR_OR_OTHER = re.compile(r"(?P<anchor>[\^$]|\\[AzbB<>])|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]", re.DOTALL)
+# Escapes that the published package refuses in a regex; and the others.
+_ESCAPE_OF_JAVASCRIPT = re.compile(r"\\(?:c([A-Za-z])|(0)|.)", re.DOTALL)
 
 
 def parse(text: str, *, limits: Limits | None = None) -> ast.Grammar:
@@ -248,7 +250,7 @@ class _Parser:
         try:
             return text.encode()
         except UnicodeEncodeError as error:
-            fail(self._text, source_offset(token, error.start), "a lone surrogate is no Unicode character")
+            fail(self._text, source_offset(self._text, token, error.start), "a lone surrogate is no Unicode character")
 
     def _name_at(self, offset: int, text: str) -> str:
         """Return the name that a string at a position stands for."""
@@ -267,23 +269,25 @@ class _Parser:
         if kind == "substrs":
             self._string(token)
             return ast.SubstringsTerminal(unescape(self._text, token))
-        pattern = unescape(self._text, token)
+        pattern = unescape(self._text, token, of_regex=True)
         try:
             parsed = parse_regex(pattern, "rust", anchored=True, limits=self._limits)
         except GrammarError as error:
-            fail(self._text, source_offset(token, _pattern_index(pattern, error)), _reason(error), hint=error.hint)
+            offset = source_offset(self._text, token, _pattern_index(pattern, error), of_regex=True)
+            fail(self._text, offset, _reason(error), hint=error.hint)
+        source = _ESCAPE_OF_JAVASCRIPT.sub(_numbered_escape, pattern)
         if kind == "e":
-            return ast.RegexTerminal(rx.Early(without_empty(parsed)), pattern, "e")
+            return ast.RegexTerminal(rx.Early(without_empty(parsed)), source, "e")
         if kind == "ex":
             self._refuse_anchors(token, pattern)
-            return ast.RegexTerminal(text_without(parsed), pattern, "ex")
-        return ast.RegexTerminal(parsed, pattern)
+            return ast.RegexTerminal(text_without(parsed), source, "ex")
+        return ast.RegexTerminal(parsed, source)
 
     def _refuse_anchors(self, token: Token, pattern: str) -> None:
         """Refuse anchors in `#ex`: within a longer text they have no clear meaning."""
         for found in _ANCHOR_OR_OTHER.finditer(pattern):
             if found.lastgroup:
-                offset = source_offset(token, found.start())
+                offset = source_offset(self._text, token, found.start(), of_regex=True)
                 fail(self._text, offset, f"the anchor {found.group()!r} is not supported in '#ex'")
 
     def _except(self) -> ast.Except:
@@ -322,6 +326,13 @@ def _bracketed(opening: str, body: ast.Expression) -> ast.Expression:
     if opening == "indented!":
         return ast.Indented(body)
     return ast.ZeroOrMore(body) if opening == "{" else body
+
+
+def _numbered_escape(found: re.Match[str]) -> str:
+    """Return an escape of a regex as the published package reads it."""
+    if found[1]:
+        return f"\\x{ord(found[1]) % 32:02x}"
+    return "\\x00" if found[2] else found[0]
 
 
 def _pattern_index(pattern: str, error: GrammarError) -> int:

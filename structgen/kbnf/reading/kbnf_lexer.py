@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import string
 from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
@@ -26,8 +27,17 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
-# The escapes of the published package; and `\b \f \v \0 \/`, as in JavaScript, which it lacks.
+_ESCAPE = re.compile(
+    r"""\\(?:
+    u(?P<high>[Dd][89ABab][0-9A-Fa-f]{2})\\u(?P<low>[Dd][C-Fc-f][0-9A-Fa-f]{2})
+  | (?:u\{(?P<braced>[0-9A-Fa-f]{1,6})\} | u(?P<four>[0-9A-Fa-f]{4}) | x(?P<two>[0-9A-Fa-f]{2}))
+  | c(?P<control>[A-Za-z])
+  | (?P<line>\r?\n)
+  | (?P<letter>.)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+# The published package has all of them but `\v`.
 _SIMPLE_ESCAPES = {
     "n": "\n",
     "t": "\t",
@@ -131,11 +141,18 @@ def numbered_character(source: str, offset: int, escape: str, digits: str) -> st
     return chr(code)
 
 
-def unescape(source: str, token: Token) -> str:
+def unescape(source: str, token: Token, *, of_regex: bool = False) -> str:
     r"""Return the text of a string token, its escapes resolved.
 
-    Escapes are those of JavaScript: `\n \t \r \b \f \v \0 \/ \\ \' \"`, `\xHH`, `\uHHHH`, `\u{…}`. Each is a character,
-    so `'\xff'` is U+00FF, two bytes in UTF-8 (as in the published package).
+    Escapes are those of JavaScript: `\n \t \r \b \f \v \0 \/ \\ \' \"`, `\xHH`, `\uHHHH` (two for one character
+    too), `\u{…}`, `\cA`, a backslash before a mark such as `\-`, and one at the end of a line, which joins two lines.
+    Each is a character, so `'\xff'` is U+00FF, two bytes in UTF-8 (as in the published package). JavaScript drops the
+    backslash of any other letter; here that is an error, since it is most often a regex's.
+
+    Args:
+        source: the grammar.
+        token: a token of kind "string".
+        of_regex: whether the text is a regex. Then marks keep their backslash: `\.` is a full stop there too.
 
     Raises:
         GrammarError: an escape is unknown, or is not a Unicode scalar value.
@@ -143,31 +160,38 @@ def unescape(source: str, token: Token) -> str:
     inner = token.text[1:-1]
     if "\\" not in inner:
         return inner
-
-    def replace(found: re.Match[str]) -> str:
-        digits = found[1] or found[2] or found[3]
-        offset = token.offset + 1 + found.start()
-        if digits:
-            return numbered_character(source, offset, found[0], digits)
-        if found[4] not in _SIMPLE_ESCAPES:
-            fail(
-                source,
-                offset,
-                f"unknown escape {found[0]}",
-                hint=_hint_of_escape(found[4]),
-            )
-        return _SIMPLE_ESCAPES[found[4]]
-
-    return _ESCAPE.sub(replace, inner)
+    return _ESCAPE.sub(
+        lambda found: _unescaped(source, token.offset + 1 + found.start(), found, of_regex=of_regex), inner
+    )
 
 
-def source_offset(token: Token, index: int) -> int:
-    """Return the offset in the source of character `index` of a string token's text."""
-    offset, inner = token.offset + 1, token.text[1:-1]
-    position = 0
-    for _ in range(index):
-        if position >= len(inner):
-            break
+def _unescaped(source: str, offset: int, found: re.Match[str], *, of_regex: bool) -> str:
+    """Return the text of one escape, which stands at an offset of the source."""
+    if found["high"]:
+        return chr(0x10000 + ((int(found["high"], 16) & 0x3FF) << 10) + (int(found["low"], 16) & 0x3FF))
+    digits = found["braced"] or found["four"] or found["two"]
+    if digits:
+        return numbered_character(source, offset, found[0], digits)
+    if found["control"]:
+        return chr(ord(found["control"]) % 32)
+    if found["line"]:
+        return ""
+    letter = found["letter"]
+    if letter in _SIMPLE_ESCAPES:
+        return _SIMPLE_ESCAPES[letter]
+    if letter in string.punctuation:
+        return found[0] if of_regex else letter
+    return fail(source, offset, f"unknown escape {found[0]}", hint=_hint_of_escape(letter))
+
+
+def source_offset(source: str, token: Token, index: int, *, of_regex: bool = False) -> int:
+    """Return the offset in the source of character `index` of a string token's text, as `unescape` returns it."""
+    begin = token.offset + 1
+    position, inner = 0, token.text[1:-1]
+    while position < len(inner):
         found = _ESCAPE.match(inner, position)
+        index -= len(_unescaped(source, begin + position, found, of_regex=of_regex)) if found else 1
+        if index < 0:
+            break
         position = found.end() if found else position + 1
-    return offset + position
+    return begin + position

@@ -52,7 +52,14 @@ from structgen.schema.json_text.numbers import (
 )
 from structgen.schema.json_text.strings import byte_set
 
-__all__ = ["MAX_DIVISOR", "digits_of_multiples", "is_large", "other_forms", "step_in_integers"]
+__all__ = [
+    "MAX_DIVISOR",
+    "digits_of_multiples",
+    "is_large",
+    "multiples_of_any_length",
+    "other_forms",
+    "step_in_integers",
+]
 
 MAX_DIVISOR = 5000
 """The largest divisor, without zeros at its end and decimal point, that has an automaton: a state per remainder."""
@@ -114,6 +121,32 @@ def digits_of_multiples(low: Number | None, high: Number | None, step: Number, o
     for other in outside:
         found = difference(found, sequence(_SIGN, _whole_multiples(step_in_integers(other))))
     return found
+
+
+def multiples_of_any_length(
+    low: Number | None, high: Number | None, step: Number, outside: tuple[Number, ...]
+) -> Regex:
+    """Return `digits_of_multiples` without a bound on the digits; one of the two bounds is None.
+
+    The automaton has a state for each remainder. With the bound it has one for each remainder and number of digits.
+    """
+    found = _any_length(None if low is None else ceil(low), None if high is None else floor(high))
+    found = intersection(found, sequence(_SIGN, _whole_multiples(step_in_integers(step))))
+    for other in outside:
+        found = difference(found, sequence(_SIGN, _whole_multiples(step_in_integers(other))))
+    return found
+
+
+def _any_length(low: int | None, high: int | None) -> Regex:
+    """Return the integers in digits on one side of a bound, or all, with any number of digits."""
+    positive = sequence(_NONZERO, star(_DIGIT))
+    if low is None and high is None:
+        return choice(_ZERO, sequence(_SIGN, positive))
+    sign, other_sign, least = (EMPTY, _MINUS, low) if low is not None else (_MINUS, EMPTY, -(high or 0))
+    if least is not None and least > 0:  # the numbers next to 0 are left out
+        return sequence(sign, difference(positive, integer_range(1, least - 1)))
+    near = integer_range(1, -(least or 0))
+    return choice(_ZERO, sequence(sign, positive), sequence(other_sign, near))
 
 
 def other_forms(

@@ -20,7 +20,13 @@ from math import ceil, floor
 from structgen.engine.regex.tree import NOTHING, Literal, Regex, Repeat, choice, literal_set, optional, sequence
 from structgen.schema.algebra import ALL_NUMBERS, INTEGERS, Number, NumberSet
 from structgen.schema.algebra.numbers import ANY_FORM, DIGITS, OTHER_FORMS
-from structgen.schema.json_text.multiples import MAX_SAFE_DIGITS, digits_of_multiples, other_forms
+from structgen.schema.json_text.multiples import (
+    MAX_SAFE_DIGITS,
+    digits_of_multiples,
+    is_large,
+    multiples_of_any_length,
+    other_forms,
+)
 from structgen.schema.json_text.number_terminals import number_regex
 from structgen.schema.json_text.numbers import (
     MAX_EXACT_INTEGER,
@@ -34,7 +40,7 @@ from structgen.schema.json_text.numbers import (
 from structgen.schema.json_text.plain_multiples import integers_by_ending, numbers_by_ending, places_of
 from structgen.schema.json_text.strings import byte_set
 
-__all__ = ["PLAIN_INTEGER", "PLAIN_NUMBER", "plain_number_regex", "plain_numbers_regex"]
+__all__ = ["PLAIN_INTEGER", "PLAIN_NUMBER", "plain_number_regex", "plain_numbers_regex", "with_any_length"]
 
 MAX_DIGITS = 17  # significant digits of a double
 _LIMIT = 10**MAX_DIGITS
@@ -154,6 +160,20 @@ def _integers(numbers: NumberSet) -> Regex:
     if high is None and (low is None or low < _MOST):
         high = _MOST
     return integer_range(None if low is None else ceil(low), None if high is None else floor(high))
+
+
+def with_any_length(numbers: NumberSet) -> Regex | None:
+    """Return the integers of a set with any number of digits, if their automaton is then much smaller; else None.
+
+    So it is for multiples whose remainder has to be counted, such as those of 7, without a bound on one side.
+    """
+    steps = [step for step in (numbers.multiple, *numbers.outside) if step is not None]
+    has_both_bounds = numbers.low is not None and numbers.high is not None
+    if numbers.values is not None or has_both_bounds or not (numbers.is_integer and numbers.written & DIGITS):
+        return None
+    if any(map(is_large, steps)) or all(places_of(step) is not None for step in steps):
+        return None
+    return multiples_of_any_length(numbers.low, numbers.high, numbers.multiple or 1, numbers.outside)
 
 
 def _interval(numbers: NumberSet) -> Regex:

@@ -29,6 +29,7 @@ from structgen.limits import Limits
 from structgen.schema.algebra import Node, NumberSet, StringSet
 from structgen.schema.algebra.numbers import DIGITS
 from structgen.schema.formats.by_name import wider_regex
+from structgen.schema.json_text.plain_numbers import with_any_length
 from structgen.schema.json_text.strings import escaped, quoted
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.keywords import SchemaWarning
@@ -65,7 +66,8 @@ def json_schema_to_kbnf(
         limits: bounds on the cost of the translation.
         deadline: a running clock; by default one of `limits.compile_seconds` starts now.
         exact_formats: formats that are written exactly however large they are; None: all. Of the others, those that
-            have a wider regex (`formats.by_name.wider_regex`) get it, with a `SchemaWarning`.
+            have a wider regex (`formats.by_name.wider_regex`) get it, with a `SchemaWarning`. Unless it is None,
+            multiples of a step such as 7 may have any number of digits.
 
     Raises:
         SchemaError: not a schema.
@@ -193,6 +195,8 @@ class _Writer:
                 name = (kind_name(part) if part is not None else "") or self._names.of_node(node)
                 origin = origin_of(self.lazy.space, node)
                 self._wishes[id(terminal)] = name, origin
+                if isinstance(part, NumberSet):
+                    self._widen_numbers(terminal, part)
                 wider = self._wider_string(part) if isinstance(part, StringSet) else None
                 if wider is not None:
                     self._wider[id(terminal)] = wider[0]
@@ -202,6 +206,13 @@ class _Writer:
                         f"#{origin}: the format {wider[1]!r} is written wider than it is: without all its {missing}"
                     )
                     warnings.warn(message, SchemaWarning, stacklevel=2)
+
+    def _widen_numbers(self, terminal: rx.Regex, part: NumberSet) -> None:
+        """Leave out the bound on the digits of multiples, where it makes the rules many times longer."""
+        if self._exact_formats is not None and self.lazy.space.options.numbers == "plain":
+            wider = with_any_length(part)
+            if wider is not None:
+                self._wider[id(terminal)] = wider
 
     def _wider_string(self, part: StringSet) -> tuple[rx.Regex, str] | None:
         """Return a wider regex of a set of strings, and its format; None where the exact one can be written."""

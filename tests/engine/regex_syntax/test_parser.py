@@ -312,6 +312,21 @@ def test_escapes_of_ecma(escape: str) -> None:
     assert [chr(c) for c in (*range(0x250), 0x1F600) if matches(chr(c))] == [ECMA_ESCAPES[escape]]
 
 
+# The escapes of ECMA-262 that the crate refuses, and that mean one character in both.
+RUST_ESCAPES = [
+    *(rf"\c{letter}" for letter in "aAzZ"),
+    *(rf"[\c{letter}b]" for letter in "aAzZ"),
+    r"\0",
+    r"[\0b]",
+]
+
+
+@pytest.mark.parametrize("escape", RUST_ESCAPES)
+def test_escapes_of_ecma_in_the_syntax_of_rust(escape: str) -> None:
+    ours, theirs = matcher(escape, "rust"), matcher(escape, "ecma")
+    assert [c for c in map(chr, range(256)) if ours(c)] == [c for c in map(chr, range(256)) if theirs(c)] != []
+
+
 def test_searching_spans_lines_and_all_characters() -> None:
     matches = matcher("b", "ecma", anchored=False)
     assert matches("é\n\u2028𝄞b\0\n") and not matches("a\n")
@@ -402,6 +417,8 @@ REFUSED = [
     ("rust", "a{", "counted repetition", 2),
     ("rust", "{", "counted repetition", 1),
     ("rust", r"\1", "back-reference", 1),
+    ("rust", r"\00", "back-reference", 1),
+    ("rust", r"[\c1]", "needs a letter", 2),
     ("rust", r"\-\é", "no meaning", 3),
     ("rust", "(?-u).", "class under the flag -u", 6),
     ("rust", r"(?-u:a[^b]\w)", "class under the flag -u", 7),

@@ -61,7 +61,11 @@ def test_syntax(text, expected):
         (r"'\n\t\r\\\"\''", b"\n\t\r\\\"'"),
         (r"'\b\f\v\0\/'", b"\b\f\v\0/"),
         (r"'\x41\u0042\u{43}\u{1F600}'", "ABC\U0001f600".encode()),
+        (r"'\ud83d\ude00'", "\U0001f600".encode()),
         (r"'\xff'", "\xff".encode()),
+        (r"'\cA\cz\cJ'", b"\x01\x1a\n"),
+        (r"'\-\.\$\[\`'", b"-.$[`"),
+        ("'one \\\n two\\\r\nthree'", b"one  twothree"),
         ("'é\n'", "é\n".encode()),
         ("'\"'", b'"'),
         ('"\'"', b"'"),
@@ -106,6 +110,16 @@ def test_escapes_come_before_the_regex():
     assert matches(r"#'\\d\x2b'", b"12")
     assert matches(r"#'[\\u{e9}\u00e8]'", "é".encode())
     assert matches('#"[^\\"]"', b"'")
+    assert matches(r"#'\cA[\\cB]'", b"\x01\x02")
+
+
+def test_escapes_of_javascript_are_written_as_the_published_package_reads_them():
+    assert body(r"#'\\cA[\\cz\\0]\\\\cA\-'").source == r"\x01[\x1a\x00]\\cA\-"
+
+
+def test_a_mark_after_a_backslash_is_itself_in_a_regex_too():
+    assert matches(r"#'1\.5'", b"1.5") and not matches(r"#'1\.5'", b"1x5")
+    assert matches(r"#'[a\-c]+'", b"a-c") and not matches(r"#'[a\-c]+'", b"b")
 
 
 def test_early_regexes_never_match_the_empty_text():

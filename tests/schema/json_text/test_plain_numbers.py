@@ -13,12 +13,13 @@ from pydantic import Field
 
 import structgen
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.regex.tree import difference
+from structgen.engine.regex.tree import Repeat, difference, intersection
 from structgen.limits import Limits
 from structgen.schema.algebra.numbers import ANY_FORM, DIGITS, OTHER_FORMS, NumberSet
 from structgen.schema.json_text.number_terminals import number_regex
 from structgen.schema.json_text.numbers import decimal_text
-from structgen.schema.json_text.plain_numbers import plain_number_regex
+from structgen.schema.json_text.plain_numbers import plain_number_regex, with_any_length
+from structgen.schema.json_text.strings import byte_set
 
 BYTES = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)} | {256: b""}, eos_token_ids=[256])
 BOUNDS = (
@@ -151,3 +152,29 @@ def test_exports_of_numbers_are_short() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(structgen.export(Annotated[Decimal, Field(decimal_places=2)], "kbnf")) < 400
+
+
+@pytest.mark.parametrize("step", [3, 7, 12, 60, 64, Fraction(21, 2)])
+@pytest.mark.parametrize(("low", "high"), [(None, None), (0, None), (None, -1), (101, None), (None, 77), (-5, None)])
+@pytest.mark.parametrize("outside", [(), (9,)])
+def test_multiples_of_any_length(step, low, high, outside):
+    """Up to the bound on digits they are the same numbers; beyond it, the same condition holds."""
+    numbers = NumberSet(low, False, high, False, step, outside, None, DIGITS).reduced()
+    found = with_any_length(numbers)
+    digit = byte_set("-0123456789")
+    short = Repeat(digit, 0, 18)
+    bounded = plain_number_regex(numbers)
+    assert is_empty(difference(bounded, found))
+    assert is_empty(difference(intersection(found, short), bounded))
+    store = AutomatonStore(Limits())
+    state = store.add(found)
+    rng = random.Random(0)
+    for _ in range(50):
+        value = rng.choice((-1, 1)) * rng.randrange(10**24, 10**25)
+        value -= rng.choice((0, value % Fraction(step).numerator))
+        assert store.matches(state, str(value).encode()) == numbers.contains(value), value
+
+
+@pytest.mark.parametrize("numbers", [{"multiple": 20}, {"multiple": 7, "low": 0, "high": 10**9}, {"values": (1, 2)}])
+def test_other_sets_keep_their_bound_on_digits(numbers):
+    assert with_any_length(NumberSet(written=DIGITS, **numbers)) is None
