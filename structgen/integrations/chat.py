@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from structgen.errors import GenerationError, StructgenError, UnsupportedSchemaError
 from structgen.generation.generator import Generator
-from structgen.generation.pieces import CallPieces, Outcome, Piece, TextPieces
+from structgen.generation.pieces import CallPieces, CallTexts, Outcome, Piece, TextPieces
 from structgen.generation.scheduler import SharedThreads, run_shared
 from structgen.generation.settings import CallOptions, Settings, split_options
 from structgen.generation.tools.calling import Caller
@@ -213,26 +213,26 @@ class _AnswerPieces:
         self._name = name
 
     def __iter__(self) -> Iterator[Piece | Outcome]:
-        is_answered = False
+        texts, is_answered, written = CallTexts(), False, ""
         for item in self._pieces:
             if isinstance(item, Outcome):
-                yield self._whole(item)
+                yield self._whole(item, written)
             elif item.call is None or item.call.name != self._name:
                 yield item
-            elif item.call.is_complete and not is_answered:
-                is_answered = True
-                yield Piece(text=item.call.source)
+            elif not is_answered:
+                text = texts.more(item.call).text
+                is_answered, written = item.call.is_complete, written + text
+                if text:
+                    yield Piece(text=text)
 
     def close(self) -> None:
         """End the run where it is, after the pass under way."""
         self._pieces.close()
 
-    def _whole(self, outcome: Outcome) -> Outcome:
-        answers = [call.source for call in outcome.calls if call.name == self._name]
+    def _whole(self, outcome: Outcome, written: str) -> Outcome:
         calls = tuple(call for call in outcome.calls if call.name != self._name)
         reason = outcome.finish_reason if calls or outcome.finish_reason == "length" else "stop"
-        text = outcome.text + answers[0] if answers else outcome.text
-        return replace(outcome, text=text, calls=calls, finish_reason=reason)
+        return replace(outcome, text=outcome.text + written, calls=calls, finish_reason=reason)
 
 
 _Pieces = TextPieces | CallPieces | _AnswerPieces

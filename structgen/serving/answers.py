@@ -151,10 +151,9 @@ class Answers:
 
 
 def _emitted(pieces: Iterable[Piece | Outcome], emit: Emit) -> Outcome:
-    """Emit the pieces of an answer, and return the whole. A call is emitted when it is complete."""
+    """Emit the pieces of an answer, and return the whole."""
     for item in pieces:
         if isinstance(item, Outcome):
             return item
-        if item.call is None or item.call.is_complete:
-            emit(item)
+        emit(item)
     raise AssertionError("the pieces of an answer end with the whole")

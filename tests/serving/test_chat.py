@@ -173,8 +173,10 @@ def test_calls_of_tools(client):
     named = answer(client, tools=[ADD], tool_choice={"type": "function", "function": {"name": "add"}}, max_tokens=60)
     assert named["choices"][0]["message"]["tool_calls"]
     chunks = events(client, tools=[ADD], tool_choice="required", parallel_tool_calls=False, max_tokens=60)
-    deltas = [call for chunk in chunks for one in chunk["choices"] for call in one["delta"].get("tool_calls", ())]
-    assert [one["function"] for one in deltas] == [call["function"]]
+    first, *more = [call for chunk in chunks for one in chunk["choices"] for call in one["delta"].get("tool_calls", ())]
+    assert first == {"index": 0, "id": first["id"], "type": "function", "function": {"name": "add", "arguments": ""}}
+    assert len(more) > 1 and {one["index"] for one in more} == {0}
+    assert "".join(one["function"]["arguments"] for one in more) == call["function"]["arguments"]
     assert chunks[-1]["choices"][0]["finish_reason"] == "tool_calls"
 
 
