@@ -1,7 +1,8 @@
 """An answer in pieces: text, reasoning and calls as they are written, and at last the whole.
 
     TextPieces(run)         Piece(text="Hel"), Piece(text="lo"), Outcome("Hello", "stop", …)
-    CallPieces(stream)      Piece(text="Let me see."), Piece(call=…), Outcome(…, "tool_calls", …)
+    CallPieces(stream)      Piece(text="Let me see."), Piece(call=…), Piece(call=…), Outcome(…, "tool_calls", …)
+    CallTexts().more(call)  the text that a piece adds to the arguments of its call
 
 Servers and adapters of frameworks send these on in their own form.
 """
@@ -10,10 +11,10 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from structgen.errors import IncompleteOutputError
+from structgen.errors import GenerationError, IncompleteOutputError
 from structgen.generation.passes import Passes
 from structgen.generation.tools.results import ToolCall
 from structgen.generation.tools.streaming import CallStream
@@ -21,7 +22,7 @@ from structgen.generation.tools.streaming import CallStream
 if TYPE_CHECKING:
     from structgen.generation.runs import Run, Usage
 
-__all__ = ["CallPieces", "Outcome", "Piece", "TextPieces"]
+__all__ = ["CallPieces", "CallText", "CallTexts", "Outcome", "Piece", "TextPieces"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,52 @@ class CallPieces:
     def close(self) -> None:
         """End the run where it is, after the pass under way."""
         self._stream.close()
+
+
+@dataclass(frozen=True, slots=True)
+class CallText:
+    """More of the arguments of a call.
+
+    Attributes:
+        index: the number of the call in its reply.
+        call: the call so far. Its id is that of the first piece, also where the model writes another one at its end.
+        text: the text that is new.
+        is_first: whether this is the first text of the call.
+    """
+
+    index: int
+    call: ToolCall
+    text: str
+    is_first: bool
+
+
+class CallTexts:
+    """The calls of one reply as texts that grow, for streams in which each piece adds to those before."""
+
+    def __init__(self) -> None:
+        self._index = -1
+        self._id = ""
+        self._written = ""
+        self._is_open = False
+
+    def more(self, call: ToolCall) -> CallText:
+        """Return what a call adds to its text.
+
+        Args:
+            call: the call of the next piece.
+
+        Raises:
+            GenerationError: the text of the arguments does not begin with what was written before.
+        """
+        is_first = not self._is_open
+        if is_first:
+            self._index += 1
+            self._id, self._written = call.id, ""
+        if not call.source.startswith(self._written):
+            raise GenerationError(f"the model changed arguments of {call.name} that were sent already")
+        text = call.source[len(self._written) :]
+        self._written, self._is_open = call.source, not call.is_complete
+        return CallText(self._index, replace(call, id=self._id), text, is_first)
 
 
 class _Shown:

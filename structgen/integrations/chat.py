@@ -12,10 +12,11 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from structgen.errors import GenerationError, StructgenError, UnsupportedSchemaError
+from structgen.errors import GenerationError, StructgenError
+from structgen.generation.answer_pieces import AnswerPieces, answer_tool
 from structgen.generation.generator import Generator
 from structgen.generation.pieces import CallPieces, Outcome, Piece, TextPieces
 from structgen.generation.scheduler import SharedThreads, run_shared
@@ -34,7 +35,6 @@ __all__ = ["AsyncPieces", "Chat", "ChatRequest", "missing_package", "name_of_mod
 
 # Options that a framework does itself, or that its messages have no room for.
 _NOT_HERE = ("context", "logprobs", "max_retries", "raw", "validate")
-_ANSWER = {"description": "Give the final answer, when no other function is needed."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +137,12 @@ class Chat:
         if request.schema is not None and (not tools or choice == "none"):
             return self._of_schema(request, options, new_session)
         if request.schema is not None and choice == "auto":
-            answer = _free_name({tool["function"]["name"] for tool in tools})
-            tools.append(_answer_tool(answer, request.schema))
-            choice = "required"
+            tools.append(answer_tool(request.schema, {tool["function"]["name"] for tool in tools}))
+            answer, choice = tools[-1]["function"]["name"], "required"
         caller = self._caller(tools, options, parallel=request.parallel)
         stream = CallStream(caller, request.messages, choice if tools else "none", new_session=new_session)
         pieces = CallPieces(stream, _stops(options))
-        return pieces if answer is None else _AnswerPieces(pieces, answer)
+        return pieces if answer is None else AnswerPieces(pieces, answer)
 
     def _of_schema(self, request: ChatRequest, options: Mapping[str, Any], new_session: NewSession) -> TextPieces:
         generator: Generator[Any] = Generator(self.model, request.schema, limits=self._limits, **options)
@@ -200,42 +199,7 @@ class AsyncPieces:
         self._threads.close()
 
 
-class _AnswerPieces:
-    """The pieces of a reply, in which the call of one tool is the answer: it becomes text.
-
-    Args:
-        pieces: the pieces of the reply.
-        name: the name of that tool.
-    """
-
-    def __init__(self, pieces: CallPieces, name: str) -> None:
-        self._pieces = pieces
-        self._name = name
-
-    def __iter__(self) -> Iterator[Piece | Outcome]:
-        is_answered = False
-        for item in self._pieces:
-            if isinstance(item, Outcome):
-                yield self._whole(item)
-            elif item.call is None or item.call.name != self._name:
-                yield item
-            elif item.call.is_complete and not is_answered:
-                is_answered = True
-                yield Piece(text=item.call.source)
-
-    def close(self) -> None:
-        """End the run where it is, after the pass under way."""
-        self._pieces.close()
-
-    def _whole(self, outcome: Outcome) -> Outcome:
-        answers = [call.source for call in outcome.calls if call.name == self._name]
-        calls = tuple(call for call in outcome.calls if call.name != self._name)
-        reason = outcome.finish_reason if calls or outcome.finish_reason == "length" else "stop"
-        text = outcome.text + answers[0] if answers else outcome.text
-        return replace(outcome, text=text, calls=calls, finish_reason=reason)
-
-
-_Pieces = TextPieces | CallPieces | _AnswerPieces
+_Pieces = TextPieces | CallPieces | AnswerPieces
 
 
 # Keywords of a schema beside which a property may be declared elsewhere.
@@ -255,24 +219,6 @@ def _closed(tool: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(parameters, Mapping) or "properties" not in parameters or set(_ELSEWHERE) & set(parameters):
         return dict(tool)
     return {**tool, "function": {**function, "parameters": {**parameters, "additionalProperties": False}}}
-
-
-def _free_name(taken: set[str]) -> str:
-    name = "answer"
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _answer_tool(name: str, schema: Any) -> dict[str, Any]:
-    if not isinstance(schema, Mapping) or schema.get("type") != "object":
-        raise UnsupportedSchemaError(
-            "beside tools, an answer is written as the arguments of a call, so it has to be an object",
-            pointer="#/type",
-            keyword="type",
-            hint="put the value into an object with one property",
-        )
-    return {"type": "function", "function": {"name": name, **_ANSWER, "parameters": schema}}
 
 
 def _with_one_budget(options: Mapping[str, Any]) -> dict[str, Any]:

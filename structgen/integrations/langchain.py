@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel, PrivateAttr
 
-from structgen.generation.pieces import Outcome, Piece
+from structgen.generation.pieces import CallTexts, Outcome, Piece
 from structgen.integrations.chat import Chat, ChatRequest, missing_package, name_of_model, refusal, with_one_system
 from structgen.limits import Limits
 from structgen.models.base import AnyModel, RemoteModel
@@ -361,10 +361,10 @@ class _Chunks:
 
     def __init__(self, model_name: str) -> None:
         self._model_name = model_name
-        self._calls = 0
+        self._calls = CallTexts()
 
     def of(self, item: Piece | Outcome) -> Iterator[ChatGenerationChunk]:
-        """Yield the chunks of a piece. A call is one chunk, when it is complete."""
+        """Yield the chunks of a piece."""
         if isinstance(item, Outcome):
             yield _chunk(
                 content="",
@@ -375,10 +375,10 @@ class _Chunks:
         elif item.call is None:
             reasoning = {"reasoning_content": item.reasoning} if item.reasoning else {}
             yield _chunk(content=item.text, additional_kwargs=reasoning)
-        elif item.call.is_complete:
-            call = item.call
-            part = tool_call_chunk(name=call.name, args=call.source, id=call.id, index=self._calls)
-            self._calls += 1
+        else:
+            more = self._calls.more(item.call)
+            name, call_id = (more.call.name, more.call.id) if more.is_first else (None, None)
+            part = tool_call_chunk(name=name, args=more.text, id=call_id, index=more.index)
             yield _chunk(content="", tool_call_chunks=[part])
 
 

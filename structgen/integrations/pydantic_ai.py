@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Unpack
 
 from structgen.errors import GenerationError
-from structgen.generation.pieces import Outcome, Piece
+from structgen.generation.pieces import CallTexts, Outcome, Piece
 from structgen.generation.reasoning_marks import marks_of
 from structgen.generation.settings import CallOptions
 from structgen.integrations.chat import (
@@ -194,8 +194,7 @@ class _Streamed(StreamedResponse):
     _name: str
     _pieces: AsyncPieces
     _timestamp: datetime = field(default_factory=lambda: datetime.now(UTC))
-    _calls: int = 0  # that are complete
-    _is_in_call: bool = False
+    _calls: CallTexts = field(default_factory=CallTexts)
 
     async def _get_event_iterator(self) -> AsyncIterator[parts.ModelResponseStreamEvent]:
         try:
@@ -216,16 +215,13 @@ class _Streamed(StreamedResponse):
         if piece.text:
             yield from manager.handle_text_delta(vendor_part_id="text", content=piece.text)
         if piece.call is not None:
-            call, is_new = piece.call, not self._is_in_call
-            # Arguments as data: each time all so far, which replace those before.
+            more = self._calls.more(piece.call)
             yield from manager.handle_tool_call_delta_events(
-                vendor_part_id=self._calls,
-                tool_name=call.name if is_new else None,
-                args=dict(call.arguments),
-                tool_call_id=call.id if is_new else None,
+                vendor_part_id=more.index,
+                tool_name=more.call.name if more.is_first else None,
+                args=more.text,
+                tool_call_id=more.call.id if more.is_first else None,
             )
-            self._is_in_call = not call.is_complete
-            self._calls += call.is_complete
 
     async def close_stream(self) -> None:
         """End the run, after the pass under way."""

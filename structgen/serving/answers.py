@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from structgen.compilation.compiler import compile
+from structgen.generation.answer_pieces import AnswerPieces, answer_tool
 from structgen.generation.generator import Generator
 from structgen.generation.pieces import CallPieces, Outcome, Piece, TextPieces
 from structgen.generation.scheduler import Scheduler, Seat
@@ -21,10 +23,12 @@ from structgen.generation.tools.calling import Caller
 from structgen.generation.tools.streaming import CallStream
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
+from structgen.output_types.tool_formats.tools import read_tools
 from structgen.serving.logprobs import LogProbs
 from structgen.serving.problems import RequestError, problem_of
 
 if TYPE_CHECKING:
+    from structgen.serving.constraints import Asked
     from structgen.serving.metrics import Metrics
     from structgen.serving.requests import Task
 
@@ -135,26 +139,43 @@ class Answers:
     def _called(self, task: Task, emit: Emit, seat: Seat) -> Outcome:
         """Write a text with calls of tools."""
         messages: Any = task.prompt
+        tools, choice, answer = [*(task.tools or ())], task.tool_choice, None
         try:
+            if task.asked is not None and choice == "auto":
+                tools.append(self._answer_tool(task.asked, tools))
+                answer, choice = tools[-1]["function"]["name"], "required"
             caller = Caller(
                 self.model,
-                task.tools or (),
+                tools,
                 parallel=task.parallel,
                 format=None,
                 limits=self.limits,
                 options=task.options,  # type: ignore[arg-type]
             )
-            stream = CallStream(caller, messages, task.tool_choice, new_session=seat.session)
+            stream = CallStream(caller, messages, choice, new_session=seat.session)
         except Exception as error:
             raise problem_of(error, param="tools") from error
-        return _emitted(CallPieces(stream), emit)
+        pieces = CallPieces(stream)
+        return _emitted(pieces if answer is None else AnswerPieces(pieces, answer), emit)
+
+    def _answer_tool(self, asked: Asked, tools: Sequence[Any]) -> dict[str, Any]:
+        """Return the tool whose call is an answer under a constraint."""
+        try:
+            schema = asked.make(self.model.vocabulary, self.limits)
+            if isinstance(schema, Grammar):
+                message = f"{asked.param} together with tools: only an answer that is a JSON object may be a constraint"
+                raise RequestError(message, param=asked.param, code="unsupported")
+            tool = answer_tool(schema, {one.name for one in read_tools(tools)})
+            compile(schema, self.model.vocabulary, limits=self.limits)  # its errors name the field of the request
+        except Exception as error:
+            raise problem_of(error, param=asked.param) from error
+        return tool
 
 
 def _emitted(pieces: Iterable[Piece | Outcome], emit: Emit) -> Outcome:
-    """Emit the pieces of an answer, and return the whole. A call is emitted when it is complete."""
+    """Emit the pieces of an answer, and return the whole."""
     for item in pieces:
         if isinstance(item, Outcome):
             return item
-        if item.call is None or item.call.is_complete:
-            emit(item)
+        emit(item)
     raise AssertionError("the pieces of an answer end with the whole")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from typing import Any
 
-from structgen.generation.pieces import Outcome, Piece
+from structgen.generation.pieces import CallText, CallTexts, Outcome, Piece
 from structgen.generation.tools.results import ToolCall
 
 __all__ = ["chunks", "completion", "id_of", "usage_of"]
@@ -89,7 +89,7 @@ async def chunks(
     if has_usage:
         common["usage"] = None
     outcomes: dict[int, Outcome] = {}
-    calls = [0] * count
+    calls = [CallTexts() for _ in range(count)]
     begun: set[int] = set()
     async for index, item in pieces:
         if index not in begun:
@@ -102,15 +102,23 @@ async def chunks(
                 last["logprobs"] = {"content": item.logprobs, "refusal": None}
             yield {**common, "choices": [last]}
         elif item.call is not None:
-            delta = {"tool_calls": [{"index": calls[index], **_call(item.call)}]}
-            calls[index] += 1
-            yield {**common, "choices": [_delta(index, delta)]}
+            for delta in _call_deltas(calls[index].more(item.call)):
+                yield {**common, "choices": [_delta(index, delta)]}
         else:
-            delta = {"content": item.text} if item.text else {"reasoning_content": item.reasoning}  # type: ignore[dict-item]
+            delta = {"content": item.text} if item.text else {"reasoning_content": item.reasoning}
             yield {**common, "choices": [_delta(index, delta)]}
     if has_usage:
         usage = usage_of([outcomes[index] for index in range(count)], per_prompt=count)
         yield {**common, "choices": [], "usage": usage}
+
+
+def _call_deltas(more: CallText) -> Iterator[dict[str, Any]]:
+    """Yield the deltas of a call: first its id and name, then its arguments as they are written."""
+    if more.is_first:
+        function = {"name": more.call.name, "arguments": ""}
+        yield {"tool_calls": [{"index": more.index, "id": more.call.id, "type": "function", "function": function}]}
+    if more.text:
+        yield {"tool_calls": [{"index": more.index, "function": {"arguments": more.text}}]}
 
 
 def _delta(index: int, delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class Task:
 
     Attributes:
         prompt: messages or a text.
-        asked: the constraint; None for free text.
+        asked: the constraint; None for free text. With tools, the model calls tools, or answers under the constraint.
         options: the options of the run; see `structgen.settings.GenerationOptions`.
         tools: tools in OpenAI's form; None without them.
         tool_choice: see `structgen.call`.
@@ -95,10 +95,7 @@ def chat_task(body: Mapping[str, Any], defaults: Defaults) -> tuple[Task, int]:
     tools, choice = body.get("tools") or None, _tool_choice(body.get("tool_choice"), body.get("tools"))
     if tools is not None and not isinstance(tools, list):
         raise RequestError("tools is a list", param="tools")
-    if tools and asked is not None:
-        if choice != "none":
-            message = f"{asked.param} together with tools needs tool_choice 'none': calls have their own grammar"
-            raise RequestError(message, param=asked.param)
+    if tools and asked is not None and choice == "none":
         tools = None
     top = _top_logprobs(body)
     if tools and top is not None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from structgen.generation.pieces import Outcome, Piece
+from structgen.generation.pieces import CallTexts, Outcome, Piece
 from structgen.generation.tools.results import ToolCall
 from structgen.serving.chat import id_of
 from structgen.serving.problems import RequestError
@@ -151,14 +152,14 @@ def _part(text: str) -> dict[str, Any]:
     return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
 
 
-def _function_call(item_id: str, call: ToolCall, arguments: str | None = None) -> dict[str, Any]:
+def _function_call(item_id: str, call: ToolCall, status: str = "completed") -> dict[str, Any]:
     return {
         "id": item_id,
         "type": "function_call",
         "call_id": call.id,
         "name": call.name,
-        "arguments": call.source if arguments is None else arguments,
-        "status": "completed" if arguments is None else "in_progress",
+        "arguments": call.source,
+        "status": status,
     }
 
 
@@ -201,6 +202,8 @@ class _Events:
         self._output: list[dict[str, Any]] = []
         self._text = ""
         self._message_id = ""  # of the message that is open
+        self._calls = CallTexts()
+        self._call: tuple[str, ToolCall] | None = None  # the item's id, and the call that is open
         self._number = 0
 
     def begin(self) -> Iterator[dict[str, Any]]:
@@ -212,6 +215,7 @@ class _Events:
             if not self._output and not self._message_id:
                 yield from self._more_text("")
             yield from self._close_message()
+            yield from self._close_call("incomplete")
             whole = _finished(self._whole, item, self._output)
             yield self._event(f"response.{whole['status']}", response=whole)
         elif item.call is not None:
@@ -245,14 +249,26 @@ class _Events:
         self._message_id = ""
 
     def _called(self, call: ToolCall) -> Iterator[dict[str, Any]]:
-        item_id, index = id_of("fc_"), len(self._output)
+        more, index = self._calls.more(call), len(self._output)
+        item_id = id_of("fc_") if self._call is None else self._call[0]
+        self._call = (item_id, more.call)
+        if more.is_first:
+            item = _function_call(item_id, replace(more.call, source=""), "in_progress")
+            yield self._event("response.output_item.added", output_index=index, item=item)
         common = {"item_id": item_id, "output_index": index}
-        yield self._event("response.output_item.added", output_index=index, item=_function_call(item_id, call, ""))
-        yield self._event("response.function_call_arguments.delta", **common, delta=call.source)
-        yield self._event("response.function_call_arguments.done", **common, name=call.name, arguments=call.source)
-        item = _function_call(item_id, call)
-        yield self._event("response.output_item.done", output_index=index, item=item)
+        if more.text:
+            yield self._event("response.function_call_arguments.delta", **common, delta=more.text)
+        if call.is_complete:
+            yield self._event("response.function_call_arguments.done", **common, name=call.name, arguments=call.source)
+            yield from self._close_call("completed")
+
+    def _close_call(self, status: str) -> Iterator[dict[str, Any]]:
+        if self._call is None:
+            return
+        item = _function_call(*self._call, status)
+        yield self._event("response.output_item.done", output_index=len(self._output), item=item)
         self._output.append(item)
+        self._call = None
 
     def _part_event(self, kind: str, **fields: Any) -> dict[str, Any]:
         return self._event(kind, item_id=self._message_id, output_index=len(self._output), content_index=0, **fields)

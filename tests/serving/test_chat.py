@@ -173,9 +173,46 @@ def test_calls_of_tools(client):
     named = answer(client, tools=[ADD], tool_choice={"type": "function", "function": {"name": "add"}}, max_tokens=60)
     assert named["choices"][0]["message"]["tool_calls"]
     chunks = events(client, tools=[ADD], tool_choice="required", parallel_tool_calls=False, max_tokens=60)
-    deltas = [call for chunk in chunks for one in chunk["choices"] for call in one["delta"].get("tool_calls", ())]
-    assert [one["function"] for one in deltas] == [call["function"]]
+    first, *more = [call for chunk in chunks for one in chunk["choices"] for call in one["delta"].get("tool_calls", ())]
+    assert first == {"index": 0, "id": first["id"], "type": "function", "function": {"name": "add", "arguments": ""}}
+    assert len(more) > 1 and {one["index"] for one in more} == {0}
+    assert "".join(one["function"]["arguments"] for one in more) == call["function"]["arguments"]
     assert chunks[-1]["choices"][0]["finish_reason"] == "tool_calls"
+
+
+def test_a_constraint_together_with_tools(client):
+    """The model calls the tool, or answers under the schema; a stream says the same."""
+    reasons = set()
+    for seed in range(8):
+        fields = {"tools": [ADD], "response_format": JSON_SCHEMA, "temperature": 1.5, "seed": seed, "max_tokens": 400}
+        choice = answer(client, parallel_tool_calls=False, **fields)["choices"][0]
+        message, reason = choice["message"], choice["finish_reason"]
+        reasons.add(reason)
+        chunks = events(client, parallel_tool_calls=False, **fields)
+        assert chunks[-1]["choices"][0]["finish_reason"] == reason
+        assert content_of(chunks) == (message["content"] or "")
+        if reason == "stop":
+            jsonschema.validate(json.loads(message["content"]), PERSON)
+            assert "tool_calls" not in message and len(chunks) > 4
+        else:
+            (call,) = message["tool_calls"]
+            assert call["function"]["name"] == "add" and message["content"] is None
+    assert reasons == {"stop", "tool_calls"}
+    fields = {"tools": [ADD], "guided_json": PERSON, "parallel_tool_calls": False, "max_tokens": 200}
+    required = answer(client, tool_choice="required", **fields)["choices"][0]
+    assert required["finish_reason"] == "tool_calls"
+    none = answer(client, tool_choice="none", **fields)["choices"][0]
+    jsonschema.validate(json.loads(none["message"]["content"]), PERSON)
+
+
+def test_an_answer_may_be_a_reference(client):
+    """Pydantic writes recursive models like this."""
+    node = {"type": "object", "properties": {"child": {"anyOf": [{"$ref": "#/$defs/Node"}, {"type": "null"}]}}}
+    schema = {"$ref": "#/$defs/Node", "$defs": {"Node": {**node, "additionalProperties": False}}}
+    fields = {"temperature": 1.5, "seed": 2, "max_tokens": 200, "parallel_tool_calls": False}
+    choice = answer(client, tools=[ADD], guided_json=schema, **fields)["choices"][0]
+    assert choice["finish_reason"] == "stop"
+    jsonschema.validate(json.loads(choice["message"]["content"]), schema)
 
 
 def test_results_of_tools_go_back(client):
@@ -212,7 +249,9 @@ REFUSED = [
     ({"grammar": "a" * (1 << 18) + "b"}, "grammar"),
     ({"response_format": {"type": "yaml"}}, "response_format.type"),
     ({"response_format": {"type": "json_schema"}}, "response_format.json_schema"),
-    ({"tools": [ADD], "response_format": JSON_SCHEMA}, "response_format.json_schema.schema"),
+    ({"tools": [ADD], "guided_regex": "a"}, "guided_regex"),
+    ({"tools": [ADD], "guided_json": {"type": "array"}}, "guided_json#"),
+    ({"tools": [ADD], "guided_json": {"type": "object", "required": 3}}, "guided_json#"),
     ({"tools": [ADD], "logprobs": True}, "logprobs"),
     ({"tools": [{"type": "function", "function": {"name": "a b"}}]}, "tools"),
     ({"tools": [ADD], "tool_choice": "sometimes"}, "tool_choice"),

@@ -62,6 +62,53 @@ def test_tools(openai_client):
     assert isinstance(found.choices[0].message.tool_calls[0].function.parsed_arguments, Add)
 
 
+def test_streamed_tools(openai_client):
+    import openai
+
+    class Add(BaseModel):
+        a: int = Field(ge=0, le=9)
+        note: str = Field(max_length=12)
+
+    with openai_client.chat.completions.stream(
+        model="tiny",
+        messages=MESSAGES,
+        tools=[openai.pydantic_function_tool(Add)],
+        tool_choice="required",
+        parallel_tool_calls=False,
+        max_tokens=200,
+    ) as stream:
+        events = [event for event in stream if event.type == "tool_calls.function.arguments.delta"]
+        (call,) = stream.get_final_completion().choices[0].message.tool_calls
+    assert isinstance(call.function.parsed_arguments, Add)
+    assert "".join(event.arguments_delta for event in events) == call.function.arguments
+    assert sum(bool(event.arguments_delta) for event in events) > 3
+
+
+def test_pydantic_ai_reads_streamed_tools(client):
+    import asyncio
+
+    import httpx2
+
+    pydantic_ai = pytest.importorskip("pydantic_ai", reason="the test group has it")
+    pytest.importorskip("openai", reason="the test group has it")
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    transport = httpx2.ASGITransport(client.app)
+
+    async def run():
+        async with httpx2.AsyncClient(transport=transport, base_url="http://testserver/v1") as http:
+            provider = OpenAIProvider(base_url="http://testserver/v1", api_key="none", http_client=http)
+            model = OpenAIChatModel("tiny", provider=provider, settings={"max_tokens": 200})
+            agent = pydantic_ai.Agent(model, output_type=pydantic_ai.ToolOutput(Person, name="person"))
+            async with agent.run_stream("hi") as found:
+                parts = [one async for one in found.stream_output(debounce_by=None)]
+            return parts, await found.get_output()
+
+    parts, output = asyncio.run(run())
+    assert isinstance(output, Person) and parts[-1] == output and len(parts) > 1
+
+
 def test_responses(openai_client):
     plain = openai_client.responses.create(model="tiny", input="hi", max_output_tokens=8)
     assert plain.object == "response" and plain.usage.output_tokens <= 8
@@ -89,6 +136,7 @@ def test_responses_with_functions(openai_client):
         kinds = [event.type for event in stream]
         (streamed,) = stream.get_final_response().output
     assert streamed.arguments == call.arguments
+    assert kinds.count("response.function_call_arguments.delta") > 1
     assert kinds.index("response.function_call_arguments.done") < kinds.index("response.completed")
     turn = [*MESSAGES, call, {"type": "function_call_output", "call_id": call.call_id, "output": "3"}]
     again = openai_client.responses.create(input=turn, tool_choice="none", **options)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["ParsedCall", "ParsedReply", "unfinished", "without_begun"]
+__all__ = ["ParsedCall", "ParsedReply", "begun", "unfinished", "without_begun"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,8 @@ class ParsedCall:
         arguments: JSON data by name.
         id: the call's id, where the model writes one.
         is_complete: whether its text has ended.
-        source: the text of the arguments, where it is JSON.
+        source: the text of the arguments, where it is JSON. Of a call that is not complete: JSON text that the whole
+            text will begin with.
     """
 
     name: str
@@ -53,6 +55,19 @@ def without_begun(text: str, marks: Sequence[str]) -> str:
     text = text[: min((at for mark in marks if (at := text.find(mark)) >= 0), default=len(text))]
     lengths = [size for mark in marks for size in range(1, len(mark)) if text.endswith(mark[:size])]
     return text[: len(text) - max(lengths)] if lengths else text
+
+
+def begun(arguments: Mapping[str, Any]) -> str:
+    """Return arguments as JSON text that may go on with more of them.
+
+    Args:
+        arguments: those that are complete.
+
+    Example:
+        >>> begun({"a": 1})
+        '{"a": 1'
+    """
+    return json.dumps(arguments, ensure_ascii=False)[:-1] if arguments else ""
 
 
 def unfinished(name: str, text: str) -> ValueError:

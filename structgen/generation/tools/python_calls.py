@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from structgen.generation.tools.literals import read_python, write_python
-from structgen.generation.tools.messages import ParsedCall, ParsedReply, unfinished, without_begun
+from structgen.generation.tools.messages import ParsedCall, ParsedReply, begun, unfinished, without_begun
 
 __all__ = ["PYTHON_CALLS", "PythonCalls"]
 
@@ -63,7 +63,8 @@ class PythonCalls:
             if position < 0:
                 if not partial:
                     raise unfinished(found[1] if found is not None else "a function", text)
-                calls += [ParsedCall(found[1], values, is_complete=False)] if found is not None else []
+                if found is not None:
+                    calls.append(ParsedCall(found[1], values, is_complete=False, source=begun(values)))
                 return -1
             calls += [ParsedCall(found[1], values)] if found is not None else []
         return end.end()

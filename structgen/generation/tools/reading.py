@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from structgen.generation.tools import special
-from structgen.generation.tools.messages import ParsedCall, ParsedReply, unfinished, without_begun
+from structgen.generation.tools.messages import ParsedCall, ParsedReply, begun, unfinished, without_begun
 from structgen.generation.tools.notations import read_arguments, write_arguments
 from structgen.output_types.tool_formats.families import FAMILIES as _NAMED
 from structgen.output_types.tool_formats.families import Family
@@ -173,6 +173,8 @@ class _Reader:
     def _read_call(self, found: re.Match[str], marks: _Marks) -> bool:
         """Read a call; return False where the text ends within it."""
         name, number = found["name"], found.groupdict().get("number")
+        if self.partial and len(self.text) in (found.end("name"), found.end("number") if number else -1):
+            return False  # the name may go on
         call_id = found.groupdict().get("id") or ""
         if number is not None and "functions." in self.family.begin:
             call_id = f"functions.{name}:{number}"
@@ -181,7 +183,10 @@ class _Reader:
         if end is None:
             if not self.partial:
                 raise unfinished(name, self.text)
-            self.calls.append(ParsedCall(name, arguments.values, call_id, is_complete=False))
+            source = begun(arguments.values)
+            if self.family.style == "json":
+                source = self.text[found.end() : arguments.end if arguments.end >= 0 else len(self.text)]
+            self.calls.append(ParsedCall(name, arguments.values, call_id, is_complete=False, source=source))
             return False
         source = self.text[found.end() : arguments.end] if self.family.style == "json" else ""
         self.calls.append(ParsedCall(name, arguments.values, end.groupdict().get("id") or call_id, source=source))

@@ -29,7 +29,7 @@ class ToolCall:
         arguments: the validated arguments by parameter name; those that the model omitted have defaults.
         function: the Python function, or the Pydantic model; None for a tool that was given as JSON data.
         id: the id of the call in the conversation.
-        source: the arguments as JSON text.
+        source: the arguments as JSON text; in a stream, what is written of it.
         value: for a Pydantic model, the instance.
         error: the error of the validator that refused the arguments, in `structgen.run_tools`; they are JSON data then.
         is_complete: False in a stream, while the arguments are written; they are JSON data so far then.

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from structgen.generation.tools.messages import ParsedCall, ParsedReply, unfinished, without_begun
+from structgen.generation.tools.messages import ParsedCall, ParsedReply, begun, unfinished, without_begun
 from structgen.generation.tools.notations import read_arguments, write_arguments
 from structgen.generation.tools.python_calls import PYTHON_CALLS
 
@@ -54,7 +54,8 @@ def _read_harmony(text: str, schemas: Mapping[str, Any], partial: bool) -> Parse
             if arguments.end < 0 and not partial:
                 raise unfinished(recipient[1], text)
             is_complete = arguments.end >= 0
-            calls.append(ParsedCall(recipient[1], arguments.values, is_complete=is_complete, source=body))
+            source = body[: arguments.end] if is_complete else body
+            calls.append(ParsedCall(recipient[1], arguments.values, is_complete=is_complete, source=source))
         else:
             (reasoning if "analysis" in head else texts).append(body)
     rest = text[position:]
@@ -88,7 +89,7 @@ def _read_solar(text: str, schemas: Mapping[str, Any], partial: bool) -> ParsedR
         is_complete = arguments.end >= 0 and text.startswith("<|tool_call:end|>", arguments.end)
         if not is_complete and not partial:
             raise unfinished(found["name"], text)
-        source = text[found.end() : arguments.end] if is_complete else ""
+        source = text[found.end() : arguments.end if arguments.end >= 0 else len(text)]
         calls.append(ParsedCall(found["name"], arguments.values, found["id"], is_complete=is_complete, source=source))
     shown = said[1] if said is not None else "" if "<|" in text or partial else text
     shown = without_begun(shown, ["<|end|>"]) if partial else shown
@@ -128,7 +129,7 @@ def _read_functionary(text: str, schemas: Mapping[str, Any], partial: bool) -> P
             is_complete = arguments.end >= 0
             if not is_complete and not partial:
                 raise unfinished(found["name"], text)
-            source = text[found.end() : arguments.end] if is_complete else ""
+            source = text[found.end() : arguments.end if is_complete else len(text)]
             calls.append(ParsedCall(found["name"], arguments.values, is_complete=is_complete, source=source))
             following = _RECIPIENT_LINE.search(text, arguments.end) if is_complete else None
         found = following
@@ -161,7 +162,8 @@ def _read_kimi_k3(text: str, schemas: Mapping[str, Any], partial: bool) -> Parse
         if arguments.end < 0 or not text.startswith("<|close|>call<|sep|>", arguments.end):
             if not partial:
                 raise unfinished(found["name"], text)
-            calls.append(ParsedCall(found["name"], arguments.values, is_complete=False))
+            source = begun(arguments.values)
+            calls.append(ParsedCall(found["name"], arguments.values, is_complete=False, source=source))
             break
         calls.append(ParsedCall(found["name"], arguments.values))
         position = arguments.end

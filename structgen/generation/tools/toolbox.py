@@ -72,9 +72,10 @@ class Toolbox:
         if entry is None:
             known = ", ".join(self._entries) or "none"
             raise ValueError(f"the model called {parsed.name!r}, which is no tool; the tools are {known}")
-        source = parsed.source or json.dumps(parsed.arguments, ensure_ascii=False)
         if not parsed.is_complete:
-            return ToolCall(parsed.name, parsed.arguments, entry.tool.function, call_id, source, is_complete=False)
+            function, source = entry.tool.function, parsed.source
+            return ToolCall(parsed.name, parsed.arguments, function, call_id, source, is_complete=False)
+        source = parsed.source or json.dumps(parsed.arguments, ensure_ascii=False)
         value = entry.source.parse(source, context)
         instance = value if isinstance(value, pydantic.BaseModel) else None
         return ToolCall(parsed.name, arguments_of(value), entry.tool.function, call_id, source, instance)

@@ -1,6 +1,7 @@
 """Reading of tool calls: the reverse of writing, for every format; and the grammars of the formats agree."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -105,6 +106,26 @@ def test_a_text_that_goes_on(format):
         counts.append(len(found.calls))
     assert counts == sorted(counts)
     assert plain(read_reply(format, text, schemas, partial=True).calls) == plain(calls)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@settings(max_examples=10, deadline=None)
+@given(calls=CALLS.filter(len))
+def test_a_streamed_call_only_grows(format, calls):
+    """The name of a call that goes on is whole, and the text of its arguments begins the text at the end."""
+    calls = [replace(call, name=name) for call, name in zip(calls, ("add", "add_all", "add"))]
+    schemas = {"add": SCHEMA, "add_all": SCHEMA}
+    text = write_reply(format, "", calls)
+    toolbox = Toolbox([{"name": name, "parameters": SCHEMA} for name in schemas], SchemaOptions())
+    whole = [toolbox.call(call, "1").source for call in read_reply(format, text, schemas).calls]
+    written = [""] * len(calls)
+    for end in range(len(text) + 1):
+        for index, call in enumerate(read_reply(format, text[:end], schemas, partial=True).calls):
+            assert call.name == calls[index].name
+            source = toolbox.call(call, "1").source
+            assert source.startswith(written[index]) and whole[index].startswith(source)
+            written[index] = source
+    assert written == whole
 
 
 TOOLS = [
