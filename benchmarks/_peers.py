@@ -14,7 +14,9 @@ from typing import Any, Protocol
 
 __all__ = [
     "ENGINES",
+    "MASK_ENGINES",
     "Engine",
+    "Glrmask",
     "Llguidance",
     "Structgen",
     "Xgrammar",
@@ -200,18 +202,73 @@ class Xgrammar:
         return bool(self.matcher.accept_token(token))
 
 
+class Glrmask:
+    """glrmask, which builds automata of masks when it compiles, unless it is told to compile fast.
+
+    Args:
+        tokenizer: a tokenizer of transformers.
+        width: the width of the logits.
+        strategy: the name of one of its strategies.
+    """
+
+    def __init__(self, tokenizer: Any, width: int, strategy: str) -> None:
+        import glrmask
+        import numpy as np
+
+        import structgen
+
+        vocabulary = structgen.Vocabulary.from_huggingface(tokenizer, vocab_size=width)
+        spellings = {token: vocabulary.token_bytes(token) for token in range(width)}
+        self.name = strategy
+        self.settings = f"MaskStrategy.{strategy}"
+        self._grammar = glrmask.Grammar
+        self._strategy = getattr(glrmask.MaskStrategy, strategy)
+        self._vocabulary = glrmask.Vocab.from_id_to_bytes({at: text for at, text in spellings.items() if text})
+        self.row = np.zeros((width + 31) // 32, dtype=np.int32)
+        self.compiled: Any = None
+        self.matcher: Any = None
+
+    def forget(self) -> None:
+        self.compiled = self.matcher = None
+
+    def compile(self, schema: Any) -> None:
+        grammar = self._grammar.from_json_schema(json.dumps(schema))
+        self.compiled = grammar.compile(self._vocabulary, mask_strategy=self._strategy)
+
+    def reset(self) -> None:
+        self.matcher = self.compiled.start()
+
+    def fill_mask(self) -> None:
+        self.matcher.fill_mask(self.row)
+
+    def is_stopped(self) -> bool:
+        return False
+
+    def commit(self, token: int) -> bool:
+        return is_allowed(self.row, token) and bool(self.matcher.commit_token(token))
+
+
 ENGINES = ("structgen", "llguidance", "xgrammar")
+GLRMASK = {"glrmask": "AUTO", "glrmask-fast": "FAST_COMPILE"}
+"""The strategies of glrmask that benchmarks compare, by the names that they have there."""
+MASK_ENGINES = (*ENGINES, *GLRMASK)
+"""Engines that `masks.py` compares; the others of these benchmarks need engines that can do more than JSON Schemas."""
 
 
 def installed(names: tuple[str, ...] | list[str] = ENGINES) -> list[str]:
     """Return the packages that are installed; a run leaves out the others."""
-    return [name for name in names if importlib.util.find_spec(name) is not None]
+    return [name for name in names if importlib.util.find_spec(package_of(name)) is not None]
 
 
-def version(package: str) -> str:
-    """Return the installed version of a package, named by its import, or ""."""
+def package_of(name: str) -> str:
+    """Return the package to import for an engine."""
+    return "glrmask" if name in GLRMASK else name
+
+
+def version(name: str) -> str:
+    """Return the installed version of an engine, or ""."""
     try:
-        return importlib.metadata.version("structgen-llm" if package == "structgen" else package)
+        return importlib.metadata.version("structgen-llm" if name == "structgen" else package_of(name))
     except importlib.metadata.PackageNotFoundError:
         return ""
 
@@ -223,6 +280,8 @@ def make_engine(name: str, tokenizer: Any, options: dict[str, Any] | None = None
         return Structgen(tokenizer, width, options)
     if name == "llguidance":
         return Llguidance(tokenizer, width)
+    if name in GLRMASK:
+        return Glrmask(tokenizer, width, GLRMASK[name])
     return Xgrammar(tokenizer, width)
 
 
