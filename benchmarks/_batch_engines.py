@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -38,13 +39,13 @@ class BatchEngine(Protocol):
 
 
 class Structgen:
-    """structgen: one call, one thread."""
+    """structgen: one call; masks are applied by one thread or several."""
 
-    name = "structgen"
-
-    def __init__(self, engine: Any, rows: int) -> None:
+    def __init__(self, engine: Any, rows: int, threads: int = 1) -> None:
         import structgen
 
+        self.name = "structgen" if threads == 1 else f"structgen, {threads} threads"
+        self.threads = threads
         self.engine = engine
         self._structgen = structgen
         self.mask = structgen.allocate_token_bitmask(rows, engine.vocabulary.size)
@@ -64,7 +65,7 @@ class Structgen:
         import numpy as np
 
         rows, width = len(self.mask), self.engine.vocabulary.size
-        apply = self._structgen.apply_token_bitmask
+        apply = functools.partial(self._structgen.apply_token_bitmask, threads=self.threads)
         made: dict[str, Apply] = {}
         if hasattr(np, dtype):
             array = np.zeros((rows, width), dtype)
@@ -179,13 +180,13 @@ def applied(apply: Callable[[Any, Any], None], mask: Any, logits: Any) -> Apply:
     return run
 
 
-def batch_engines(names: Sequence[str], tokenizer: Any, rows: int) -> list[BatchEngine]:
-    """Return the engines of these names, each in every way that it can be called."""
+def batch_engines(names: Sequence[str], tokenizer: Any, rows: int, threads: int = 1) -> list[BatchEngine]:
+    """Return the engines of these names, each in every way that it can be called; structgen with that many threads."""
     made: list[BatchEngine] = []
     for name in names:
         engine = make_engine(name, tokenizer)
         if name == "structgen":
-            made.append(Structgen(engine, rows))
+            made += [Structgen(engine, rows, number) for number in dict.fromkeys([1, threads])]
         elif name == "llguidance":
             made += [Llguidance(engine, rows, parallel=parallel) for parallel in (False, True)]
         else:

@@ -239,6 +239,7 @@ def main() -> None:
     parser.add_argument("--dtype", default="float32", help="of the logits: float32, float16, bfloat16")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--clock", choices=CLOCKS, default="wall", help="cpu: of all threads together")
+    parser.add_argument("--threads", type=int, default=1, help="structgen also applies masks with that many threads")
     parser.add_argument("--plot", metavar="FILE", help="draw the cost of a row by size of batch")
     parser.add_argument("--no-collector", action="store_true", help="turn Python's garbage collector off")
     options = parser.parse_args()
@@ -247,7 +248,7 @@ def main() -> None:
 
         torch.set_num_threads(1)
     tokenizer = load_tokenizer(options.tokenizer)
-    engines = batch_engines(installed(options.engines), tokenizer, max(options.batches))
+    engines = batch_engines(installed(options.engines), tokenizer, max(options.batches), options.threads)
     rows = rows_of(options.data, tokenizer, engines, max(options.batches))
     if options.no_collector:
         gc.disable()

@@ -15,7 +15,12 @@ cdef unsigned int FULL
     word=cython.uint, lane=cython.Py_ssize_t, _=cython.int,
     x0=Pattern, x1=Pattern, x2=Pattern, x3=Pattern, x4=Pattern, x5=Pattern, x6=Pattern, x7=Pattern,
 )
-cpdef fill_refused(
+cdef void _fill_refused(
     Pattern[::view.strided, ::view.contiguous] logits, const unsigned int[:, ::1] words, const Pattern[::1] keep,
     Pattern infinity
+) noexcept nogil
+
+cpdef fill_refused(
+    Pattern[::view.strided, ::view.contiguous] logits, const unsigned int[:, ::1] words, const Pattern[::1] keep,
+    Pattern infinity, bint releases_lock
 )

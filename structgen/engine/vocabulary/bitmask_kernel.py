@@ -11,10 +11,17 @@ cases.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+try:
+    import cython  # type: ignore[import-untyped]  # compiled, `cython.nogil` releases the interpreter lock
+except ImportError:
+    cython = SimpleNamespace(nogil=nullcontext())
 
 __all__ = ["fill_refused", "lanes"]
 
@@ -34,7 +41,9 @@ def lanes(dtype: np.dtype[Any]) -> NDArray[Any]:
     return -bits  # modulo the type's range: all ones for 1
 
 
-def fill_refused(logits: NDArray[Any], words: NDArray[np.uint32], keep: NDArray[Any], infinity: int) -> None:
+def fill_refused(
+    logits: NDArray[Any], words: NDArray[np.uint32], keep: NDArray[Any], infinity: int, releases_lock: bool
+) -> None:
     """Write `infinity` to the logit of each token whose bit is 0, or that has no bit.
 
     Args:
@@ -42,7 +51,18 @@ def fill_refused(logits: NDArray[Any], words: NDArray[np.uint32], keep: NDArray[
         words: uint32[batch, any number], contiguous.
         keep: the table of `lanes`, of the type of the logits.
         infinity: the bit pattern of minus infinity.
+        releases_lock: whether other threads of Python may run meanwhile. Not for a row or two: a busy thread keeps the
+            lock for 5 ms.
     """
+    if releases_lock:
+        with cython.nogil:
+            _fill_refused(logits, words, keep, infinity)
+    else:
+        _fill_refused(logits, words, keep, infinity)
+
+
+def _fill_refused(logits: NDArray[Any], words: NDArray[np.uint32], keep: NDArray[Any], infinity: int) -> None:
+    """Do what `fill_refused` does, without a Python object."""
     width = logits.shape[1]
     word_count = words.shape[1]
     full_words = width // 32 if width // 32 < word_count else word_count

@@ -48,7 +48,7 @@ def test_the_kernel_and_numpy_agree_on_every_bit_pattern(mask, width, kind):
     """Random bit patterns include numbers, infinities and NaN; each is left as it was, or becomes minus infinity."""
     patterns = np.random.default_rng(width).integers(0, np.iinfo(kind.dtype).max, (len(mask), width), kind.dtype, True)
     by_kernel, by_numpy = patterns.copy(), patterns.copy()
-    fill_refused(by_kernel, mask, kind.lanes, kind.infinity)
+    fill_refused(by_kernel, mask, kind.lanes, kind.infinity, bool(width % 2))
     bitmask._fill_by_numpy(by_numpy, mask, kind)
     keeps = [[allowed(mask, row, token_id) for token_id in range(width)] for row in range(len(mask))]
     np.testing.assert_array_equal(by_kernel, np.where(keeps, patterns, kind.infinity))
@@ -193,6 +193,26 @@ def test_masks_to_fill_share_their_memory():
 def test_masks_that_cannot_be_filled(mask, message):
     with pytest.raises(VocabularyError, match=message):
         as_words(mask, 70)
+
+
+# -- threads ---------------------------------------------------------------------------------------------------------
+
+
+@given(rows=st.integers(1, 40), threads=st.integers(1, 5), dtype=st.sampled_from(FLOATS), strided=st.booleans())
+def test_threads_write_what_one_writes(rows, threads, dtype, strided):
+    random = np.random.default_rng(rows)
+    mask = random.integers(0, 2**32, (rows, 3), dtype=np.uint32)
+    logits = random.standard_normal((rows, 200 if strided else 100)).astype(dtype)[:, :: 2 if strided else 1]
+    alone = logits.copy()
+    apply_token_bitmask(alone, mask)
+    apply_token_bitmask(logits, mask, threads=threads)
+    np.testing.assert_array_equal(logits, alone)
+
+
+@pytest.mark.parametrize(("threads", "error"), [(0, ValueError), (-1, ValueError), (1.5, TypeError), (True, TypeError)])
+def test_impossible_numbers_of_threads(threads, error):
+    with pytest.raises(error, match="threads"):
+        apply_token_bitmask(np.zeros((2, 32), np.float32), np.zeros((2, 1), np.uint32), threads=threads)
 
 
 # -- torch -----------------------------------------------------------------------------------------------------------
