@@ -146,7 +146,10 @@ class _Requests:
             value = getattr(request, option)
             if value is not None and (option, value) != ("repetition_penalty", 1):
                 body[field] = value
-        body |= {**form.extra, **(self._parameters.get("extra_body") or {})}
+        own = self._parameters.get("extra_body") or {}
+        body |= {**form.extra, **own}
+        if "structgen" in form.extra and isinstance(own.get("structgen"), Mapping):
+            body["structgen"] = {**form.extra["structgen"], **own["structgen"]}
         if request.template:  # the name by which vLLM, SGLang and llama.cpp's server read them
             body["chat_template_kwargs"] = {**body.get("chat_template_kwargs", {}), **request.template}
         return body

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 from structgen.errors import GrammarError, LimitExceededError, ModelError, SchemaError
@@ -118,7 +119,8 @@ def _vllm(field: str, value: Any, *, otherwise: Callable[[], Form] | None = None
 def _structgen(asked: Asked) -> Form:
     if asked.kind == "grammar":
         return _vllm("grammar", asked.write("gbnf"))
-    return _structured_outputs(asked)
+    form = _structured_outputs(asked)
+    return replace(form, extra={**form.extra, "structgen": dict(asked.options)}) if asked.options else form
 
 
 def _sglang(asked: Asked) -> Form:
