@@ -88,25 +88,25 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         default="smollm2",
-        help="smollm2 (embedded, the default), a folder or Hub name that transformers can load, or openai:NAME for a "
-        "server (OPENAI_BASE_URL and OPENAI_API_KEY say which)",
+        help="smollm2 (embedded, the default), a folder or Hub name that transformers can load, or SERVER:NAME; the "
+        "servers are openai (OPENAI_BASE_URL and OPENAI_API_KEY say which), anthropic, vllm, sglang, llama.cpp, "
+        "ollama, structgen",
     )
 
 
 def add_running(parser: argparse.ArgumentParser) -> None:
     """Add the options of a run; see `RunOptions`."""
     add_model(parser)
-    parser.add_argument("--max-new-tokens", type=int, default=512, metavar="N", help="budget of the answer (512)")
+    parser.add_argument(
+        "--max-new-tokens", "--max-tokens", type=int, default=512, metavar="N", help="budget of the answer (512)"
+    )
     parser.add_argument(
         "--on-budget",
         choices=("finish", "error"),
         default="finish",
         help="finish: the answer is complete within the budget (the default); error: it breaks off there",
     )
-    parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="0: the most probable (default)")
-    parser.add_argument("--top-p", type=float, metavar="P", help="sample among the tokens that make up P of 1")
-    parser.add_argument("--top-k", type=int, metavar="K", help="sample among the K most probable tokens")
-    parser.add_argument("--seed", type=int, help="make sampling repeatable")
+    _add_sampling(parser)
     parser.add_argument("--system", metavar="TEXT", help="the system message")
     parser.add_argument("--examples", metavar="FILE", help="JSON Lines of pairs: [prompt, answer]")
     parser.add_argument("--describe-schema", action="store_true", help="describe the schema in the system message")
@@ -122,6 +122,32 @@ def add_running(parser: argparse.ArgumentParser) -> None:
         help="which tokens may spell the answer: any (default), or only those that the tokenizer would choose",
     )
     parser.add_argument("--max-retries", type=int, default=0, metavar="N", help="send refused answers back N times (0)")
+
+
+def _add_sampling(parser: argparse.ArgumentParser) -> None:
+    """Add the options of choosing tokens; see `structgen.generation.sampling` and `adjusting`."""
+    parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="0: the most probable (default)")
+    parser.add_argument("--top-p", type=float, metavar="P", help="sample among the tokens that make up P of 1")
+    parser.add_argument("--top-k", type=int, metavar="K", help="sample among the K most probable tokens")
+    parser.add_argument(
+        "--min-p", type=float, metavar="P", help="sample among the tokens that are at least P as probable as the best"
+    )
+    parser.add_argument("--seed", type=int, help="make sampling repeatable")
+    parser.add_argument(
+        "--repetition-penalty", type=float, default=1.0, metavar="F", help="make tokens that occurred less probable (1)"
+    )
+    parser.add_argument(
+        "--frequency-penalty", type=float, default=0.0, metavar="F", help="the same, for each time in the answer (0)"
+    )
+    parser.add_argument(
+        "--presence-penalty", type=float, default=0.0, metavar="F", help="the same, once for all times (0)"
+    )
+    parser.add_argument(
+        "--logit-bias", metavar="JSON", help="numbers to add to the logits of tokens, by id: '{\"50256\": -5}'"
+    )
+    parser.add_argument(
+        "--stop", action="append", default=[], metavar="TEXT", help="end the answer there, where it may end; repeatable"
+    )
 
 
 def add_reading(
@@ -196,7 +222,12 @@ def running(options: argparse.Namespace) -> RunOptions:
         "temperature": options.temperature,
         "top_p": options.top_p,
         "top_k": options.top_k,
+        "min_p": options.min_p,
+        "repetition_penalty": options.repetition_penalty,
+        "frequency_penalty": options.frequency_penalty,
+        "presence_penalty": options.presence_penalty,
         "seed": options.seed,
+        "stop": options.stop,
         "system": options.system,
         "describe_schema": options.describe_schema,
         "max_retries": options.max_retries,
@@ -204,6 +235,8 @@ def running(options: argparse.Namespace) -> RunOptions:
     if options.examples:
         lines = read_file(options.examples, "the examples").splitlines()
         found["examples"] = [read_json(line, options.examples) for line in lines if line.strip()]
+    if options.logit_bias is not None:
+        found["logit_bias"] = _biases(read_json(options.logit_bias, "--logit-bias"))
     if options.template is not None:
         found["template"] = read_json(options.template, "--template")
     if options.tokenization is not None:
@@ -213,6 +246,13 @@ def running(options: argparse.Namespace) -> RunOptions:
 
         found["reasoning"] = Reasoning(max_tokens=options.reasoning)
     return found
+
+
+def _biases(given: Any) -> dict[int, float]:
+    try:
+        return {int(token): float(bias) for token, bias in given.items()}
+    except (AttributeError, TypeError, ValueError) as error:
+        raise UsageError("--logit-bias is an object of token ids and numbers") from error
 
 
 def check_before_loading(schema: Any, options: argparse.Namespace, reading: SchemaArguments) -> None:

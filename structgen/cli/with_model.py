@@ -7,8 +7,9 @@ import functools
 import importlib.util
 import json
 import sys
+import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pydantic_core
 
@@ -31,12 +32,17 @@ from structgen.cli.arguments import (
     usage_errors,
 )
 
+if TYPE_CHECKING:
+    from structgen.generation.generator import Generator
+    from structgen.generation.runs import Result
+
 __all__ = ["add_call", "add_demo", "add_generate", "add_map", "add_trace"]
 
 _GENERATE = """\
   structgen generate --schema person.json "Alice Smith is a 34 year old nurse from Lyon."
   structgen generate --schema mymodule:Person "Alice Smith is a 34 year old nurse from Lyon."
   structgen generate --schema mymodule:Person --stream "Alice Smith is a 34 year old nurse from Lyon."
+  structgen generate --schema mymodule:Name --n 5 --temperature 1 --seed 7 "A name for a cat."
   cat letter.txt | structgen generate --schema mymodule:Letter --max-new-tokens 400 -
 """
 _CALL = """\
@@ -69,7 +75,11 @@ def add_generate(commands: Commands) -> None:
     """Add the command `generate`."""
     generate = add_command(commands, "generate", short="answer a prompt with one value of a schema", examples=_GENERATE)
     _add_prompt(generate)
-    generate.add_argument("--stream", action="store_true", help="print each snapshot of the value on a line of its own")
+    ways = generate.add_mutually_exclusive_group()
+    ways.add_argument("--stream", action="store_true", help="print each snapshot of the value on a line of its own")
+    ways.add_argument(
+        "--n", type=_count, default=1, metavar="N", help="print N answers, in batched passes; the seed counts up (1)"
+    )
     generate.set_defaults(command=_generate)
 
 
@@ -155,23 +165,41 @@ def _generate(options: argparse.Namespace) -> None:
     model = load_model(options.model)
     with usage_errors():
         generator: Generator[Any] = Generator(model, schema, **running(options), **reading(options))
+    began = time.monotonic()
     if options.stream:
-        with usage_errors():
-            stream = generator.stream(prompt)
-        printed = ""
-        with stream as s:
-            for part in s:
-                # Missing attributes of a snapshot are None, also where the schema does not allow None.
-                line = _as_json(part, exclude_none=True)
-                if line != printed:  # the last snapshot may be whole already
-                    print(line, flush=True)
-                printed = line
-            result = s.result()
+        results = [_streamed(generator, prompt)]
+    elif options.n == 1:
+        results = [generator.run(prompt)]
     else:
-        result = generator.run(prompt)
-        print(result.text)
-    usage = result.usage
-    print(f"{usage.completion_tokens} tokens ({usage.forced_tokens} forced) in {usage.seconds:.1f} s", file=sys.stderr)
+        results = generator.batch([prompt] * options.n, results=True)
+    if not options.stream:
+        for result in results:
+            print(result.text)
+    tokens = sum(result.usage.completion_tokens for result in results)
+    forced = sum(result.usage.forced_tokens for result in results)
+    print(f"{tokens} tokens ({forced} forced) in {time.monotonic() - began:.1f} s", file=sys.stderr)
+
+
+def _streamed(generator: Generator[Any], prompt: str) -> Result[Any]:
+    """Print the snapshots of an answer, and return its result."""
+    with usage_errors():
+        stream = generator.stream(prompt)
+    printed = ""
+    with stream as s:
+        for part in s:
+            # Missing attributes of a snapshot are None, also where the schema does not allow None.
+            line = _as_json(part, exclude_none=True)
+            if line != printed:  # the last snapshot may be whole already
+                print(line, flush=True)
+            printed = line
+        return s.result()
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 1:
+        raise argparse.ArgumentTypeError("it is at least 1")
+    return count
 
 
 def _call(options: argparse.Namespace) -> None:

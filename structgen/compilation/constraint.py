@@ -77,6 +77,11 @@ class Constraint(Generic[T]):
         self._written: dict[str, str] = {}
 
     @property
+    def options(self) -> Mapping[str, Any]:
+        """The options for reading the schema, of those that were given."""
+        return self._options
+
+    @property
     def tokenization(self) -> Tokenization:
         """The token sequences that are allowed for a text: "any" or "proper"."""
         return "any" if self._proper is None else "proper"

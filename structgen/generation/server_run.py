@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncGenerator, Generator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from structgen.compilation.constraint import Constraint
@@ -44,6 +45,7 @@ T = TypeVar("T")
 
 _WRAPPING = re.compile(rb'\s*\{\s*"' + VALUE.encode() + rb'"\s*:\s*')
 _KINDS = ("regex", "choice", "structural_tag")
+_OPTIONS = ("whitespace", "numbers", "property_order", "formats", "draft", "lenient")  # that a server may take
 _MAX_SHOWN = 40  # bytes of an answer before the position where it leaves the grammar
 _UNKNOWN_TOKEN = -1  # servers return texts of tokens, and no ids
 
@@ -77,7 +79,8 @@ class ServerRun(Run[T], Generic[T]):
         self.decoder: ServerText
         self._model = model
         self._streams = streams
-        self._asked = _asked(constraint)
+        chosen = {name: value for name, value in constraint.options.items() if model.reading.get(name) != value}
+        self._asked = replace(_asked(constraint), options={name: chosen[name] for name in _OPTIONS if name in chosen})
         super().__init__(constraint, prompt, settings)
 
     @property

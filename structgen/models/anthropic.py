@@ -22,7 +22,8 @@ from structgen.models.asked import Asked, Form, Masks
 from structgen.models.base import ServerPiece, ServerRequest, ServerUsage
 from structgen.models.names import by_name
 from structgen.models.servers.errors import refuse_options, server_errors
-from structgen.models.servers.forms import NAME, answer_form, asend, choice_schema, send
+from structgen.models.servers.forms import NAME, answer_form, choice_schema
+from structgen.models.servers.sending import RefusedForms, asend, send
 from structgen.models.servers.strict_schemas import ANTHROPIC, strict_schema
 from structgen.schema.options import SchemaArguments
 
@@ -92,6 +93,7 @@ class _Requests:
         self.name = name
         self._address = client.base_url
         self._parameters = parameters
+        self._refused = RefusedForms()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what pickle stores; see `structgen.models.names.by_name`."""
@@ -146,7 +148,7 @@ class AnthropicModel(_Requests):
         with server_errors(anthropic.AnthropicError, self._address):
             create: Any = self.client.messages.create
             arguments = partial(self._arguments, messages, request, streams)
-            form, answer = send(create, arguments, _form(asked), anthropic.BadRequestError)
+            form, answer = send(create, arguments, _form(asked), anthropic.BadRequestError, self._refused)
             yield ServerPiece(form)
             if streams:
                 with answer:
@@ -181,7 +183,7 @@ class AsyncAnthropicModel(_Requests):
         with server_errors(anthropic.AnthropicError, self._address):
             create: Any = self.client.messages.create
             arguments = partial(self._arguments, messages, request, streams)
-            form, answer = await asend(create, arguments, _form(asked), anthropic.BadRequestError)
+            form, answer = await asend(create, arguments, _form(asked), anthropic.BadRequestError, self._refused)
             yield ServerPiece(form)
             if streams:
                 async with answer:

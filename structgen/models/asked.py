@@ -5,7 +5,7 @@ Asked  --structgen.models.servers.forms-->  Form: fields of the request, who mas
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -36,12 +36,14 @@ class Asked:
         source: the schema; None for a grammar.
         content: the pattern of a regex, the texts of a choice, the JSON data of a structural tag; else None.
         write: returns the grammar of the answer in a notation. Raises GrammarError and LimitExceededError.
+        options: the options of a schema that the user chose, such as `whitespace`; see `structgen.compile`.
     """
 
     kind: Kind
     source: Source | None
     content: Any
     write: Callable[[Notation], str]
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def schema(self) -> dict[str, Any]:

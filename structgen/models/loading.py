@@ -16,6 +16,15 @@ if TYPE_CHECKING:
 
 __all__ = ["default_model", "load", "load_pretrained", "set_default_model"]
 
+# Servers on this machine with OpenAI's interface, at the ports that they choose themselves.
+_ADDRESSES = {
+    "vllm": "http://localhost:8000/v1",
+    "sglang": "http://localhost:30000/v1",
+    "llama.cpp": "http://localhost:8080/v1",
+    "ollama": "http://localhost:11434/v1",
+    "structgen": "http://localhost:8000/v1",
+}
+
 _lock = forkable_rlock()
 _loaded: dict[str, AnyModel] = {}
 _default: AnyModel | None = None
@@ -27,9 +36,11 @@ def load(name: str | os.PathLike[str]) -> AnyModel:
     Args:
         name: one of: `"smollm2"`, the embedded SmolLM2-135M-Instruct (README.md names its packages; nothing else is
             downloaded); a folder or Hub name for transformers' `from_pretrained`; the path of a `.gguf` file, which
-            llama-cpp-python reads; `"openai:NAME"` for a model behind a server, with `OPENAI_BASE_URL` and
-            `OPENAI_API_KEY` set. `pip install 'structgen-llm[transformers]'`, `'structgen-llm[llama-cpp]'` and
-            `'structgen-llm[openai]'` install the packages needed.
+            llama-cpp-python reads; `"SERVER:NAME"` for a model behind a server. `"openai:"` reads `OPENAI_BASE_URL` and
+            `OPENAI_API_KEY`, and finds out which server it is; `"anthropic:"` reads `ANTHROPIC_API_KEY`; `"vllm:"`,
+            `"sglang:"`, `"llama.cpp:"`, `"ollama:"` and `"structgen:"` are at the server's own port of this machine,
+            unless `OPENAI_BASE_URL` says where. `pip install 'structgen-llm[transformers]'`, `[llama-cpp]`, `[openai]`
+            and `[anthropic]` install the packages needed.
 
     Raises:
         ModelError: a package is missing, or there is no such model.
@@ -73,8 +84,14 @@ def _load(name: str) -> AnyModel:
         from structgen.models.smollm2 import load_smollm2
 
         return load_smollm2()
-    if name.startswith("openai:"):
-        return _load_openai(name.removeprefix("openai:"))
+    server, _, model = name.partition(":")
+    if server == "anthropic":
+        return _load_anthropic(model)
+    if server == "openai" or server in _ADDRESSES:
+        return _load_openai(server, model)
+    if model and server.isalpha() and len(server) > 1 and not os.path.exists(name):
+        known = ", ".join(f"{one}:" for one in ("openai", "anthropic", *_ADDRESSES))
+        raise ModelError(f"there is no server called {server!r}", hint=f"models behind servers begin with {known}")
     if name.lower().endswith(".gguf"):
         from structgen.models.gguf import load_gguf
 
@@ -83,20 +100,42 @@ def _load(name: str) -> AnyModel:
     return load_pretrained(name)
 
 
-def _load_openai(name: str) -> AnyModel:
+def _load_openai(server: str, name: str) -> AnyModel:
+    """Return a model behind a server with OpenAI's interface."""
     try:
         import openai
     except ImportError as error:
-        raise ModelError(
-            f"openai:{name} needs the package openai, which is not installed",
-            hint="pip install 'structgen-llm[openai]'",
-        ) from error
+        raise _missing(f"{server}:{name}", "openai") from error
     from structgen.models.openai import from_openai
 
+    kind: Any = "auto" if server in ("openai", "ollama") else server
     try:
-        return from_openai(openai.OpenAI(), name)
+        if server not in _ADDRESSES:
+            return from_openai(openai.OpenAI(), name)
+        address = os.environ.get("OPENAI_BASE_URL") or _ADDRESSES[server]
+        client = openai.OpenAI(base_url=address, api_key=os.environ.get("OPENAI_API_KEY") or "-")
+        return from_openai(client, name, server=kind)
     except openai.OpenAIError as error:
         raise ModelError(f"cannot create the openai client: {error}") from error
+
+
+def _load_anthropic(name: str) -> AnyModel:
+    try:
+        import anthropic
+    except ImportError as error:
+        raise _missing(f"anthropic:{name}", "anthropic") from error
+    from structgen.models.anthropic import from_anthropic
+
+    try:
+        return from_anthropic(anthropic.Anthropic(), name)
+    except anthropic.AnthropicError as error:
+        raise ModelError(f"cannot create the anthropic client: {error}") from error
+
+
+def _missing(name: str, package: str) -> ModelError:
+    return ModelError(
+        f"{name} needs the package {package}, which is not installed", hint=f"pip install 'structgen-llm[{package}]'"
+    )
 
 
 def load_pretrained(name: str) -> TransformersModel:

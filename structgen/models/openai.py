@@ -20,7 +20,8 @@ from structgen.models.base import ServerLogprob, ServerPiece, ServerRequest, Ser
 from structgen.models.names import by_name
 from structgen.models.servers.detection import kind_by_address, kind_by_models
 from structgen.models.servers.errors import refuse_options, server_errors
-from structgen.models.servers.forms import ServerKind, ServerName, asend, form_for, send
+from structgen.models.servers.forms import ServerKind, ServerName, form_for
+from structgen.models.servers.sending import RefusedForms, asend, send
 from structgen.schema.options import SchemaArguments
 
 __all__ = ["AsyncOpenAIModel", "OpenAIModel", "from_openai"]
@@ -103,6 +104,7 @@ class _Requests:
         self.server = kind_by_address(str(client.base_url)) if server == "auto" else server
         self._address = client.base_url
         self._parameters = parameters
+        self._refused = RefusedForms()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what pickle stores; see `structgen.models.names.by_name`."""
@@ -146,7 +148,10 @@ class _Requests:
             value = getattr(request, option)
             if value is not None and (option, value) != ("repetition_penalty", 1):
                 body[field] = value
-        body |= {**form.extra, **(self._parameters.get("extra_body") or {})}
+        own = self._parameters.get("extra_body") or {}
+        body |= {**form.extra, **own}
+        if "structgen" in form.extra and isinstance(own.get("structgen"), Mapping):
+            body["structgen"] = {**form.extra["structgen"], **own["structgen"]}
         if request.template:  # the name by which vLLM, SGLang and llama.cpp's server read them
             body["chat_template_kwargs"] = {**body.get("chat_template_kwargs", {}), **request.template}
         return body
@@ -183,7 +188,7 @@ class OpenAIModel(_Requests):
             self._check(request, server)
             create: Any = self.client.chat.completions.create
             arguments = partial(self._arguments, messages, request, server, streams)
-            form, answer = send(create, arguments, form_for(server, asked), _REFUSALS)
+            form, answer = send(create, arguments, form_for(server, asked), _REFUSALS, self._refused)
             yield ServerPiece(form)
             if streams:
                 with answer:
@@ -229,7 +234,7 @@ class AsyncOpenAIModel(_Requests):
             self._check(request, server)
             create: Any = self.client.chat.completions.create
             arguments = partial(self._arguments, messages, request, server, streams)
-            form, answer = await asend(create, arguments, form_for(server, asked), _REFUSALS)
+            form, answer = await asend(create, arguments, form_for(server, asked), _REFUSALS, self._refused)
             yield ServerPiece(form)
             if streams:
                 async with answer:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from structgen.generation.pieces import CallPieces, Outcome, Piece, TextPieces
 from structgen.generation.scheduler import Scheduler, Seat
 from structgen.generation.tools.calling import Caller
 from structgen.generation.tools.streaming import CallStream
+from structgen.integrations.serving.requests import Requested
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.tool_formats.tools import read_tools
@@ -119,11 +120,12 @@ class Answers:
         options = dict(task.options)
         try:
             if task.asked is None:
-                schema: Any = Grammar.structural_tag(_FREE_TEXT)
+                requested = Requested(Grammar.structural_tag(_FREE_TEXT))
                 options["on_budget"] = "error"
             else:
-                schema = task.asked.make(self.model.vocabulary, self.limits)
-            generator: Generator[Any] = Generator(self.model, schema, limits=self.limits)
+                requested = task.asked.make(self.model.vocabulary, self.limits)
+            reading: Any = {**task.reading, **requested.options}
+            generator: Generator[Any] = Generator(self.model, requested.schema, limits=self.limits, **reading)
             probs = None if task.top_logprobs is None else LogProbs(self.model.vocabulary, task.top_logprobs)
             run = generator.begin(
                 task.prompt, new_session=seat.session, observe=None if probs is None else probs.begin, **options
@@ -140,17 +142,19 @@ class Answers:
         """Write a text with calls of tools."""
         messages: Any = task.prompt
         tools, choice, answer = [*(task.tools or ())], task.tool_choice, None
+        options = {**task.options, **task.reading}
         try:
             if task.asked is not None and choice == "auto":
-                tools.append(self._answer_tool(task.asked, tools))
-                answer, choice = tools[-1]["function"]["name"], "required"
+                tool, own = self._answer_tool(task.asked, task.reading, tools)
+                answer, choice = tool["function"]["name"], "required"
+                tools, options = [*tools, tool], {**options, **own}
             caller = Caller(
                 self.model,
                 tools,
                 parallel=task.parallel,
                 format=None,
                 limits=self.limits,
-                options=task.options,  # type: ignore[arg-type]
+                options=options,  # type: ignore[arg-type]
             )
             stream = CallStream(caller, messages, choice, new_session=seat.session)
         except Exception as error:
@@ -158,18 +162,22 @@ class Answers:
         pieces = CallPieces(stream)
         return _emitted(pieces if answer is None else AnswerPieces(pieces, answer), emit)
 
-    def _answer_tool(self, asked: Asked, tools: Sequence[Any]) -> dict[str, Any]:
-        """Return the tool whose call is an answer under a constraint."""
+    def _answer_tool(
+        self, asked: Asked, reading: Mapping[str, Any], tools: Sequence[Any]
+    ) -> tuple[dict[str, Any], Mapping[str, Any]]:
+        """Return the tool whose call is an answer under a constraint, and the constraint's own options."""
         try:
-            schema = asked.make(self.model.vocabulary, self.limits)
-            if isinstance(schema, Grammar):
+            requested = asked.make(self.model.vocabulary, self.limits)
+            if isinstance(requested.schema, Grammar):
                 message = f"{asked.param} together with tools: only an answer that is a JSON object may be a constraint"
                 raise RequestError(message, param=asked.param, code="unsupported")
-            tool = answer_tool(schema, {one.name for one in read_tools(tools)})
-            compile(schema, self.model.vocabulary, limits=self.limits)  # its errors name the field of the request
+            tool = answer_tool(requested.schema, {one.name for one in read_tools(tools)})
+            options: Any = {**reading, **requested.options}
+            # Its errors name the field of the request.
+            compile(requested.schema, self.model.vocabulary, limits=self.limits, **options)
         except Exception as error:
             raise problem_of(error, param=asked.param) from error
-        return tool
+        return tool, requested.options
 
 
 def _emitted(pieces: Iterable[Piece | Outcome], emit: Emit) -> Outcome:

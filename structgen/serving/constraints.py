@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.errors import GrammarError
+from structgen.errors import SchemaError
+from structgen.integrations.serving.requests import Requested, read, read_choice, read_grammar, read_schema
 from structgen.limits import Limits
-from structgen.output_types.grammar import Grammar
 from structgen.serving.problems import RequestError
 
 __all__ = ["FIELDS", "Asked", "asked_of"]
@@ -47,11 +47,12 @@ class Asked:
 
     Attributes:
         param: the field that asks for it.
-        make: returns the schema or the grammar, for a vocabulary and limits; it may take as long as a compile.
+        make: returns the schema or the grammar with its own options, for a vocabulary and limits; it may take as long
+            as a compile.
     """
 
     param: str
-    make: Callable[[Vocabulary, Limits], Any]
+    make: Callable[[Vocabulary, Limits], Requested]
 
 
 def asked_of(body: Mapping[str, Any]) -> Asked | None:
@@ -109,60 +110,41 @@ def _json_object(value: Any, param: str) -> list[Asked]:
 
 
 def _json(value: Any, param: str) -> list[Asked]:
-    if isinstance(value, str):
-        _check_size(value, param)
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError) as error:
-            raise RequestError(f"the schema is not JSON: {error}", param=param) from error
-    else:
-        _check_size(json.dumps(value), param)
-    if not isinstance(value, dict | bool):
-        raise RequestError("a JSON Schema is an object", param=param)
-    return [Asked(param, lambda *_: value)]
+    _check_size(value if isinstance(value, str) else json.dumps(value), param)
+    try:
+        requested = read_schema(value)
+    except SchemaError as error:
+        place = f"{param}#{error.pointer}" if error.pointer else param
+        raise RequestError(str(error), param=place, code="invalid_schema") from error
+    return [Asked(param, lambda *_: requested)]
 
 
 def _regex(value: Any, param: str) -> list[Asked]:
     pattern = _text(value, param)
-    return [Asked(param, lambda _, limits: Grammar.regex(pattern, limits=limits))]
+    return [Asked(param, lambda vocabulary, limits: read("regex", pattern, vocabulary, limits))]
 
 
 def _choice(value: Any, param: str) -> list[Asked]:
     if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
         raise RequestError("a choice is a list of texts", param=param)
     _check_size("".join(value), param)
-    return [Asked(param, lambda *_: Grammar.choice(value))]
+    return [Asked(param, lambda *_: read_choice(value))]
 
 
 def _grammar(value: Any, param: str) -> list[Asked]:
     text = _text(value, param)
-    return [Asked(param, lambda _, limits: _read_grammar(text, limits))]
+    return [Asked(param, lambda _, limits: read_grammar(text, limits))]
 
 
 def _gbnf(value: Any, param: str) -> list[Asked]:
     text = _text(value, param)
-    return [Asked(param, lambda _, limits: Grammar.gbnf(text, limits=limits))]
+    return [Asked(param, lambda _, limits: read_grammar(text, limits, "gbnf"))]
 
 
 def _structural_tag(value: Any, param: str) -> list[Asked]:
-    if isinstance(value, str):
-        _check_size(value, param)
-    else:
-        value = _mapping(value, param)
-        _check_size(json.dumps(value), param)
-    return [Asked(param, lambda vocabulary, _: Grammar.structural_tag(value, vocabulary=vocabulary))]
-
-
-def _read_grammar(text: str, limits: Limits) -> Grammar:
-    """Return a grammar in GBNF, KBNF or Lark: rules of Lark have a colon, rules of KBNF end with a semicolon."""
-    if "::=" not in text:
-        return Grammar.lark(text, limits=limits)
-    try:
-        return Grammar.gbnf(text, limits=limits)
-    except GrammarError:
-        if ";" not in text:
-            raise
-    return Grammar.kbnf(text, limits=limits)
+    value = value if isinstance(value, str) else _mapping(value, param)
+    _check_size(value if isinstance(value, str) else json.dumps(value), param)
+    return [Asked(param, lambda vocabulary, limits: read("structural_tag", value, vocabulary, limits))]
 
 
 def _mapping(value: Any, param: str) -> Mapping[str, Any]:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from structgen.generation.settings import Reasoning
+from structgen.generation.settings import Reasoning, Settings
+from structgen.integrations.serving.settings import check_option
 from structgen.models.base import Prompt
 from structgen.serving.constraints import FIELDS, Asked, asked_of
 from structgen.serving.problems import RequestError
@@ -16,6 +17,7 @@ __all__ = ["Defaults", "Task", "chat_task", "check_fields", "completion_tasks", 
 MAX_CHOICES = 16
 MAX_TOP_LOGPROBS = 20
 MAX_STOPS = 16
+_RUN_OPTIONS = ("on_budget",)  # of the field `structgen`, beside those of schemas
 
 # Fields that change nothing here: they name users, or choose what a hosted service does with a request.
 _WITHOUT_EFFECT = (
@@ -35,6 +37,7 @@ _SAMPLING = (
     "temperature", "top_p", "top_k", "seed", "stop", "max_tokens", "max_completion_tokens", "max_output_tokens", "n",
     "min_p", "frequency_penalty", "presence_penalty", "repetition_penalty", "logit_bias",
     "logprobs", "top_logprobs", "chat_template_kwargs", "reasoning", "reasoning_effort", "on_budget",
+    "structgen",
 )  # fmt: skip
 _CHAT = ("messages", "tools", "tool_choice", "parallel_tool_calls", *FIELDS)
 _MESSAGE_KEYS = ("role", "content", "tool_calls", "tool_call_id", "name", "reasoning_content")
@@ -61,6 +64,7 @@ class Task:
         prompt: messages or a text.
         asked: the constraint; None for free text. With tools, the model calls tools, or answers under the constraint.
         options: the options of the run; see `structgen.settings.GenerationOptions`.
+        reading: the options of the constraint; see `structgen.settings.ConstraintOptions`.
         tools: tools in OpenAI's form; None without them.
         tool_choice: see `structgen.call`.
         parallel: whether there may be several calls.
@@ -70,6 +74,7 @@ class Task:
     prompt: Prompt
     asked: Asked | None
     options: dict[str, Any] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
     tools: Sequence[Any] | None = None
     tool_choice: str = "auto"
     parallel: bool = True
@@ -101,7 +106,10 @@ def chat_task(body: Mapping[str, Any], defaults: Defaults) -> tuple[Task, int]:
     if tools and top is not None:
         raise RequestError("logprobs are not supported together with tools", param="logprobs")
     parallel = _typed(body, "parallel_tool_calls", bool, True)
-    return Task(messages_of(body.get("messages")), asked, options, tools, choice, parallel, top), count
+    task = Task(
+        messages_of(body.get("messages")), asked, options, _own_options(body, options), tools, choice, parallel, top
+    )
+    return task, count
 
 
 def completion_tasks(body: Mapping[str, Any], defaults: Defaults) -> tuple[list[Task], int]:
@@ -115,8 +123,8 @@ def completion_tasks(body: Mapping[str, Any], defaults: Defaults) -> tuple[list[
         raise RequestError("logprobs are not supported here; /v1/chat/completions has them", param="logprobs")
     options, count = options_of(body, defaults)
     options.pop("reasoning", None)
-    asked = asked_of(body)
-    return [Task(prompt, asked, {**options, "raw": True}) for prompt in prompts], count
+    asked, reading = asked_of(body), _own_options(body, options)
+    return [Task(prompt, asked, {**options, "raw": True}, reading) for prompt in prompts], count
 
 
 def options_of(body: Mapping[str, Any], defaults: Defaults) -> tuple[dict[str, Any], int]:
@@ -151,6 +159,22 @@ def options_of(body: Mapping[str, Any], defaults: Defaults) -> tuple[dict[str, A
     if not 1 <= count <= MAX_CHOICES:
         raise RequestError(f"n is a number from 1 to {MAX_CHOICES}", param="n")
     return options, count
+
+
+def _own_options(body: Mapping[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of the constraint in the field `structgen`; add those of the run to `options`."""
+    reading: dict[str, Any] = {}
+    for name, value in _typed(body, "structgen", dict, {}).items():
+        try:
+            if name in _RUN_OPTIONS:
+                options[name] = value
+                Settings(**{name: value})
+            else:
+                check_option(name, value)
+                reading[name] = value
+        except (ValueError, TypeError) as error:
+            raise RequestError(str(error), param=f"structgen.{name}") from error
+    return reading
 
 
 def _biases(body: Mapping[str, Any]) -> dict[int, float]:

@@ -17,7 +17,7 @@ __all__ = ["response", "response_events", "response_task"]
 
 _SHARED = (
     "temperature", "top_p", "top_k", "seed", "max_output_tokens", "tool_choice", "parallel_tool_calls", "reasoning",
-    "chat_template_kwargs",
+    "chat_template_kwargs", "structgen",
 )  # fmt: skip
 _OWN = ("input", "instructions", "text", "tools", "include", "truncation", "background", "stream_options")
 

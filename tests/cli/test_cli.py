@@ -50,6 +50,43 @@ def tiny(monkeypatch, tiny_model):
     monkeypatch.setattr("structgen.models.loading.load", lambda name: tiny_model)
 
 
+def test_several_answers(folder, tiny, capsys, tiny_model):
+    arguments = ["generate", "--schema", "person.json", "--temperature", "2", "--seed", "3", "Ann is 34."]
+    assert cli.main([*arguments, "--n", "4"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4 and len(set(lines)) > 1
+    assert cli.main(arguments) == 0
+    assert capsys.readouterr().out.splitlines() == lines[:1]
+
+
+def test_options_of_sampling(folder, tiny, capsys, tiny_model):
+    """They are those of `generate`."""
+    schema = {"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 6}
+    (folder / "letters.json").write_text(json.dumps(schema))
+    (bias,) = tiny_model.encode_text("b")
+    options = {
+        "--temperature": 1, "--seed": 5, "--min-p": 0.05, "--frequency-penalty": 1.5, "--presence-penalty": 0.5,
+        "--repetition-penalty": 1.25, "--max-tokens": 40, "--stop": "b", "--logit-bias": f'{{"{bias}": 4}}',
+    }  # fmt: skip
+    given = [text for name, value in options.items() for text in (name, str(value))]
+    assert cli.main(["generate", "--schema", "letters.json", *given, "hi"]) == 0
+    found = structgen.Generator(tiny_model, schema).run(
+        "hi", temperature=1, seed=5, min_p=0.05, frequency_penalty=1.5, presence_penalty=0.5, repetition_penalty=1.25,
+        max_tokens=40, stop="b", logit_bias={bias: 4},
+    )  # fmt: skip
+    assert capsys.readouterr().out.strip() == found.text
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--n", "0"], ["--n", "2", "--stream"], ["--min-p", "2"], ["--logit-bias", "[1]"], ["--logit-bias", '{"a": 1}']],
+)
+def test_options_out_of_their_range(folder, tiny, options):
+    with pytest.raises(SystemExit) as ended:
+        raise SystemExit(cli.main(["generate", "--schema", "person.json", *options, "hi"]))
+    assert ended.value.code == 2
+
+
 @pytest.mark.parametrize("schema", ["person.json", json.dumps(SCHEMA), "cli_models:Person"])
 def test_generate_prints_json_and_nothing_else(folder, tiny, capsys, schema):
     assert cli.main(["generate", "--schema", schema, "Ann is 34."]) == 0

@@ -1,6 +1,7 @@
 """`load`, the default model, and the errors for missing packages."""
 
 import importlib.util
+import sys
 
 import pytest
 
@@ -91,3 +92,54 @@ def test_a_gguf_file_needs_llama_cpp(_nothing_loaded, without, name):
     with pytest.raises(structgen.ModelError, match="llama-cpp-python") as caught:
         structgen.load(name)
     assert caught.value.hint == "pip install 'structgen-llm[llama-cpp]'"
+
+
+SERVERS = [
+    ("openai:gpt-5", "https://api.openai.com/v1/", "openai"),
+    ("vllm:Qwen/Qwen3-8B", "http://localhost:8000/v1/", "vllm"),
+    ("sglang:Qwen/Qwen3-8B", "http://localhost:30000/v1/", "sglang"),
+    ("llama.cpp:any", "http://localhost:8080/v1/", "llama.cpp"),
+    ("structgen:smollm2", "http://localhost:8000/v1/", "structgen"),
+    ("ollama:llama3.2:1b", "http://localhost:11434/v1/", None),
+]
+
+
+@pytest.mark.parametrize(("name", "address", "server"), SERVERS)
+def test_servers_have_names(_nothing_loaded, monkeypatch, name, address, server):
+    pytest.importorskip("openai", reason="the test group has it")
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    model = structgen.load(name)
+    assert (str(model.client.base_url), model.server, model.name) == (address, server, name.partition(":")[2])
+    assert model.client.api_key == "secret"
+
+
+def test_the_address_of_a_server_is_in_the_environment(_nothing_loaded, monkeypatch):
+    pytest.importorskip("openai", reason="the test group has it")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://gpu-3:9000/v1")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    model = structgen.load("vllm:x")
+    assert (str(model.client.base_url), model.server) == ("http://gpu-3:9000/v1/", "vllm")
+    with pytest.raises(structgen.ModelError, match=r"cannot create the openai client.*api_key"):
+        structgen.load("openai:x")
+
+
+def test_anthropic_has_a_name(_nothing_loaded, monkeypatch):
+    pytest.importorskip("anthropic", reason="the test group has it")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "secret")
+    model = structgen.load("anthropic:claude-sonnet-4-6")
+    assert (model.name, model.client.api_key) == ("claude-sonnet-4-6", "secret")
+
+
+@pytest.mark.parametrize(("name", "package"), [("anthropic:x", "anthropic"), ("vllm:x", "openai")])
+def test_a_client_that_is_not_installed(_nothing_loaded, monkeypatch, name, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(structgen.ModelError, match=f"{name} needs the package {package}") as caught:
+        structgen.load(name)
+    assert caught.value.hint == f"pip install 'structgen-llm[{package}]'"
+
+
+def test_a_server_that_is_not_known(_nothing_loaded):
+    with pytest.raises(structgen.ModelError, match="no server called 'openrouter'") as caught:
+        structgen.load("openrouter:x/y")
+    assert "openai:, anthropic:, vllm:" in caught.value.hint

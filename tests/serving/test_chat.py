@@ -104,6 +104,46 @@ def test_each_field_of_constraints_is_read(client, fields, pattern):
     assert re.fullmatch(pattern, found["message"]["content"])
 
 
+PAIR = {"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}}, "required": ["a", "b"]}
+PAIR |= {"additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("options", "texts"),
+    [
+        ({}, {'{"a": 1, "b": 2}'}),
+        ({"whitespace": "compact"}, {'{"a":1,"b":2}'}),
+        ({"whitespace": "compact", "property_order": "any"}, {'{"a":1,"b":2}', '{"b":2,"a":1}'}),
+    ],
+)
+@pytest.mark.parametrize("is_keyword", [False, True])
+def test_own_options(client, options, texts, is_keyword):
+    """They stand in a field of the request, or in a keyword of its schema."""
+    schema = {**PAIR, "x-structgen": options} if is_keyword else PAIR
+    fields = {} if is_keyword else {"structgen": options}
+    found = set()
+    for seed in range(8):
+        choice = answer(client, guided_json=schema, temperature=2.0, seed=seed, **fields)["choices"][0]
+        found.add(choice["message"]["content"])
+    assert found == texts
+
+
+def test_own_options_of_runs_and_tools(client):
+    own = {"on_budget": "error", "whitespace": "compact"}
+    error = answer(client, guided_json={"type": "string", "minLength": 30}, structgen=own, max_tokens=5)["choices"][0]
+    assert error["finish_reason"] == "length"
+    fields = {"tools": [ADD], "tool_choice": "required", "parallel_tool_calls": False, "structgen": own}
+    (call,) = answer(client, **fields)["choices"][0]["message"]["tool_calls"]
+    assert re.fullmatch(r'\{"a":[0-9]\}', call["function"]["arguments"])
+    found = client.post("/v1/completions", json={"prompt": "hi", "guided_json": PAIR, "structgen": own}).json()
+    assert found["choices"][0]["text"] == '{"a":1,"b":2}'
+    found = client.post(
+        "/v1/responses",
+        json={"input": "hi", "text": {"format": {"type": "json_schema", "schema": PAIR}}, "structgen": own},
+    ).json()
+    assert found["output"][0]["content"][0]["text"] == '{"a":1,"b":2}'
+
+
 def test_free_text_ends_with_its_budget(client):
     found = answer(client, temperature=1.0, seed=3, max_tokens=7, response_format={"type": "text"})
     assert found["choices"][0]["finish_reason"] == "length"
@@ -273,6 +313,12 @@ REFUSED = [
     ({"stream_options": 3, "stream": True}, "stream_options"),
     ({"timeout": -1}, "timeout"),
     ({"colour": "red"}, "colour"),
+    ({"structgen": "compact"}, "structgen"),
+    ({"structgen": {"spaces": "none"}}, "structgen.spaces"),
+    ({"structgen": {"whitespace": "none"}}, "structgen.whitespace"),
+    ({"structgen": {"on_budget": "cut"}}, "structgen.on_budget"),
+    ({"structgen": {"tokenization": "best"}}, "structgen.tokenization"),
+    ({"guided_json": {"x-structgen": {"numbers": "roman"}}}, "guided_json#/x-structgen"),
 ]  # fmt: skip
 
 

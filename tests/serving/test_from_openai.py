@@ -44,6 +44,24 @@ def test_every_constraint(model, constraint):
     assert result.usage.completion_tokens
 
 
+def test_options_of_schemas_are_sent(model, monkeypatch):
+    """The answer is spelled as the options say; the client's own fields stay."""
+    pair = {"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}}, "required": ["a", "b"]}
+    options = {"whitespace": "compact", "max_new_tokens": 200}
+    result = structgen.Generator(model, {**pair, "additionalProperties": False}, **options).run("hi")
+    assert (result.text, result.masks) == ('{"a":1,"b":2}', "server")
+    more = {"structgen": {"property_order": "any"}}
+    own = structgen.from_openai(model.client, "tiny", server="structgen", extra_body=more)
+    generator = structgen.Generator(own, {**pair, "additionalProperties": False}, **options)
+    texts = {generator.run("hi", temperature=2.0, seed=seed).text for seed in range(8)}
+    assert texts == {'{"a":1,"b":2}', '{"b":2,"a":1}'}
+    sent, completions = [], model.client.chat.completions
+    create = completions.create
+    monkeypatch.setattr(completions, "create", lambda **fields: sent.append(fields) or create(**fields))
+    assert structgen.call(model, "hi", [Person], tool_choice="Person", **options).tool_calls
+    assert sent[0]["extra_body"]["structgen"] == {"whitespace": "compact"}
+
+
 def test_streams_and_options(model):
     options = {"temperature": 1.0, "top_k": 20, "min_p": 0.001, "repetition_penalty": 1.1, "max_new_tokens": 90}
     with structgen.stream(model, "hi", Person, **options) as s:

@@ -173,7 +173,7 @@ class Caller:
         # A function must not run with arguments that the budget ended: a reply that breaks off is an error.
         self._settings = Settings(**{"on_budget": "error", **running})
         local: SchemaArguments = {"whitespace": "single", "numbers": "plain"}
-        self._reading: dict[str, Any] = {**local, **reading}
+        self._reading: dict[str, Any] = {**(model.reading if isinstance(model, RemoteModel) else local), **reading}
         schema_options = {key: value for key, value in self._reading.items() if key != "tokenization"}
         self.toolbox = Toolbox(tools, SchemaOptions(**schema_options))
         self._model = model
@@ -244,7 +244,7 @@ class Caller:
         if tool_choice != "none" and self.toolbox.tools:
             system = SERVER_FORM.format(tools=self._rendered())
             settings = replace(settings, system=f"{settings.system}\n\n{system}" if settings.system else system)
-        constraint = compile(schema, model.vocabulary, limits=self._limits, **{**self._reading, **model.reading})
+        constraint = compile(schema, model.vocabulary, limits=self._limits, **self._reading)
         return ServerRun(model, constraint, self.adapted(messages), settings, streams=streams)
 
     def adapted(self, messages: Prompt) -> Prompt:

@@ -18,22 +18,21 @@ A server may refuse a constraint that it cannot express. Then the next form is s
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 from structgen.errors import GrammarError, LimitExceededError, ModelError, SchemaError
 from structgen.models.asked import AnswerForm, Asked, Form, Masks
 from structgen.models.servers.strict_schemas import OPENAI, VALUE, strict_schema
 
-__all__ = ["NAME", "ServerKind", "ServerName", "answer_form", "asend", "choice_schema", "form_for", "send"]
+__all__ = ["NAME", "ServerKind", "ServerName", "answer_form", "choice_schema", "form_for"]
 
 ServerName: TypeAlias = Literal["auto", "vllm", "sglang", "llama.cpp", "openai", "structgen"]
 """The servers that `from_openai` knows; "auto" finds out which one it is."""
 
 ServerKind: TypeAlias = Literal["vllm", "sglang", "llama.cpp", "openai", "structgen", "unknown"]
 """A server that was found; "unknown" is one with OpenAI's interface and nothing else known."""
-
-Refusals: TypeAlias = type[Exception] | tuple[type[Exception], ...]
 
 NAME = "answer"
 """The name of schemas and tools in requests."""
@@ -54,53 +53,6 @@ def form_for(server: ServerKind, asked: Asked) -> Form:
     return _FORMS[server](asked)
 
 
-def send(
-    create: Callable[..., Any], arguments: Callable[[Form], dict[str, Any]], form: Form, refusals: Refusals
-) -> tuple[Form, Any]:
-    """Send a request in one form after the other, until the server takes one.
-
-    Args:
-        create: sends a request.
-        arguments: returns its arguments for a form.
-        form: the first form.
-        refusals: the errors of the client by which a server refuses a form.
-
-    Returns:
-        The form that was taken, and the answer.
-    """
-    while True:
-        try:
-            return form, create(**arguments(form))
-        except refusals as error:
-            form = _form_after(form, error)
-
-
-async def asend(
-    create: Callable[..., Awaitable[Any]], arguments: Callable[[Form], dict[str, Any]], form: Form, refusals: Refusals
-) -> tuple[Form, Any]:
-    """Send a request as `send` does, with a client that is awaited."""
-    while True:
-        try:
-            return form, await create(**arguments(form))
-        except refusals as error:
-            form = _form_after(form, error)
-
-
-def _form_after(form: Form, refusal: Exception) -> Form:
-    """Return the form to send after a server has refused one.
-
-    Args:
-        form: the form that was refused.
-        refusal: the error of the client, which is raised where there is no other form.
-    """
-    if form.otherwise is None:
-        raise refusal
-    try:
-        return form.otherwise()
-    except (GrammarError, LimitExceededError, SchemaError):  # it cannot be written: the server's words say more
-        raise refusal from None
-
-
 def _structured_outputs(asked: Asked) -> Form:
     """Return the form of vLLM and of structgen's server."""
     if asked.kind == "grammar":
@@ -118,7 +70,8 @@ def _vllm(field: str, value: Any, *, otherwise: Callable[[], Form] | None = None
 def _structgen(asked: Asked) -> Form:
     if asked.kind == "grammar":
         return _vllm("grammar", asked.write("gbnf"))
-    return _structured_outputs(asked)
+    form = _structured_outputs(asked)
+    return replace(form, extra={**form.extra, "structgen": dict(asked.options)}) if asked.options else form
 
 
 def _sglang(asked: Asked) -> Form:

@@ -174,6 +174,21 @@ def test_what_a_server_refuses_is_sent_in_another_form(server, client, kind, nam
     assert result.masks == ("wider" if kind == "llama.cpp" else "server")
 
 
+def test_a_refused_form_is_not_sent_again(server, client):
+    server.kind, server.refuses = "vllm", {"json"}
+    model = structgen.from_openai(client, "tiny", server="vllm")
+    generator = structgen.Generator(model, CONSTRAINTS["schema"])
+
+    def sent():
+        server.requests.clear()
+        generator.run("hi", temperature=1.0)
+        return [next(iter(request["structured_outputs"])) for request in server.requests]
+
+    assert [sent(), sent()] == [["json", "grammar"], ["grammar"]]
+    server.refuses = {"grammar"}  # the server was changed
+    assert [sent(), sent()] == [["grammar", "json"], ["json"]]
+
+
 def test_what_a_server_refuses_in_every_form(server, client):
     server.kind, server.refuses = "vllm", {"json", "grammar"}
     model = structgen.from_openai(client, "tiny", server="vllm")
