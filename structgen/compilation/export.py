@@ -11,6 +11,7 @@ from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
 from structgen.output_types.parameters import Parameters
 from structgen.output_types.template import Template
+from structgen.output_types.yaml import Yaml
 
 if TYPE_CHECKING:
     from structgen.kbnf import ast
@@ -71,13 +72,14 @@ def export(
         end: a text that must follow the value and cannot be part of it, such as `"\n"`. Remove it from the output.
         limits: bounds on the size of the schema and of the exported text.
         options: options for a schema; see `structgen.schema.options.SchemaArguments`: `whitespace`, `numbers`,
-            `property_order`, `formats`, `draft`, `lenient`, `registry`, `base_uri`. `format="yaml"` cannot be exported.
+            `property_order`, `formats`, `draft`, `lenient`, `registry`, `base_uri`. With
+            `format="yaml"`, a recursive schema is refused.
 
     Raises:
         SchemaError: the schema cannot be used; with its JSON pointer.
         GrammarError: the dialect lacks a construct that the grammar needs.
         LimitExceededError: the grammar is too large.
-        ValueError: the dialect is unknown, or the format is YAML.
+        ValueError: the dialect is unknown.
 
     Example:
         >>> print(export(Literal["yes", "no"], "gbnf"), end="")
@@ -157,6 +159,8 @@ def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: Sche
         return schema.tree
     if isinstance(schema, Parameters):
         return _parameters(schema, limits, options)
+    if isinstance(schema, Yaml):
+        return _tree_of(schema.schema, start, to, limits, {**options, "format": "yaml"})
     if isinstance(schema, JsonLines):
         if options.get("whitespace", "any") == "any":
             options = {**options, "whitespace": "line"}

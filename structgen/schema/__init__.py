@@ -60,7 +60,7 @@ def schema_to_kbnf(
     exact_formats: Collection[str] | None = None,
     **options: Unpack[SchemaArguments],
 ) -> ast.Grammar:
-    """Translate a schema into a KBNF grammar of its JSON texts, all of which pass the schema's validator.
+    """Translate a schema into a KBNF grammar of its JSON or YAML texts, all of which pass the schema's validator.
 
     Args:
         schema_or_type: input of `resolve`, or a `Source` that it returned.
@@ -76,21 +76,24 @@ def schema_to_kbnf(
 
     Raises:
         SchemaError: the input is not a schema.
-        UnsupportedSchemaError: the schema cannot be expressed exactly.
+        UnsupportedSchemaError: the schema cannot be expressed exactly; or it is recursive, and the format is YAML.
         UnsatisfiableSchemaError: no value satisfies the schema.
         LimitExceededError: the translation costs more than `limits` allow.
-        ValueError: `format="yaml"`: no context-free grammar has its indentation.
 
     Example:
         >>> from structgen.kbnf.ast import Literal
         >>> schema_to_kbnf({"const": "yes"}).rules[0].body == Literal(b'"yes"')
         True
     """
-    from structgen.schema.rules.to_kbnf import json_schema_to_kbnf
-
     source = _source(schema_or_type, limits, options)
     if source.options.format == "yaml":
-        raise ValueError("format='yaml' cannot be written as a grammar: its indentation is not context-free")
+        from structgen.schema.rules.yaml_rules import json_schema_to_yaml_kbnf
+
+        return json_schema_to_yaml_kbnf(
+            source.json_schema, source.options, start=start, limits=limits, deadline=deadline
+        )
+    from structgen.schema.rules.to_kbnf import json_schema_to_kbnf
+
     return json_schema_to_kbnf(
         source.json_schema,
         source.options,

@@ -6,6 +6,7 @@ from typing import Literal
 
 import pytest
 from pydantic import BaseModel, Field, field_validator
+from support.exports import differences, read_back
 
 import structgen
 from structgen import Grammar
@@ -98,9 +99,55 @@ def test_an_unknown_format_is_refused():
         structgen.compile(int, VOCABULARY, format="toml")
 
 
-def test_yaml_is_not_exported():
-    with pytest.raises(ValueError, match="cannot be written as a grammar"):
-        structgen.export(int, "kbnf", format="yaml")
+TEAM = {
+    "properties": {
+        "name": {"type": "string", "maxLength": 3},
+        "size": {"type": ["integer", "null"]},
+        "members": {
+            "type": "array",
+            "items": {
+                "properties": {
+                    "id": {"type": "number"},
+                    "tags": {"type": "array", "items": {"enum": ["a", "no", "b: c"]}},
+                },
+                "required": ["id"],
+                "additionalProperties": False,
+                "type": "object",
+            },
+        },
+    },
+    "required": ["name", "members"],
+    "additionalProperties": False,
+    "type": "object",
+}
+
+
+@pytest.mark.one_in(2, uncompiled=4)
+@pytest.mark.parametrize("to", ["kbnf", "gbnf", "lark"])
+@pytest.mark.parametrize(
+    "schema", [TEAM, {"type": "string"}, {"type": "array", "items": {"type": "array", "items": {"type": "boolean"}}}]
+)
+@pytest.mark.parametrize("whitespace", ["single", "compact"])
+def test_masks_of_exported_yaml(schema, to, whitespace):
+    text = structgen.export(Grammar.yaml(schema), to, whitespace=whitespace)
+    assert text == structgen.export(schema, to, format="yaml", whitespace=whitespace)
+    constraint = structgen.compile(schema, VOCABULARY, format="yaml", whitespace=whitespace, numbers="plain")
+    for seed in range(3):
+        assert differences(constraint, read_back(text, to), seed, longest=120) is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer", "message"),
+    [
+        ({"$defs": {"a": {"type": "array", "items": {"$ref": "#/$defs/a"}}}, "$ref": "#/$defs/a"}, "/$defs/a", "nest"),
+        ({"type": "array", "items": {"type": "array", "items": {}}}, "/items", "nest without a bound"),
+        ({"type": "array", "uniqueItems": True, "items": {"type": "integer"}}, "", "uniqueItems"),
+    ],
+)
+def test_yaml_that_no_grammar_can_express_is_refused_by_name(schema, pointer, message):
+    with pytest.raises(structgen.UnsupportedSchemaError, match=message) as caught:
+        structgen.export(schema, "kbnf", format="yaml", whitespace="single")
+    assert caught.value.pointer == pointer
 
 
 def test_a_missing_package_is_named(monkeypatch):

@@ -21,7 +21,7 @@ from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules.call_rules import read_call
 from structgen.schema.rules.parameter_rules import read_parameters
 from structgen.schema.rules.parameter_styles import MARKS, STYLES
-from structgen.schema.rules.parameters_to_kbnf import rules_to_kbnf
+from structgen.schema.rules.rules_to_kbnf import rules_to_kbnf
 from structgen.schema.rules.to_rules import json_schema_to_rules, lazy_tables
 from structgen.schema.sources import Source
 
@@ -103,9 +103,15 @@ def parameters_to_kbnf(
     mark = MARKS.get(style, "")
 
     def written(rules: RuleSource, key: Hashable, space: Space, may_be_empty: bool) -> ast.Grammar:
-        changed = narrowed or (lambda regex: regex)
         return rules_to_kbnf(
-            rules, key, may_be_empty=may_be_empty, mark=mark, changed=changed, limits=limits, deadline=deadline
+            rules,
+            key,
+            start="arguments",
+            limits=limits,
+            deadline=deadline,
+            may_be_empty=may_be_empty,
+            mark=mark,
+            changed=narrowed,
         )
 
     schema, options = source.json_schema, source.options

@@ -27,12 +27,16 @@ from typing import Any, NamedTuple
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import Capture, GrammarTables, Lazy, Lookahead, Spelling, Symbol
 from structgen.engine.regex.tree import Literal, Regex, sequence
+from structgen.errors import UnsupportedSchemaError
+from structgen.kbnf import ast
 from structgen.limits import Limits
 from structgen.schema.algebra import Node, Shape, StringSet
 from structgen.schema.json_text.layout import Layout
 from structgen.schema.options import SchemaOptions
 from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.lazy_rules import LazyRules
+from structgen.schema.rules.rule_names import origin_of
+from structgen.schema.rules.rules_to_kbnf import rules_to_kbnf
 from structgen.schema.rules.to_rules import expressed, lazy_tables, read_schema
 from structgen.schema.rules.yaml_wording import YamlDescriber
 from structgen.schema.yaml_text import keys as yaml_keys
@@ -40,10 +44,11 @@ from structgen.schema.yaml_text.characters import is_plain
 from structgen.schema.yaml_text.reader import yaml_to_json
 from structgen.schema.yaml_text.scalars import Ending, block_regex, has_block_style, scalar_regexes
 
-__all__ = ["Place", "YamlNotation", "YamlRules", "json_schema_to_yaml_rules"]
+__all__ = ["Place", "YamlNotation", "YamlRules", "json_schema_to_yaml_kbnf", "json_schema_to_yaml_rules"]
 
 _BREAK = Literal(b"\n")
 _DASH_WIDTH = 2  # of `- `
+_MAX_WRITTEN_MARGIN = 160  # blanks: lists and maps in each other, 80 deep and deeper, are recursive
 _INDICATED_STEP = 2  # of the lines of a block whose header has the indicator `2`
 
 # The place of a value: at the beginning of the text, after `key:`, or after `-`. Or a place within a collection, where
@@ -151,6 +156,7 @@ class YamlRules:
         self.lazy = lazy
         self._layout = lazy.layout
         self._steps = _STEPS[lazy.options.whitespace]
+        self._plain_numbers = lazy.options.numbers == "plain"
         self._terminals: dict[Shape, tuple[Regex, ...]] = {}
 
     def bodies(self, key: Any) -> Sequence[Sequence[Symbol | Lookahead]]:
@@ -171,7 +177,7 @@ class YamlRules:
         lead = Literal(_LEADS[place.where])
         terminals = self._terminals.get(shape)
         if terminals is None:
-            terminals = self._terminals[shape] = scalar_regexes(shape)
+            terminals = self._terminals[shape] = scalar_regexes(shape, plain_numbers=self._plain_numbers)
         found = [self._on_line(sequence(lead, terminal), place) for terminal in terminals]
         for strings in filter(has_block_style, shape.strings):
             found += self._blocks(strings, lead, place)
@@ -383,11 +389,83 @@ def json_schema_to_yaml_rules(
     return read_schema(json_schema, _tables, options, notation=YamlNotation(), limits=limits, deadline=deadline)
 
 
+def json_schema_to_yaml_kbnf(
+    json_schema: Any,
+    options: SchemaOptions | None = None,
+    *,
+    start: str = "start",
+    limits: Limits | None = None,
+    deadline: Deadline | None = None,
+) -> ast.Grammar:
+    """Return the KBNF of the YAML texts whose values satisfy a schema without recursion.
+
+    As in the KBNF of JSON, keys that the schema does not name may come twice, and `uniqueItems` is refused.
+
+    Args:
+        json_schema: a JSON Schema: a dict, or a boolean.
+        options: how it is read and written.
+        start: the name of the first rule.
+        limits: bounds on the cost of the translation.
+        deadline: a running clock; by default one of `limits.compile_seconds` starts now.
+
+    Raises:
+        SchemaError, LimitExceededError: as `json_schema_to_yaml_rules`.
+        UnsupportedSchemaError: lists or maps nest without a bound; each depth would have rules of its own.
+    """
+    limits = limits or Limits()
+    deadline = deadline or Deadline(limits.compile_seconds)
+
+    def written(lazy: LazyRules, root: Node) -> ast.Grammar:
+        rules = _WrittenRules(_checked(lazy))
+        return rules_to_kbnf(rules, _start(root), start=start, limits=limits, deadline=deadline)
+
+    notation = YamlNotation()
+    return read_schema(
+        json_schema, written, options, notation=notation, captures=False, limits=limits, deadline=deadline
+    )
+
+
+class _WrittenRules(YamlRules):
+    """Rules that are all written down, so that they must end."""
+
+    def __init__(self, lazy: LazyRules) -> None:
+        super().__init__(lazy)
+        self._pointers: dict[Hashable, str] = {}  # by nonterminal; values of any type have that of the value around
+
+    def bodies(self, key: Any) -> Sequence[Sequence[Symbol | Lookahead]]:
+        """Return the bodies of a nonterminal at a place. See `RuleSource.bodies`.
+
+        Raises:
+            UnsupportedSchemaError: its margin is so wide that only a recursive schema leads there.
+        """
+        inner, place = key
+        is_value = inner[0] in ("value", "without")
+        pointer = (origin_of(self.lazy.space, inner[1]) if is_value else "") or self._pointers.get(key, "")
+        if is_value and place.margin > _MAX_WRITTEN_MARGIN:
+            raise UnsupportedSchemaError(
+                "lists or maps may nest without a bound, and an exported grammar cannot count the margins of YAML",
+                pointer=pointer,
+                hint="export the schema as JSON, or bound its depth; values of any type nest, too",
+            )
+        found = super().bodies(key)
+        for body in found:
+            self._pointers |= {symbol.key: pointer for symbol in body if isinstance(symbol, Lazy)}
+        return found
+
+
+def _start(root: Node) -> Hashable:
+    return ("value", root), Place(0, START, Ending.TEXT)
+
+
 def _tables(lazy: LazyRules, root: Node) -> GrammarTables:
+    return lazy_tables(_start(root), YamlRules(_checked(lazy)), YamlDescriber(lazy), lazy.space)
+
+
+def _checked(lazy: LazyRules) -> LazyRules:
+    """Return the rules, after a look at the length of all keys."""
     for node in list(lazy.productive):
         for part in lazy.shapes[node].objects:
             for key in (*part.properties, *part.required):
                 if len(key) * 6 > yaml_keys.MAX_KEY_CHARACTERS:  # of which each may be an escape
                     expressed(lambda key=key: yaml_keys.key_text(key), lazy.space, node)  # type: ignore[misc]
-    start = ("value", root), Place(0, START, Ending.TEXT)
-    return lazy_tables(start, YamlRules(lazy), YamlDescriber(lazy), lazy.space)
+    return lazy

@@ -41,6 +41,7 @@ from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.schema.algebra import Inexpressible, Language, Shape, StringSet
 from structgen.schema.algebra.numbers import DIGITS
 from structgen.schema.json_text.number_terminals import numbers_regex
+from structgen.schema.json_text.plain_numbers import plain_numbers_regex
 from structgen.schema.json_text.strings import canonical, escaped, every_form, quoted
 from structgen.schema.own_keywords import SUBSTRING_OF
 from structgen.schema.yaml_text.characters import (
@@ -74,8 +75,12 @@ _BREAK = Literal(b"\n")
 _INDICATOR = b"2"  # lines of a block are indented by two more than their parent
 
 
-def scalar_regexes(shape: Shape) -> tuple[Regex, ...]:
+def scalar_regexes(shape: Shape, *, plain_numbers: bool = False) -> tuple[Regex, ...]:
     """Return the texts of a shape's scalars on one line: known texts, strings plain and quoted, numbers.
+
+    Args:
+        shape: the scalars.
+        plain_numbers: numbers are written in plain form; see `json_text/plain_numbers.py`.
 
     Raises:
         Inexpressible: no automaton can express a part.
@@ -93,7 +98,8 @@ def scalar_regexes(shape: Shape) -> tuple[Regex, ...]:
     if known:
         parts.insert(0, literal_set(known))
     if numbers:
-        parts.append(intersection(numbers_regex(numbers), _NUMBER))
+        written = plain_numbers_regex(numbers) if plain_numbers else numbers_regex(numbers)
+        parts.append(intersection(written, _NUMBER))
     return tuple(parts)
 
 

@@ -1,8 +1,10 @@
-"""The arguments of a call in a notation as KBNF: the rules that the engine would make lazily, written down.
+"""Rules of any notation as KBNF: the rules that the engine would make lazily, written down.
 
-    arguments ::= '<parameter=' 'city>' value …       as in `to_kbnf`, other keys may come twice
+    arguments ::= '<parameter=' 'city>' value …       of a call
+    start ::= 'name: ' scalar rest …                  of YAML
 
-Rules are called after what they hold: the arguments, a value, or the rest of an object or list.
+As in `to_kbnf`, which does the same for JSON, other keys may come twice. Rules are called after what they hold: a
+value, or the rest of an object or list.
 """
 
 from __future__ import annotations
@@ -23,7 +25,6 @@ from structgen.limits import Limits
 
 __all__ = ["rules_to_kbnf"]
 
-_START = "arguments"
 _MAX_RULES = 50_000
 _MAX_WORDS = 64  # texts of an enum that are written as alternatives of literals
 
@@ -32,27 +33,29 @@ def rules_to_kbnf(
     source: RuleSource,
     key: Hashable,
     *,
-    may_be_empty: bool,
-    mark: str,
-    changed: Callable[[rx.Regex], rx.Regex],
+    start: str,
     limits: Limits,
     deadline: Deadline,
+    may_be_empty: bool = False,
+    mark: str = "",
+    changed: Callable[[rx.Regex], rx.Regex] | None = None,
 ) -> ast.Grammar:
     """Return the grammar of a nonterminal of a source that captures nothing.
 
     Args:
         source: the rules.
         key: the nonterminal.
-        may_be_empty: whether the empty text belongs to the grammar, too.
-        mark: the name of the token that a terminal which is a mark stands for.
-        changed: changes each terminal.
+        start: the name of the first rule.
         limits: bounds on the size.
         deadline: a running clock.
+        may_be_empty: whether the empty text belongs to the grammar, too.
+        mark: the name of the token that a terminal which is a mark stands for.
+        changed: changes each terminal; None changes none.
 
     Raises:
         LimitExceededError: the grammar is too large.
     """
-    writer = _Writer(source, mark, changed, limits, deadline)
+    writer = _Writer(source, start, mark, changed, limits, deadline)
     return writer.write(key, may_be_empty=may_be_empty)
 
 
@@ -62,25 +65,27 @@ class _Writer:
     def __init__(
         self,
         source: RuleSource,
+        start: str,
         mark: str,
-        changed: Callable[[rx.Regex], rx.Regex],
+        changed: Callable[[rx.Regex], rx.Regex] | None,
         limits: Limits,
         deadline: Deadline,
     ) -> None:
         self._source = source
+        self._start = start
         self._mark = mark
         self._changed = changed
         self._limits = limits
         self._deadline = deadline
         self._names: dict[Hashable, str] = {}
-        self._taken: set[str] = {_START}
+        self._taken: set[str] = {start}
         self._work: list[Hashable] = []
         self._terminals: dict[rx.Regex, ast.Expression | None] = {}
 
     def write(self, key: Hashable, *, may_be_empty: bool) -> ast.Grammar:
         """Return the grammar."""
         whole: ast.Expression = self._reference(key)
-        rules = [ast.Rule(_START, ast.Option(whole) if may_be_empty else whole)]
+        rules = [ast.Rule(self._start, ast.Option(whole) if may_be_empty else whole)]
         while self._work:
             key = self._work.pop(0)
             self._deadline.check()
@@ -88,7 +93,7 @@ class _Writer:
             if len(rules) > _MAX_RULES:
                 message = f"the grammar needs more than {_MAX_RULES} rules"
                 raise LimitExceededError("grammar_symbols", self._limits.grammar_symbols, message=message)
-        return inlined(ast.Grammar(tuple(rules), _START), {rule.name for rule in rules[1:]})
+        return inlined(ast.Grammar(tuple(rules), self._start), {rule.name for rule in rules[1:]})
 
     def _body(self, bodies: Sequence[Sequence[Any]]) -> ast.Expression:
         parts: list[ast.Expression] = []
@@ -111,7 +116,8 @@ class _Writer:
     def _terminal(self, regex: rx.Regex) -> ast.Expression | None:
         if is_mark(regex):
             return ast.Token((self._mark,))
-        regex = self._changed(regex)
+        if self._changed is not None:
+            regex = self._changed(regex)
         if isinstance(regex, rx.Literal):
             return ast.Literal(regex.data)
         if isinstance(regex, rx.LiteralSet) and len(regex.texts) <= _MAX_WORDS:
@@ -128,6 +134,8 @@ class _Writer:
 
 def _kind_of(key: Any) -> str:
     """Return a name for the rule of a nonterminal."""
+    if isinstance(key[0], tuple):  # at a place of YAML
+        return _kind_of(key[0])
     if key[0] in ("set", "arguments", "json"):
         return _kind_of(key[1])
     if isinstance(key[0], int):  # a set of objects or arrays, from a state on
