@@ -27,12 +27,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from structgen.compilation.budget import Budget
 from structgen.compilation.constraint import Constraint
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GenerationError, IncompleteOutputError
 from structgen.generation.adjusting import Adjuster
-from structgen.generation.budget import Budget
 from structgen.generation.sampling import Sampler, checked_logits
 from structgen.models.base import Request
 
@@ -43,7 +43,7 @@ __all__ = ["Answer", "Decoder", "FinishReason", "Observer"]
 
 FinishReason = Literal["stop", "length"]
 
-MAX_REFUSED = 64  # tokens that are sampled for one position, where the rest of the answer does not fit after them
+MAX_REFUSED = 16  # tokens that are sampled for one position, where the rest of the answer does not fit after them
 MAX_HELD = 32  # tokens of forced text that are held; in a longer text only the last ones, the others are accepted
 
 
@@ -118,7 +118,7 @@ class Decoder:
         adjuster: changes the logits that the sampler gets; None for nothing.
         max_new_tokens: the budget in tokens, forced ones included.
         stop: texts that end the answer, where the grammar allows an end there.
-        finish: keep the end of the answer within the budget; see `structgen.generation.budget`. Otherwise the answer
+        finish: keep the end of the answer within the budget; see `structgen.compilation.budget`. Otherwise the answer
             breaks off where the budget ends.
         observer: receives every token that is accepted.
 
@@ -283,19 +283,23 @@ class Decoder:
     def _within_budget(self, budget: Budget, token_id: int, logits: NDArray[np.float32], row: int) -> int:
         """Return a sampled token if the rest of the answer fits into the budget after it; else sample another one.
 
-        The tokens that do not fit are removed from the mask. After many of them, it returns the first token of a rest
-        that fits.
+        The tokens that do not fit are removed from the mask: all at once, or else one by one. After many of them, it
+        returns the first token of a rest that fits.
         """
         mask = self._mask[row]
         spent = len(self.token_ids)
-        for _ in range(MAX_REFUSED):
+        for count in range(MAX_REFUSED):
             if self._is_end(token_id) or budget.fits(self.matcher, token_id, spent):
                 return token_id
             self._is_cut = True
-            mask[token_id >> 5] &= ~np.uint32(1 << (token_id & 31))
+            is_narrow = not count and budget.narrow(self.matcher, mask, spent)
+            if not is_narrow:
+                mask[token_id >> 5] &= ~np.uint32(1 << (token_id & 31))
             if not mask.any():
                 break
             token_id = self._sample(logits, row, spent)
+            if is_narrow:
+                return token_id
         return (budget.rest(self.matcher) or [token_id])[0]
 
     def _end(self, reason: FinishReason) -> None:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from structgen.engine.vocabulary.bitmask import check_not_too_wide, tokens_of
+from structgen.engine.vocabulary.bitmask import apply_token_bitmask, check_not_too_wide, is_sparse, tokens_of
 from structgen.errors import ModelError
 
 __all__ = ["Sampler", "checked_logits"]
@@ -104,16 +104,19 @@ class Sampler:
             ModelError: several tokens are allowed, and all their logits are NaN.
         """
         temperature = self._temperature if temperature is None else temperature
-        if temperature == 0:
-            best = int(logits.argmax())
-            # When the best of all tokens is allowed, as it mostly is, the mask need not be applied. argmax returns a
-            # NaN where there is one.
-            if int(mask[best >> 5]) >> (best & 31) & 1 and logits[best] == logits[best]:
+        if temperature == 0 and not is_sparse(mask):
+            best = _best(logits, mask)
+            if best >= 0:
                 return best
         allowed = tokens_of(mask, logits.shape[0])
         if allowed.shape[0] == 1:
             return int(allowed[0])
-        candidates = logits[allowed].astype(np.float64)
+        given = logits[allowed]
+        if temperature == 0:
+            at = int(given.argmax())
+            if given[at] == given[at]:
+                return int(allowed[at])
+        candidates = given.astype(np.float64)
         is_none = np.isnan(candidates)
         if is_none.all():
             raise ModelError("the model's logits are NaN", hint="half precision may overflow: try float32")
@@ -148,3 +151,27 @@ class Sampler:
         # side="right" never lands on a weight of zero; rounding may put the draw on the last sum itself.
         index = int(np.searchsorted(total, self._random.random() * total[-1], side="right"))
         return min(index, int(np.flatnonzero(weights)[-1]))
+
+
+def _best(logits: NDArray[np.float32], mask: NDArray[np.uint32]) -> int:
+    """Return the allowed token with the highest logit; -1 where it has none above minus infinity, or some have NaN."""
+    best = int(logits.argmax())
+    # When the best of all tokens is allowed, as it mostly is, the mask need not be applied, and neither when the second
+    # best is. argmax returns a NaN where there is one.
+    if not _is_allowed(best, logits, mask) and logits.flags.writeable:
+        value = logits[best]
+        logits[best] = -np.inf
+        second = int(logits.argmax())
+        logits[best] = value
+        best = second if value == value else best
+    if _is_allowed(best, logits, mask):
+        return best
+    masked = np.array(logits, np.float32)
+    apply_token_bitmask(masked, mask)
+    best = int(masked.argmax())
+    return best if masked[best] > -np.inf else -1
+
+
+def _is_allowed(token_id: int, logits: NDArray[np.float32], mask: NDArray[np.uint32]) -> bool:
+    """Return whether a token is allowed, and its logit is more than minus infinity."""
+    return bool(int(mask[token_id >> 5]) >> (token_id & 31) & 1 and logits[token_id] > -np.inf)

@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 from support.random_schemas import RandomSchemas
 
 import structgen
+from structgen.compilation.budget import Budget
 from structgen.errors import StructgenError
-from structgen.generation.budget import Budget
 from structgen.models.base import Model
 
 TREE = {

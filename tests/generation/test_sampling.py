@@ -121,3 +121,18 @@ def test_logits_of_the_wrong_shape():
     ]:
         with pytest.raises(error, match=message):
             checked_logits(np.zeros(shape, np.float32), 2, 100)
+
+
+@pytest.mark.parametrize("is_writeable", [True, False])
+def test_greedy_under_a_mask_that_refuses_the_best(is_writeable):
+    rng = np.random.default_rng(0)
+    for refused in (1, 2, 5):
+        logits = rng.normal(size=1000).astype(np.float32)
+        before = logits.copy()
+        mask = mask_of(range(1000), 1000)
+        order = np.argsort(-logits)
+        for token in order[:refused]:
+            mask[token >> 5] &= ~np.uint32(1 << (token & 31))
+        logits.flags.writeable = is_writeable
+        assert Sampler().sample(logits, mask) == order[refused]
+        assert (logits == before).all()

@@ -24,10 +24,11 @@ from structgen.engine.grammar.shortest_bodies import FAR, ShortestBodies
 from structgen.engine.grammar.tables import CAPTURES, END, TERMINAL
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
+from structgen.engine.matching.token_classes import TokenClasses
 
-__all__ = ["ShortestCompletions", "shortest_completion"]
+__all__ = ["ShortestCompletions", "completions_of", "shortest_completion"]
 
-MAX_KEPT = 20_000  # completions that are remembered
+MAX_KEPT = 20_000  # completions that are remembered, and their tokens
 MAX_SETS = 3_000  # sets that a search reaches
 
 
@@ -57,11 +58,16 @@ def shortest_completion(matcher: Matcher) -> bytes | None:
     return b"" if matcher.is_terminated else matcher.ask(_completion)
 
 
-def _completion(compiled: CompiledGrammar, set_id: int) -> bytes | None:
+def completions_of(compiled: CompiledGrammar) -> ShortestCompletions:
+    """Return the completions of a grammar's sets in this epoch. The lock is held."""
     known = compiled.completions
     if not isinstance(known, ShortestCompletions) or known.epoch != compiled.epoch:
         known = compiled.completions = ShortestCompletions(compiled)
-    return known.completion(set_id)
+    return known
+
+
+def _completion(compiled: CompiledGrammar, set_id: int) -> bytes | None:
+    return completions_of(compiled).completion(set_id)
 
 
 class ShortestCompletions:
@@ -72,10 +78,14 @@ class ShortestCompletions:
 
     Attributes:
         epoch: that of the item sets.
+        classes: the classes of tokens of item sets; see `token_classes`.
     """
 
     def __init__(self, compiled: CompiledGrammar) -> None:
         self.epoch = compiled.epoch
+        self.classes: dict[int, TokenClasses | None] = {}
+        self._trie = compiled.marked.trie
+        self._tokens: dict[bytes, list[int] | None] = {}
         self.sets: ItemSetStore = compiled.sets
         self._rules = self.sets.rules
         self._bodies = ShortestBodies(self._rules, compiled.tables.source)
@@ -98,6 +108,14 @@ class ShortestCompletions:
             self._found.clear()
         self._found[set_id] = found
         return found
+
+    def tokens(self, text: bytes) -> list[int] | None:
+        """Return the fewest tokens that spell a completion; None if none do."""
+        if text not in self._tokens:
+            if len(self._tokens) >= MAX_KEPT:
+                self._tokens.clear()
+            self._tokens[text] = self._trie.fewest_tokens(text)
+        return self._tokens[text]
 
     def _is_read(self, set_id: int, text: bytes | None) -> bool:
         """Return whether a text leads from a set to an end."""

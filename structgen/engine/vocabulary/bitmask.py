@@ -28,8 +28,17 @@ if TYPE_CHECKING:
     Bitmask: TypeAlias = NDArray[np.uint32] | NDArray[np.int32] | torch.Tensor
     Logits: TypeAlias = NDArray[np.floating[Any]] | torch.Tensor
 
-__all__ = ["allocate_token_bitmask", "apply_token_bitmask", "as_rows", "as_words", "check_not_too_wide", "tokens_of"]
+__all__ = [
+    "allocate_token_bitmask",
+    "apply_token_bitmask",
+    "as_rows",
+    "as_words",
+    "check_not_too_wide",
+    "is_sparse",
+    "tokens_of",
+]
 
+SPARSE = 8  # less than one word in so many has a bit
 FULL = 0xFFFFFFFF  # a word of 32 allowed tokens
 _WORDS = (np.dtype(np.uint32), np.dtype(np.int32))  # comparing a dtype with these is quicker than with the classes
 _MAX_PADDING = (
@@ -157,6 +166,11 @@ def apply_token_bitmask(logits: Logits, mask: Bitmask, *, threads: int = 1) -> N
     run_in_parts(lambda begin, end: _fill(patterns[begin:end], words[begin:end], kind, True), rows, threads)
 
 
+def is_sparse(words: NDArray[np.uint32]) -> bool:
+    """Return whether few words of a row of a mask have a bit; then single bits are quicker than all of them."""
+    return SPARSE * int(np.count_nonzero(words)) < len(words)
+
+
 def tokens_of(words: NDArray[np.uint32], size: int | None = None) -> NDArray[np.intp]:
     """Return the tokens that a row of a mask allows, in ascending order.
 
@@ -171,7 +185,12 @@ def tokens_of(words: NDArray[np.uint32], size: int | None = None) -> NDArray[np.
         >>> tokens_of(np.array([0b1, 0b10], dtype=np.uint32)).tolist()
         [0, 33]
     """
-    return np.flatnonzero(np.unpackbits(words.view(np.uint8), count=size, bitorder="little"))
+    if not is_sparse(words):
+        return np.flatnonzero(np.unpackbits(words.view(np.uint8), count=size, bitorder="little"))
+    used = (words != 0).nonzero()[0]  # of words itself, it would take five times as long
+    bits = np.flatnonzero(np.unpackbits(words[used].view(np.uint8), bitorder="little"))
+    tokens: NDArray[np.intp] = 32 * used[bits >> 5] + (bits & 31)
+    return tokens if size is None else tokens[: np.searchsorted(tokens, size)]
 
 
 def _check_shapes(logits: tuple[int, int], mask: tuple[int, ...]) -> None:

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 import structgen
 from structgen import VocabularyError, allocate_token_bitmask, apply_token_bitmask
 from structgen.engine.vocabulary import bitmask
-from structgen.engine.vocabulary.bitmask import as_words
+from structgen.engine.vocabulary.bitmask import as_words, tokens_of
 from structgen.engine.vocabulary.bitmask_kernel import fill_refused
 
 FLOATS = [np.float16, np.float32, np.float64]
@@ -290,3 +290,13 @@ def test_a_device_without_memory(torch):
 def test_public():
     assert structgen.apply_token_bitmask is apply_token_bitmask
     assert structgen.allocate_token_bitmask is allocate_token_bitmask
+
+
+@given(st.lists(st.tuples(st.integers(0, 99), st.integers(0, 2**32 - 1)), max_size=30), st.integers(0, 3200))
+def test_tokens_of_sparse_and_dense_masks(bits, size):
+    words = np.zeros(100, np.uint32)
+    for at, value in bits:
+        words[at] = value
+    tokens = [token for token in range(3200) if int(words[token >> 5]) >> (token & 31) & 1]
+    assert tokens_of(words).tolist() == tokens
+    assert tokens_of(words, size).tolist() == [token for token in tokens if token < size]

@@ -9,6 +9,9 @@ After each token the rest of the answer must fit into what is left of the budget
 A token after which the rest does not fit is refused, and the model chooses another one. So the answer is complete
 whenever the budget is large enough for the shortest one.
 
+A token that the model has chosen is tried first, which is quick. If it is refused, the mask is narrowed to all tokens
+that fit, by the classes of `structgen.engine.matching.rests`.
+
 In the last part of the budget, the model may not begin what needs more tokens to be closed: another item, another
 optional property. So its text is closed in the model's own words, and rarely cut.
 """
@@ -18,17 +21,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from structgen.engine.matching.matcher import Matcher
-from structgen.engine.matching.shortest_completions import shortest_completion
+from structgen.engine.matching.rests import Rest, shortest_rest, tokens_by_rest
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import LimitExceededError, TokenRejectedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
 __all__ = ["Budget"]
 
 LAST_PART = 5  # the last fifth of the budget is for closing what is open
-MAX_KEPT = 1_000  # completions whose tokens are remembered
 MAX_STEPS = 500  # tokens that are tried for a rest whose split the tokenizer decides
 
 
@@ -43,7 +48,6 @@ class Budget:
     def __init__(self, tokens: int, *, is_proper: bool) -> None:
         self._tokens = tokens
         self._is_proper = is_proper
-        self._split: dict[bytes, list[int] | None] = {}
         self._is_unknown = False  # whether a search for a rest has passed a limit: then all tokens are taken to fit
 
     def rest(self, matcher: Matcher) -> list[int] | None:
@@ -51,19 +55,20 @@ class Budget:
 
         Without `is_proper` they are the fewest for the completion's bytes.
         """
-        text = self._completion(matcher)
-        if text is None:
-            return None
-        return self._proper_tokens(matcher, text) if self._is_proper else self._tokens_of(matcher, text)
+        rest = self._rest(matcher)
+        return None if rest is None else self._tokens_of(matcher, rest)
 
-    def _completion(self, matcher: Matcher) -> bytes | None:
+    def _rest(self, matcher: Matcher) -> Rest | None:
         if self._is_unknown:
             return None
         try:
-            return shortest_completion(matcher)
+            return shortest_rest(matcher)
         except LimitExceededError:
             self._is_unknown = True
             return None
+
+    def _tokens_of(self, matcher: Matcher, rest: Rest) -> list[int] | None:
+        return self._proper_tokens(matcher, rest.text) if self._is_proper else rest.tokens
 
     def fits(self, matcher: Matcher, token_id: int, spent: int) -> bool:
         """Return whether the rest of the answer fits into the budget after one more token that the model chose.
@@ -73,12 +78,39 @@ class Budget:
             token_id: the token; the matcher allows it.
             spent: the number of tokens before it.
         """
+        max_tokens = self._max_rest(matcher, spent)
+        after = self._length_after(matcher, [token_id], self._tokens - spent - 1)
+        return self._is_unknown or (after is not None and after <= max_tokens)
+
+    def narrow(self, matcher: Matcher, words: NDArray[np.uint32], spent: int) -> bool:
+        """Remove the tokens from a mask after which the rest of the answer does not fit into the budget.
+
+        Args:
+            matcher: the state of the text, not ended; it stays as it is.
+            words: uint32[ceil(V / 32)], the mask of the next token.
+            spent: the number of tokens before it.
+
+        Returns:
+            False where single tokens must be tried, by `fits`; then the mask is unchanged.
+        """
+        if self._is_proper or self._is_unknown:
+            return False
+        max_tokens = self._max_rest(matcher, spent)
+        try:
+            classes = tokens_by_rest(matcher)
+        except LimitExceededError:
+            return False
+        if classes is not None:
+            classes.narrow(words, classes.within(max_tokens=max_tokens))
+        return classes is not None
+
+    def _max_rest(self, matcher: Matcher, spent: int) -> int:
+        """Return the number of tokens that the rest may have after the next token."""
         left = self._tokens - spent
-        before = self._length(matcher, left) if left * LAST_PART <= self._tokens else left
-        after = self._length_after(matcher, [token_id], left - 1)
-        if self._is_unknown:
-            return True
-        return after is not None and after < left and (before is None or after <= before)
+        if left * LAST_PART > self._tokens:
+            return left - 1
+        before = self._length(matcher, left)
+        return left - 1 if before is None else min(left - 1, before)
 
     def fits_after(self, matcher: Matcher, token_ids: Sequence[int], spent: int) -> bool:
         """Return whether the rest of the answer fits into the budget after some tokens that must come next.
@@ -108,20 +140,13 @@ class Budget:
 
         Far from the end of the budget, it returns the number of bytes, which is not smaller.
         """
-        text = self._completion(matcher)
-        if text is None:
+        rest = self._rest(matcher)
+        if rest is None:
             return None
-        if len(text) <= left and left * LAST_PART > self._tokens:
-            return len(text)
-        tokens = self.rest(matcher)
+        if len(rest.text) <= left and left * LAST_PART > self._tokens:
+            return len(rest.text)
+        tokens = self._tokens_of(matcher, rest)
         return None if tokens is None else len(tokens)
-
-    def _tokens_of(self, matcher: Matcher, text: bytes) -> list[int] | None:
-        if text not in self._split:
-            if len(self._split) >= MAX_KEPT:
-                self._split.clear()
-            self._split[text] = _trie_of(matcher).fewest_tokens(text)
-        return self._split[text]
 
     def _proper_tokens(self, matcher: Matcher, text: bytes) -> list[int] | None:
         """Return the tokens that the tokenizer has for the rest of a text; None if they were not found."""

@@ -1,0 +1,104 @@
+"""The shortest rest of a text, in bytes and in tokens, and the tokens that may come next by the rest after them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from structgen.engine.constants import EMPTY_TEXT
+from structgen.engine.grammar.shortest_bodies import FAR
+from structgen.engine.matching.class_walk import ClassWalk
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.matching.shortest_completions import ShortestCompletions, completions_of
+from structgen.engine.matching.token_classes import TokenClasses
+
+__all__ = ["Rest", "shortest_rest", "tokens_by_rest"]
+
+MAX_CLASSES = 64  # of one item set
+MAX_REACHED = 2_000  # item sets that a walk reaches
+MAX_KEPT_BYTES = 16 << 20  # of the masks of all classes
+
+
+class Rest(NamedTuple):
+    """A text that completes a text.
+
+    Attributes:
+        text: its bytes.
+        tokens: the fewest tokens that spell them; None if none do.
+    """
+
+    text: bytes
+    tokens: list[int] | None
+
+
+def shortest_rest(matcher: Matcher) -> Rest | None:
+    """Return the shortest completion of a text with its tokens; see `shortest_completion`.
+
+    Raises:
+        LimitExceededError: a bound of `Limits` was passed.
+    """
+    return Rest(b"", []) if matcher.is_terminated else matcher.ask(_rest)
+
+
+def _rest(compiled: CompiledGrammar, set_id: int) -> Rest | None:
+    known = completions_of(compiled)
+    text = known.completion(set_id)
+    return None if text is None else Rest(text, known.tokens(text))
+
+
+def tokens_by_rest(matcher: Matcher) -> TokenClasses | None:
+    """Return the tokens that may come next, in classes by the length of the rest of the text after them.
+
+    Args:
+        matcher: the text, not ended; it stays as it is.
+
+    Returns:
+        The classes. They may hold more tokens than the mask allows: intersect with it. None where single tokens must be
+        tried: where the grammar names tokens, counts them or captures texts, and where too many item sets are reached.
+
+    Raises:
+        LimitExceededError: a bound of `Limits` was passed.
+
+    Example:
+        >>> vocabulary = Vocabulary.from_bytes({0: b"[", 1: b"]", 2: b"[]"})
+        >>> grammar = structgen.Grammar.kbnf('start ::= "[" start "]" | "[]";')
+        >>> classes = tokens_by_rest(structgen.compile(grammar, vocabulary).matcher())
+        >>> classes.lengths                           # after "[" the rest is "]", one byte and one token
+        [(1, 1), (0, 0)]
+    """
+    return matcher.ask(_classes)
+
+
+def _classes(compiled: CompiledGrammar, set_id: int) -> TokenClasses | None:
+    if compiled.has_marks or compiled.counts_tokens or compiled.sets.table.text[set_id] >= EMPTY_TEXT:
+        return None
+    known = completions_of(compiled)
+    if set_id not in known.classes:
+        kept = sum(each.masks.nbytes for each in known.classes.values() if each is not None)
+        if kept > MAX_KEPT_BYTES or len(known.classes) >= MAX_REACHED:
+            known.classes.clear()
+        known.classes[set_id] = _walked(compiled, known, set_id)
+    return known.classes[set_id]
+
+
+def _walked(compiled: CompiledGrammar, known: ShortestCompletions, set_id: int) -> TokenClasses | None:
+    """Return the classes that a walk finds; None if it reaches too many item sets."""
+    rows: dict[tuple[int, int], int] = {}
+    reached: dict[int, int] = {}
+
+    def class_of(after: int) -> int:
+        row = reached.get(after)
+        if row is None:
+            text = known.completion(after)
+            tokens = None if text is None else known.tokens(text)
+            length = (FAR, FAR) if text is None or tokens is None else (len(text), len(tokens))
+            row = reached[after] = rows.setdefault(length, len(rows))
+        return -1 if row >= MAX_CLASSES or len(reached) > MAX_REACHED else row
+
+    words = (compiled.vocabulary.size + 31) // 32
+    masks = ClassWalk(known.sets, compiled.marked.trie, words, class_of).find(set_id, MAX_CLASSES)
+    return (
+        None
+        if masks is None
+        else TokenClasses(list(rows), masks[: len(rows)].copy(), list(compiled.vocabulary.eos_token_ids))
+    )
