@@ -118,9 +118,8 @@ def _from_type(given: Any, options: SchemaOptions) -> Source:
     import pydantic  # imported late: only types need it
     from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
 
-    from structgen.schema.pydantic.exact_json_schema import ExactJsonSchema
+    from structgen.schema.pydantic.model_schemas import adapter_and_schema
 
-    adapter: pydantic.TypeAdapter[Any]
     if isinstance(given, pydantic.BaseModel):
         name = type(given).__name__
         raise UnsupportedSchemaError(
@@ -143,8 +142,7 @@ def _from_type(given: Any, options: SchemaOptions) -> Source:
             hint=_INSTEAD_OF_OUTLINES.get(kind, "structgen.Grammar.regex(outlines.types.dsl.to_regex(…))"),
         )
     try:
-        adapter = given if isinstance(given, pydantic.TypeAdapter) else pydantic.TypeAdapter(given)
-        json_schema = adapter.json_schema(schema_generator=ExactJsonSchema, mode="validation")
+        adapter, json_schema = adapter_and_schema(given)
     except (PydanticInvalidForJsonSchema, PydanticUserError, NameError, AttributeError, TypeError) as error:
         raise UnsupportedSchemaError(f"cannot make a schema of {name}: {error}", pointer="", keyword="type") from error
     formats = "assert" if options.formats == "annotate" else options.formats

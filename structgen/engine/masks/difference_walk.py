@@ -11,7 +11,9 @@ from structgen.engine.masks.trie_walk import AutomatonPath, TrieWalk
 __all__ = ["DifferenceWalk"]
 
 # Declared as a C integer in the .pxd, so not importable from here.
-MAX_DIFFERENT_NODES = 30_000  # visited in search of the difference, before the walk gives up
+# Visited in search of the difference, before the walk gives up. States that differ in little take some hundred; a walk
+# for one state alone takes some ten thousand.
+MAX_DIFFERENT_NODES = 2_000
 
 
 class DifferenceWalk(TrieWalk):

@@ -53,7 +53,7 @@ ONE = 1  # an object: sets of bytes have 256 bits
 MIN_MERGED_EXITS = 48
 MIN_MERGED_TOKENS = 8192  # inside; what is left after narrower terminals, such as numbers, is looked at too seldom
 MAX_COUNT = 1 << 30  # larger counts act like this one: no token has as many characters
-MAX_MODELS = 8  # wide states that were walked last, as a difference from which others are kept
+MAX_MODELS = 8  # wide states that were walked or were like others last; these others are kept as differences
 WIDE = 4  # a wide state begins as one in so many nodes of the vocabulary's trie at least
 MAX_BYTES = 8  # of a repetition of few bytes, such as white space
 MAX_LISTED_AFTER = 64  # tokens of such a repetition; more of them are a mask that all share
@@ -198,9 +198,12 @@ class TerminalMasks:
             if counted is not None:
                 return self._counted_masks.with_counts(counted, 0, bounded[1])
         if parts:
-            for like in parts if bounded is not None else [*parts, *self._models]:
+            for like in parts if bounded is not None else [*parts, *reversed(self._models)]:
                 made = self._difference(state, like) if self._resembles(state, like) else None
                 if made is not None:
+                    if like in self._models:  # the next states are likely of the same schema: they are like it, too
+                        self._models.remove(like)
+                        self._models.append(like)
                     return made
         if bounded is not None and not self.automata.asks_for_more(bounded[0]):
             counted = self._counted_masks.of_bounded(bounded[0], bounded[1])

@@ -1,0 +1,115 @@
+"""JSON Schemas of types by Pydantic, kept for the classes of models: the second call for a class makes nothing.
+
+Pydantic makes the JSON Schema of a model anew in each call, in about a millisecond. Everything else of a compile that
+is in the cache takes 30 µs. So the schema is kept with the class that it belongs to, as text: no caller can change it,
+and it is freed with the class. It is made anew if the class was rebuilt (`model_rebuild`), and it is not kept at all
+where code of the user has a part in it, as such code may return something else each time.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+from typing import Any
+
+import pydantic
+from pydantic.json_schema import JsonSchemaValue
+
+from structgen.schema.pydantic.exact_json_schema import ExactJsonSchema
+
+__all__ = ["adapter_and_schema"]
+
+_NAME = "__structgen_schema__"
+_HOOKS = ("pydantic_js_functions", "pydantic_js_annotation_functions")
+
+
+class _Kept:
+    """What is kept of a class; a pickle or a copy of the class begins without it.
+
+    Args:
+        core_schema: Pydantic's schema of the class, which a rebuild replaces.
+        adapter: Pydantic's adapter of the class.
+        text: the JSON Schema, as text.
+    """
+
+    __slots__ = ("adapter", "core_schema", "text")
+
+    def __init__(
+        self, core_schema: Any = None, adapter: pydantic.TypeAdapter[Any] | None = None, text: str = ""
+    ) -> None:
+        self.core_schema = core_schema
+        self.adapter = adapter
+        self.text = text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Kept, ()
+
+
+def adapter_and_schema(given: Any) -> tuple[pydantic.TypeAdapter[Any], JsonSchemaValue]:
+    """Return Pydantic's adapter of a type, and the JSON Schema of the texts that it accepts.
+
+    Args:
+        given: a type, an annotation or an adapter.
+
+    Raises:
+        pydantic.errors.PydanticUserError, PydanticInvalidForJsonSchema, NameError, AttributeError, TypeError: Pydantic
+            makes no schema of it.
+    """
+    is_model = isinstance(given, type) and issubclass(given, pydantic.BaseModel)
+    if is_model:
+        kept = given.__dict__.get(_NAME)
+        if kept is not None and kept.adapter is not None and kept.core_schema is given.__pydantic_core_schema__:
+            return kept.adapter, json.loads(kept.text)
+    adapter: pydantic.TypeAdapter[Any] = (
+        given if isinstance(given, pydantic.TypeAdapter) else pydantic.TypeAdapter(given)
+    )
+    json_schema = adapter.json_schema(schema_generator=ExactJsonSchema, mode="validation")
+    if is_model and given.__dict__.get("__pydantic_complete__"):
+        _keep(given, adapter, json_schema)
+    return adapter, json_schema
+
+
+def _keep(model: type[pydantic.BaseModel], adapter: pydantic.TypeAdapter[Any], json_schema: JsonSchemaValue) -> None:
+    """Keep the schema of a model, unless it may be another one at the next call."""
+    core_schema = model.__pydantic_core_schema__
+    if _has_user_code(core_schema):
+        return
+    try:
+        text = json.dumps(json_schema)
+    except (TypeError, ValueError, RecursionError):
+        return  # not JSON data: the caller gets an error that says so
+    if json.loads(text) == json_schema:
+        setattr(model, _NAME, _Kept(core_schema, adapter, text))
+
+
+def _has_user_code(core_schema: Any) -> bool:
+    """Return whether a function or a class of the user has a part in the JSON Schema of a core schema."""
+    pending = [core_schema]
+    seen: set[int] = set()
+    while pending:
+        value = pending.pop()
+        if isinstance(value, (list, tuple)):
+            pending.extend(value)
+        elif isinstance(value, dict) and id(value) not in seen:
+            seen.add(id(value))
+            metadata = value.get("metadata")
+            if isinstance(metadata, dict) and _is_dynamic(metadata):
+                return True
+            model = value.get("cls")
+            extra = getattr(model, "model_config", None) or getattr(model, "__pydantic_config__", None) or {}
+            if callable(extra.get("json_schema_extra")):
+                return True
+            pending.extend([part for key, part in value.items() if key not in ("metadata", "cls", "default")])
+    return False
+
+
+def _is_dynamic(metadata: dict[Any, Any]) -> bool:
+    """Return whether the metadata of a core schema holds functions of the user for its JSON Schema."""
+    hooks = [hook for name in _HOOKS for hook in metadata.get(name) or ()]
+    return callable(metadata.get("pydantic_js_extra")) or not all(map(_is_known, hooks))
+
+
+def _is_known(hook: Any) -> bool:
+    """Return whether a function comes with Pydantic or structgen."""
+    function = hook.__func__ if isinstance(hook, types.MethodType) else hook
+    return str(getattr(function, "__module__", "")).split(".")[0] in ("pydantic", "structgen")
