@@ -24,7 +24,7 @@ def build() -> str:
     for name in sorted(structgen.__all__, key=lambda name: (name[0].isupper(), name.lower())):
         parts.append(_entry(f"structgen.{name}", getattr(structgen, name)))
     parts += [
-        _entry(f"structgen.generation.settings.{kind.__name__}", kind)
+        _entry(f"structgen.generation.settings.{kind.__name__}", kind) + "\n" + _defaults(kind)
         for kind in (GenerationOptions, ConstraintOptions)
     ]
     return "\n".join(parts)
@@ -38,6 +38,14 @@ def _entry(name: str, thing: Any) -> str:
             if not member.startswith("_") and inspect.getdoc(value) and _is_own(value):
                 text += [f"### {name}.{member}\n", _docstring(value)]
     return "\n".join(text)
+
+
+def _defaults(options: type) -> str:
+    """Return the type and the default of each option, as `generate` has them."""
+    parameters = inspect.signature(structgen.generate).parameters
+    names = [name for name in parameters if name in options.__annotations__]
+    shown = [f"{name}: {parameters[name].annotation} = {parameters[name].default!r}" for name in names]
+    return "Types and defaults, as `generate` has them:\n\n" + "\n".join(["```text", *shown, "```\n"])
 
 
 def _is_own(value: Any) -> bool:

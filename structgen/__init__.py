@@ -48,12 +48,12 @@ if TYPE_CHECKING:
     from structgen.engine.vocabulary.bitmask import allocate_token_bitmask as allocate_token_bitmask
     from structgen.engine.vocabulary.bitmask import apply_token_bitmask as apply_token_bitmask
     from structgen.engine.vocabulary.vocabulary import Vocabulary as Vocabulary
-    from structgen.generation.api import abatch as abatch
     from structgen.generation.api import agenerate as agenerate
     from structgen.generation.api import astream as astream
-    from structgen.generation.api import batch as batch
     from structgen.generation.api import generate as generate
     from structgen.generation.api import stream as stream
+    from structgen.generation.batch_api import abatch as abatch
+    from structgen.generation.batch_api import batch as batch
     from structgen.generation.functions import TypedFunction as TypedFunction
     from structgen.generation.functions import fn as fn
     from structgen.generation.generator import Generator as Generator

@@ -44,8 +44,12 @@ from structgen.output_types.yaml import Yaml
 from structgen.schema import Source, begins_with_bracket, begins_with_many_texts, resolve
 from structgen.schema.algebra.strings import forget_automata
 from structgen.schema.options import SchemaArguments, SchemaOptions
+from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
+    from structgen.compilation.schemas import Format, Texts
     from structgen.tokenization.matching.proper_tokenization import ProperTokenization
     from structgen.tokenization.unspellable.narrowed_terminals import Spellable
 
@@ -84,7 +88,7 @@ def clear_cache() -> None:
 
 @overload
 def compile(
-    schema: type[T],
+    schema: TypeForm[T],
     vocabulary: Vocabulary,
     *,
     tokenization: Tokenization = ...,
@@ -93,6 +97,32 @@ def compile(
     eager_automata: bool = ...,
     **options: Unpack[SchemaArguments],
 ) -> Constraint[T]: ...
+
+
+@overload
+def compile(
+    schema: Format[T],
+    vocabulary: Vocabulary,
+    *,
+    tokenization: Tokenization = ...,
+    limits: Limits | None = ...,
+    cache: bool = ...,
+    eager_automata: bool = ...,
+    **options: Unpack[SchemaArguments],
+) -> Constraint[T]: ...
+
+
+@overload
+def compile(
+    schema: Texts,
+    vocabulary: Vocabulary,
+    *,
+    tokenization: Tokenization = ...,
+    limits: Limits | None = ...,
+    cache: bool = ...,
+    eager_automata: bool = ...,
+    **options: Unpack[SchemaArguments],
+) -> Constraint[str]: ...
 
 
 @overload
@@ -108,6 +138,7 @@ def compile(
 ) -> Constraint[Any]: ...
 
 
+@shows_options()
 def compile(
     schema: Any,
     vocabulary: Vocabulary,

@@ -12,6 +12,7 @@ from structgen.output_types.json_lines import JsonLines
 from structgen.output_types.parameters import Parameters
 from structgen.output_types.template import Template
 from structgen.output_types.yaml import Yaml
+from structgen.schema.signatures import SCHEMA_DEFAULTS, shows_options
 
 if TYPE_CHECKING:
     from structgen.kbnf import ast
@@ -51,6 +52,7 @@ def export(
     limits: Limits | None = ...,
     **options: Unpack[SchemaArguments],
 ) -> dict[str, str]: ...
+@shows_options(defaults={**SCHEMA_DEFAULTS, "numbers": "plain"})
 def export(
     schema: Any, to: Dialect, *, end: str = "", limits: Limits | None = None, **options: Unpack[SchemaArguments]
 ) -> str | dict[str, str]:

@@ -20,6 +20,7 @@ from structgen.output_types.yaml import Yaml
 from structgen.schema import resolve
 from structgen.schema.json_text.lexemes import Piece, canonical_pieces, offset_of, pointer_at, pointer_of
 from structgen.schema.options import SchemaArguments, SchemaOptions
+from structgen.schema.signatures import SCHEMA_DEFAULTS, shows_options
 
 if TYPE_CHECKING:
     from structgen.compilation.captures import Captures
@@ -93,6 +94,7 @@ class CheckResult:
         return "\n".join([*lines, *([f"note: {self.note}"] if self.note else [])])
 
 
+@shows_options(defaults={**SCHEMA_DEFAULTS, "property_order": "any"})
 def check(
     schema: Any, text: str | bytes, *, limits: Limits | None = None, **options: Unpack[SchemaArguments]
 ) -> CheckResult:

@@ -18,11 +18,12 @@ from structgen.engine.matching.expectations import printable
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.errors import GenerationError, ModelError
 from structgen.generation.generator import Generator
-from structgen.generation.settings import GeneratorOptions
+from structgen.generation.settings import OPTION_DEFAULTS, GeneratorOptions
 from structgen.limits import Limits
 from structgen.models.base import RemoteModel
 from structgen.output_types.grammar import Grammar
 from structgen.schema.json_text.lexemes import pointer_at
+from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
     from structgen.models.base import AnyModel, Prompt
@@ -268,6 +269,7 @@ class _Tracer:
         return printable(self._grammar.written(token_id))
 
 
+@shows_options(GeneratorOptions, OPTION_DEFAULTS)
 def trace(
     model: AnyModel,
     prompt: Prompt,

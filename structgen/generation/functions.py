@@ -15,10 +15,11 @@ import pydantic_core
 
 from structgen.errors import FunctionDefinitionError
 from structgen.generation.generator import Generator
-from structgen.generation.settings import ConstraintOptions, GenerationOptions, check_names
+from structgen.generation.settings import OPTION_DEFAULTS, ConstraintOptions, GenerationOptions, check_names
 from structgen.limits import Limits
 from structgen.models.base import AsyncServer
 from structgen.models.loading import default_model
+from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
     from structgen.models.base import AnyModel
@@ -44,10 +45,14 @@ class FunctionOptions(GenerationOptions, ConstraintOptions, total=False):
     limits: Limits | None
 
 
+_DEFAULTS = {**OPTION_DEFAULTS, "model": None, "schema": None, "limits": None}
+
+
 @overload
 def fn(function: Callable[P, R], /) -> TypedFunction[P, R]: ...
 @overload
 def fn(**options: Unpack[FunctionOptions]) -> Callable[[Callable[P, R]], TypedFunction[P, R]]: ...
+@shows_options(FunctionOptions, _DEFAULTS)
 def fn(
     function: Callable[P, R] | None = None, /, **options: Unpack[FunctionOptions]
 ) -> TypedFunction[P, R] | Callable[[Callable[P, R]], TypedFunction[P, R]]:
@@ -56,7 +61,7 @@ def fn(
     The docstring is the prompt, with the arguments in braces: `{text}`, or `{price:.2f}` as in `str.format`. Double the
     braces of the prompt itself. Texts are inserted as they are; models, lists and dicts as JSON. The return annotation
     is the schema of the answer, unless `schema=` is given. A function with `async def` is awaited; a local model
-    then runs in a thread.
+    then runs in a thread. Type checkers want a body that returns a value or raises an error: see docs/typing.md.
 
     Args:
         function: the function, when the decorator is used bare.
@@ -69,6 +74,7 @@ def fn(
         >>> @structgen.fn
         ... def sentiment(review: str) -> Literal["good", "bad"]:
         ...     """Is this review good or bad? {review}"""
+        ...     raise NotImplementedError
         >>> sentiment.prompt("I want my money back.")
         'Is this review good or bad? I want my money back.'
         >>> sentiment("I want my money back.")                                                # doctest: +SKIP
@@ -112,6 +118,7 @@ class TypedFunction(Generic[P, R]):
         bound.apply_defaults()
         return _PromptFormatter().vformat(self._template, (), bound.arguments)
 
+    @shows_options(FunctionOptions, {})
     def with_options(self, **options: Unpack[FunctionOptions]) -> TypedFunction[P, R]:
         """Return the same function with other options; those that are not named stay.
 

@@ -10,7 +10,7 @@ import copy
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, overload
 
 from structgen.compilation.compiler import compile
 from structgen.compilation.constraint import Constraint
@@ -22,6 +22,8 @@ from structgen.generation.scheduler import run_shared
 from structgen.generation.server_run import ServerRun
 from structgen.generation.settings import (
     BATCH_SIZE,
+    LOCAL_READING,
+    OPTION_DEFAULTS,
     ConstraintOptions,
     GenerationOptions,
     GeneratorOptions,
@@ -32,14 +34,19 @@ from structgen.generation.settings import (
 from structgen.limits import Limits
 from structgen.models.base import AnyModel, AsyncServer, Prompt, RemoteModel, Session, check_model
 from structgen.output_types.grammar import Grammar
-from structgen.schema.options import SchemaArguments
+from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
+    from structgen.compilation.schemas import FormatOrConstraint, Texts
     from structgen.generation.streams import AsyncStream, Stream
 
 __all__ = ["Generator", "begin_rows"]
 
 T = TypeVar("T")
+
+_overrides = shows_options(GenerationOptions, {})
 
 
 class Generator(Generic[T]):
@@ -74,7 +81,7 @@ class Generator(Generic[T]):
     def __init__(
         self,
         model: AnyModel,
-        schema: type[T] | Constraint[T],
+        schema: TypeForm[T],
         *,
         limits: Limits | None = ...,
         **options: Unpack[GeneratorOptions],
@@ -83,11 +90,30 @@ class Generator(Generic[T]):
     def __init__(
         self,
         model: AnyModel,
+        schema: FormatOrConstraint[T],
+        *,
+        limits: Limits | None = ...,
+        **options: Unpack[GeneratorOptions],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Generator[str],
+        model: AnyModel,
+        schema: Texts,
+        *,
+        limits: Limits | None = ...,
+        **options: Unpack[GeneratorOptions],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Generator[Any],
+        model: AnyModel,
         schema: Any,
         *,
         limits: Limits | None = ...,
         **options: Unpack[GeneratorOptions],
     ) -> None: ...
+    @shows_options(GeneratorOptions, OPTION_DEFAULTS)
     def __init__(
         self,
         model: AnyModel,
@@ -108,10 +134,12 @@ class Generator(Generic[T]):
     def __repr__(self) -> str:
         return f"Generator({self.model!r}, {self.constraint!r})"
 
+    @_overrides
     def __call__(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> T:
         """Run the model on one prompt, and return the value alone; see `run`."""
         return self.run(prompt, **options).value
 
+    @_overrides
     def run(
         self,
         prompt: Prompt,
@@ -134,6 +162,7 @@ class Generator(Generic[T]):
         """
         return self.begin(prompt, observe=observe, **options).to_end(threading.Event())
 
+    @_overrides
     async def arun(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> Result[T]:
         """Run the model in a thread, and await it. If it is cancelled, the model stops after the pass under way.
 
@@ -147,6 +176,7 @@ class Generator(Generic[T]):
             self.model, lambda make, cancelled: self.begin(prompt, new_session=make, **options).to_end(cancelled)
         )
 
+    @_overrides
     def stream(
         self,
         prompt: Prompt,
@@ -159,12 +189,69 @@ class Generator(Generic[T]):
 
         return Stream(self.begin(prompt, new_session=new_session, streams=True, **options), self.constraint)
 
+    @_overrides
     def astream(self, prompt: Prompt, **options: Unpack[GenerationOptions]) -> AsyncStream[T]:
         """Return the value while it grows; see `structgen.astream`."""
         from structgen.generation.streams import AsyncStream
 
         return AsyncStream(self.model, lambda make: self.stream(prompt, new_session=make, **options))
 
+    @overload
+    def batch(
+        self,
+        prompts: Iterable[Prompt],
+        *,
+        batch_size: int = ...,
+        return_exceptions: Literal[False] = ...,
+        progress: bool = ...,
+        results: Literal[False] = ...,
+        **options: Unpack[GenerationOptions],
+    ) -> list[T]: ...
+    @overload
+    def batch(
+        self,
+        prompts: Iterable[Prompt],
+        *,
+        batch_size: int = ...,
+        return_exceptions: Literal[True],
+        progress: bool = ...,
+        results: Literal[False] = ...,
+        **options: Unpack[GenerationOptions],
+    ) -> list[T | Exception]: ...
+    @overload
+    def batch(
+        self,
+        prompts: Iterable[Prompt],
+        *,
+        batch_size: int = ...,
+        return_exceptions: Literal[False] = ...,
+        progress: bool = ...,
+        results: Literal[True],
+        **options: Unpack[GenerationOptions],
+    ) -> list[Result[T]]: ...
+    @overload
+    def batch(
+        self,
+        prompts: Iterable[Prompt],
+        *,
+        batch_size: int = ...,
+        return_exceptions: Literal[True],
+        progress: bool = ...,
+        results: Literal[True],
+        **options: Unpack[GenerationOptions],
+    ) -> list[Result[T] | Exception]: ...
+    @overload
+    def batch(
+        self,
+        prompts: Iterable[Prompt],
+        *,
+        batch_size: int = ...,
+        return_exceptions: bool = ...,
+        progress: bool = ...,
+        results: bool = ...,
+        **options: Unpack[GenerationOptions],
+    ) -> list[Any]: ...
+    @_overrides
     def batch(
         self,
         prompts: Iterable[Prompt],
@@ -179,6 +266,62 @@ class Generator(Generic[T]):
         settings = BatchSettings(batch_size, return_exceptions, progress, results)
         return self._batch(prompts, settings, options, threading.Event())
 
+    @overload
+    async def abatch(
+        self,
+        prompts: Iterable[Prompt],
+        *,
+        batch_size: int = ...,
+        return_exceptions: Literal[False] = ...,
+        progress: bool = ...,
+        results: Literal[False] = ...,
+        **options: Unpack[GenerationOptions],
+    ) -> list[T]: ...
+    @overload
+    async def abatch(
+        self,
+        prompts: Iterable[Prompt],
+        *,
+        batch_size: int = ...,
+        return_exceptions: Literal[True],
+        progress: bool = ...,
+        results: Literal[False] = ...,
+        **options: Unpack[GenerationOptions],
+    ) -> list[T | Exception]: ...
+    @overload
+    async def abatch(
+        self,
+        prompts: Iterable[Prompt],
+        *,
+        batch_size: int = ...,
+        return_exceptions: Literal[False] = ...,
+        progress: bool = ...,
+        results: Literal[True],
+        **options: Unpack[GenerationOptions],
+    ) -> list[Result[T]]: ...
+    @overload
+    async def abatch(
+        self,
+        prompts: Iterable[Prompt],
+        *,
+        batch_size: int = ...,
+        return_exceptions: Literal[True],
+        progress: bool = ...,
+        results: Literal[True],
+        **options: Unpack[GenerationOptions],
+    ) -> list[Result[T] | Exception]: ...
+    @overload
+    async def abatch(
+        self,
+        prompts: Iterable[Prompt],
+        *,
+        batch_size: int = ...,
+        return_exceptions: bool = ...,
+        progress: bool = ...,
+        results: bool = ...,
+        **options: Unpack[GenerationOptions],
+    ) -> list[Any]: ...
+    @_overrides
     async def abatch(
         self,
         prompts: Iterable[Prompt],
@@ -220,6 +363,7 @@ class Generator(Generic[T]):
         check_names(cast(dict[str, Any], options))
         return replace(self._settings, **options) if options else self._settings
 
+    @_overrides
     def begin(
         self,
         prompt: Prompt,
@@ -256,8 +400,7 @@ def _constraint_for(model: AnyModel, schema: Any, limits: Limits | None, options
     """
     check_model(model)
     if not isinstance(schema, Constraint):
-        local: SchemaArguments = {"whitespace": "single", "numbers": "plain"}
-        reading = model.reading if isinstance(model, RemoteModel) else local
+        reading = model.reading if isinstance(model, RemoteModel) else LOCAL_READING
         if isinstance(model, RemoteModel) and isinstance(schema, Grammar):
             schema = replace(schema, eager=False)  # a server writes whole texts
         merged = cast(ConstraintOptions, {**reading, **options})

@@ -24,10 +24,11 @@ from structgen.generation.generator import Generator
 from structgen.generation.logprobs import log_sum
 from structgen.generation.prompts import text_for
 from structgen.generation.runs import LocalRun
-from structgen.generation.settings import ConstraintOptions, GeneratorOptions, check_names
+from structgen.generation.settings import OPTION_DEFAULTS, ConstraintOptions, GeneratorOptions, check_names
 from structgen.limits import Limits
 from structgen.models.base import Model, Prompt, Session
 from structgen.output_types.grammar import Grammar
+from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,6 +73,7 @@ class Score(Generic[T]):
     token_logprobs: tuple[float, ...]
 
 
+@shows_options(ScoreOptions, OPTION_DEFAULTS)
 def score(
     model: Model,
     prompt: Prompt,
@@ -121,6 +123,7 @@ def score(
     return [scores[index] for index in range(len(values))]
 
 
+@shows_options(ScoreOptions, OPTION_DEFAULTS)
 def classify(
     model: Model,
     prompt: Prompt,

@@ -13,12 +13,16 @@ from structgen.generation.adjusting import Adjuster
 from structgen.generation.reasoning_marks import MARKS, Marks, marks_of
 from structgen.generation.sampling import Sampler
 from structgen.schema.options import Draft, Formats, Numbers, PropertyOrder, SchemaArguments, Whitespace
+from structgen.schema.signatures import SCHEMA_DEFAULTS, defaults_of
 
 if TYPE_CHECKING:
     from referencing import Registry
 
 __all__ = [
     "BATCH_SIZE",
+    "CALL_DEFAULTS",
+    "LOCAL_READING",
+    "OPTION_DEFAULTS",
     "CallOptions",
     "ConstraintOptions",
     "GenerationOptions",
@@ -72,7 +76,7 @@ class GenerationOptions(TypedDict, total=False):
     """
 
     max_new_tokens: int
-    max_tokens: int
+    max_tokens: int | None
     on_budget: OnBudget
     temperature: float
     top_p: float | None
@@ -160,6 +164,9 @@ def check_names(options: dict[str, Any], known: Sequence[str] = tuple(Generation
             close = get_close_matches(name, known, n=1)
             raise TypeError(f"there is no option {name!r}" + (f": did you mean {close[0]!r}?" if close else ""))
 
+
+LOCAL_READING: SchemaArguments = {"whitespace": "single", "numbers": "plain"}
+"""How JSON is written by models whose answers are masked, where the caller says nothing."""
 
 _CONSTRAINT_OPTIONS = (*SchemaArguments.__annotations__, "tokenization")
 
@@ -272,6 +279,17 @@ def _check_template(template: Any) -> None:
             hint = "; structgen.call takes tools" if name == "tools" else ""
             raise ValueError(f"template cannot set {name!r}, which structgen sets itself{hint}")
 
+
+OPTION_DEFAULTS: Mapping[str, Any] = {
+    **defaults_of(Settings),
+    **SCHEMA_DEFAULTS,
+    **LOCAL_READING,
+    "tokenization": "any",
+}
+"""The defaults of `GeneratorOptions`, as signatures show them. A server writes JSON as it chooses."""
+
+CALL_DEFAULTS: Mapping[str, Any] = {**OPTION_DEFAULTS, "on_budget": "error"}
+"""The defaults of `CallOptions`."""
 
 BATCH_SIZE = 16
 """The default number of rows that a model reads together."""

@@ -22,10 +22,11 @@ from structgen.errors import IncompleteOutputError, StructgenError, ValidationFa
 from structgen.generation.batches import run_batch, with_progress
 from structgen.generation.generator import Generator
 from structgen.generation.runs import Result
-from structgen.generation.settings import BATCH_SIZE, GeneratorOptions
+from structgen.generation.settings import BATCH_SIZE, OPTION_DEFAULTS, GeneratorOptions
 from structgen.limits import Limits
 from structgen.mapping.job import Job, digest, job_of
 from structgen.mapping.prompts import Row, check_prompts, lines_of, rows_of
+from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
     from structgen.models.base import AnyModel
@@ -53,6 +54,7 @@ class MapSummary:
     skipped: int
 
 
+@shows_options(GeneratorOptions, OPTION_DEFAULTS)
 def map_file(
     model: AnyModel,
     prompts: str | Path,

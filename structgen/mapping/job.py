@@ -13,7 +13,7 @@ import pydantic_core
 
 from structgen.compilation.compiler import compile_input
 from structgen.compilation.constraint import Constraint
-from structgen.generation.settings import GeneratorOptions, Settings, split_options
+from structgen.generation.settings import LOCAL_READING, GeneratorOptions, Settings, split_options
 from structgen.limits import Limits
 from structgen.models.base import AnyModel
 from structgen.schema.options import SchemaOptions
@@ -89,7 +89,7 @@ def job_of(model: AnyModel | None, schema: Any, field: str, limits: Limits | Non
     if isinstance(schema, Constraint):
         key = schema.prepared.key
     else:
-        given = SchemaOptions(**{"whitespace": "single", "numbers": "plain", **reading})
+        given = SchemaOptions(**{**LOCAL_READING, **reading})
         key = compile_input(schema, given, limits or Limits()).key
     settings = Settings(**running)
     noted = {one.name: _noted(getattr(settings, one.name)) for one in fields(settings)}

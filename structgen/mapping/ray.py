@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from structgen.errors import ModelError
 from structgen.generation.generator import Generator
-from structgen.generation.settings import BATCH_SIZE, GeneratorOptions
+from structgen.generation.settings import BATCH_SIZE, OPTION_DEFAULTS, GeneratorOptions
 from structgen.mapping.files import MapSummary, Row, answered, map_rows
 from structgen.mapping.job import job_of
+from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
     from structgen.models.base import AnyModel
@@ -21,6 +22,7 @@ __all__ = ["map_file_on_ray"]
 BATCH_FACTOR = 4  # rows sent to an actor, in batches of the model: finished rows wait for the others
 
 
+@shows_options(GeneratorOptions, OPTION_DEFAULTS)
 def map_file_on_ray(
     load_model: Callable[[], AnyModel],
     prompts: str | Path,

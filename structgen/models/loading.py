@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from structgen.engine.fork_safety import forkable_rlock
 from structgen.errors import ModelError
@@ -30,6 +30,10 @@ _loaded: dict[str, AnyModel] = {}
 _default: AnyModel | None = None
 
 
+@overload
+def load(name: Literal["smollm2"]) -> TransformersModel: ...
+@overload
+def load(name: str | os.PathLike[str]) -> AnyModel: ...
 def load(name: str | os.PathLike[str]) -> AnyModel:
     """Load a model by its name, once a process: another call returns the same object.
 

@@ -6,16 +6,18 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from structgen.errors import GrammarError
 from structgen.limits import Limits
 from structgen.output_types.choices import Chosen, values_of
 from structgen.output_types.grammar_fields import OF_OTHERS, identity_of
+from structgen.output_types.type_variables import TextValue
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
     from pydantic_core import CoreSchema
+    from typing_extensions import TypeForm
 
     from structgen.engine.vocabulary.vocabulary import Vocabulary
     from structgen.kbnf import ast
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Grammar"]
 
+W = TypeVar("W")
+E = TypeVar("E", bound=Enum)
+
 
 _MAX_SHOWN = 60  # characters of the source in a repr
 
@@ -37,8 +42,8 @@ def _as_written(text: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Grammar:
-    """A set of texts, defined by a grammar, a regex or a list.
+class Grammar(Generic[TextValue]):
+    """A set of texts, defined by a grammar, a regex or a list. `Grammar[str]` is one whose values are texts.
 
     Make one with `Grammar.kbnf`, `gbnf`, `lark`, `language`, `regex`, `choice` or `substring`; they check their input
     at once. Make one of others with `+`, `|`, `concat`, `union`, `optional`, `repeat` and `named`. The generated value
@@ -60,7 +65,7 @@ class Grammar:
     source: str
     eager: bool
     tree: ast.Grammar = field(compare=False, repr=False)
-    parse: Callable[[str], Any] = field(default=_as_written, hash=False, repr=False)
+    parse: Callable[[str], TextValue] = field(default=_as_written, hash=False, repr=False)
     start: str = "start"
     bound: tuple[BoundSchema, ...] = field(default=(), repr=False)
 
@@ -111,7 +116,7 @@ class Grammar:
             tree = with_holes(tree, bound)
         tree, written = with_written_schemas(tree) if "#json" in text else (tree, ())
         validate(tree)
-        return cls("kbnf", text, eager, tree, start=tree.start, bound=(*bound.values(), *written))
+        return Grammar("kbnf", text, eager, tree, start=tree.start, bound=(*bound.values(), *written))
 
     @classmethod
     def gbnf(cls, text: str, *, limits: Limits | None = None) -> Grammar:
@@ -134,7 +139,7 @@ class Grammar:
         """
         from structgen.kbnf.reading.gbnf import parse_gbnf
 
-        return cls("gbnf", text, False, parse_gbnf(text, limits=limits))
+        return Grammar("gbnf", text, False, parse_gbnf(text, limits=limits))
 
     @classmethod
     def lark(
@@ -179,10 +184,10 @@ class Grammar:
         from structgen.output_types.lark_grammars import read_lark_grammar
 
         def make(source: str, tree: ast.Grammar, bound: tuple[BoundSchema, ...]) -> Grammar:
-            return cls(dialect, source, False, tree, start=tree.start, bound=bound)
+            return Grammar(dialect, source, False, tree, start=tree.start, bound=bound)
 
         source, tree, bound = read_lark_grammar(text, dialect, start, import_paths, bind or {}, limits, make)
-        return cls(dialect, source, False, tree, start=start, bound=bound)
+        return Grammar(dialect, source, False, tree, start=start, bound=bound)
 
     @classmethod
     def language(cls, name: str) -> Grammar:
@@ -223,10 +228,19 @@ class Grammar:
         from structgen.kbnf import ast
 
         regex = parse_regex(pattern, "python", limits=limits or Limits())
-        return cls("regex", pattern, False, ast.Grammar.of_regex(regex))
+        return Grammar("regex", pattern, False, ast.Grammar.of_regex(regex))
 
+    @overload
     @classmethod
-    def choice(cls, options: Iterable[str] | Mapping[str, Any] | type[Enum]) -> Grammar:
+    def choice(cls, options: type[E]) -> Grammar[E]: ...  # type: ignore[overload-overlap]
+    @overload
+    @classmethod
+    def choice(cls, options: Mapping[str, W]) -> Grammar[W]: ...  # type: ignore[overload-overlap]
+    @overload
+    @classmethod
+    def choice(cls, options: Iterable[str]) -> Grammar[str]: ...
+    @classmethod
+    def choice(cls, options: Iterable[str] | Mapping[str, Any] | type[Enum]) -> Grammar[Any]:
         """Make a grammar of a list of texts, of any length.
 
         Where one text is the beginning of another, the model chooses between them.
@@ -256,7 +270,7 @@ class Grammar:
             raise GrammarError(f"a lone surrogate cannot be written: {error.object!r}") from error
         tree = ast.Grammar.of_regex(regex)
         # JSON keeps two choices apart, whatever characters their texts hold.
-        return cls("choice", json.dumps(sorted(values)), False, tree, Chosen(values))
+        return Grammar("choice", json.dumps(sorted(values)), False, tree, Chosen(values))
 
     @classmethod
     def substring(cls, text: str, *, unit: Unit = "character", max_length: int | None = None) -> Grammar:
@@ -279,7 +293,9 @@ class Grammar:
         """
         from structgen.schema.reading.substrings import substring_grammar
 
-        return cls("substring", json.dumps([text, unit, max_length]), False, substring_grammar(text, unit, max_length))
+        return Grammar(
+            "substring", json.dumps([text, unit, max_length]), False, substring_grammar(text, unit, max_length)
+        )
 
     @classmethod
     def structural_tag(cls, tag: Mapping[str, Any] | str, *, vocabulary: Vocabulary | None = None) -> Grammar:
@@ -306,11 +322,11 @@ class Grammar:
         from structgen.output_types.structural_tags.reading import read_structural_tag, source_of
 
         special = [] if vocabulary is None else vocabulary.tokens_without_text()
-        tree, bound = read_structural_tag(tag, lambda text, part: cls("structural_tag", text, False, part), special)
+        tree, bound = read_structural_tag(tag, lambda text, part: Grammar("structural_tag", text, False, part), special)
         source = tag if isinstance(tag, str) else source_of(tag)
         if has_tokens(tree):
             source = json.dumps([source, special])
-        return cls("structural_tag", source, False, tree, bound=bound)
+        return Grammar("structural_tag", source, False, tree, bound=bound)
 
     @classmethod
     def tool_calls(
@@ -355,6 +371,12 @@ class Grammar:
         tag = structural_tag_of(read_tools(tools), format, tool_choice, reasoning, parallel)
         return cls.structural_tag(tag, vocabulary=vocabulary)
 
+    @overload
+    @classmethod
+    def yaml(cls, schema: TypeForm[W]) -> Yaml[W]: ...
+    @overload
+    @classmethod
+    def yaml(cls, schema: Any) -> Yaml: ...
     @classmethod
     def yaml(cls, schema: Any) -> Yaml:
         """Ask for a value of a schema as a text in block-style YAML. The value is read and validated as from JSON.
@@ -375,7 +397,7 @@ class Grammar:
     # -- made of others -----------------------------------------------------------------------------------------------
 
     @classmethod
-    def concat(cls, *parts: Grammar | str) -> Grammar:
+    def concat(cls, *parts: Grammar[Any] | str) -> Grammar:
         """Make a grammar of a text of each part, one after the other. `left + right` does the same.
 
         Of all grammars that are made of others the values are texts, and a text may end or go on where both are
@@ -397,7 +419,7 @@ class Grammar:
         return cls._of_parts("concat", parts, concatenation)
 
     @classmethod
-    def union(cls, *parts: Grammar | str) -> Grammar:
+    def union(cls, *parts: Grammar[Any] | str) -> Grammar:
         """Make a grammar of the texts of all parts: a text is one of any of them. `left | right` does the same.
 
         Args:
@@ -417,7 +439,7 @@ class Grammar:
 
     @classmethod
     def _of_parts(
-        cls, kind: str, parts: tuple[Grammar | str, ...], combine: Callable[[list[ast.Grammar]], ast.Grammar]
+        cls, kind: str, parts: tuple[Grammar[Any] | str, ...], combine: Callable[[list[ast.Grammar]], ast.Grammar]
     ) -> Grammar:
         from structgen.kbnf.composition import of_text
 
@@ -425,7 +447,7 @@ class Grammar:
             raise TypeError(f"{kind} needs at least one grammar")
         trees = [of_text(part) if isinstance(part, str) else _grammar(part).tree for part in parts]
         bound = tuple([schema for part in parts if isinstance(part, Grammar) for schema in part.bound])
-        return cls(kind, json.dumps([identity_of(part) for part in parts]), False, combine(trees), bound=bound)
+        return Grammar(kind, json.dumps([identity_of(part) for part in parts]), False, combine(trees), bound=bound)
 
     def optional(self) -> Grammar:
         """Make a grammar of the same texts and the empty one.
@@ -474,13 +496,13 @@ class Grammar:
         tree = renamed_start(self.tree, name)
         return Grammar("named", json.dumps([identity_of(self), name]), False, tree, start=name, bound=self.bound)
 
-    def __add__(self, other: Grammar | str) -> Grammar:
+    def __add__(self, other: Grammar[Any] | str) -> Grammar:
         return Grammar.concat(self, other) if isinstance(other, (Grammar, str)) else NotImplemented
 
     def __radd__(self, other: str) -> Grammar:
         return Grammar.concat(other, self) if isinstance(other, str) else NotImplemented
 
-    def __or__(self, other: Grammar | str) -> Grammar:
+    def __or__(self, other: Grammar[Any] | str) -> Grammar:
         return Grammar.union(self, other) if isinstance(other, (Grammar, str)) else NotImplemented
 
     def __ror__(self, other: str) -> Grammar:
@@ -533,7 +555,7 @@ class Grammar:
         return _shown(identity_of(self))
 
 
-def _grammar(part: Any) -> Grammar:
+def _grammar(part: Any) -> Grammar[Any]:
     if isinstance(part, Grammar):
         return part
     message = f"a part of a grammar is a Grammar or a text, not {part!r}"

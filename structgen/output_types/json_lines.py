@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from structgen.output_types.type_variables import AnyValue
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
 
 __all__ = ["JsonLines", "json_lines"]
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
-class JsonLines:
-    """A text of JSON Lines. Make it with `json_lines`.
+class JsonLines(Generic[AnyValue]):
+    """A text of JSON Lines, whose value is a list. Make it with `json_lines`.
 
     Attributes:
         item: the schema or type of each value.
@@ -22,7 +29,11 @@ class JsonLines:
     max_items: int | None = field(default=None, kw_only=True)
 
 
-def json_lines(item: Any, *, min_items: int = 0, max_items: int | None = None) -> JsonLines:
+@overload
+def json_lines(item: TypeForm[T], *, min_items: int = ..., max_items: int | None = ...) -> JsonLines[list[T]]: ...
+@overload
+def json_lines(item: Any, *, min_items: int = ..., max_items: int | None = ...) -> JsonLines[list[Any]]: ...
+def json_lines(item: Any, *, min_items: int = 0, max_items: int | None = None) -> JsonLines[Any]:
     r"""Ask for a text with one JSON value on each line. Its value is a list.
 
     The last line may end with a line break or not. No value has a line break inside: `whitespace="any"` allows spaces

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic
 
 from structgen.errors import GrammarError
 from structgen.output_types.grammar import Grammar
+from structgen.output_types.type_variables import HolesValue
 
 __all__ = ["Hole", "Template", "template"]
 
@@ -26,7 +27,7 @@ class Hole:
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class Template(Generic[HolesValue]):
     """A text with holes. Make it with `template`.
 
     Attributes:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic
+
+from structgen.output_types.type_variables import AnyValue
 
 __all__ = ["Yaml"]
 
 
 @dataclass(frozen=True, slots=True)
-class Yaml:
+class Yaml(Generic[AnyValue]):
     """A text of YAML. Make it with `Grammar.yaml`.
 
     Attributes:

@@ -144,7 +144,13 @@ def _from_type(given: Any, options: SchemaOptions) -> Source:
     try:
         adapter, json_schema = adapter_and_schema(given)
     except (PydanticInvalidForJsonSchema, PydanticUserError, NameError, AttributeError, TypeError) as error:
-        raise UnsupportedSchemaError(f"cannot make a schema of {name}: {error}", pointer="", keyword="type") from error
+        is_old = getattr(error, "code", None) == "typed-dict-version"  # Pydantic cannot read those of `typing` then
+        raise UnsupportedSchemaError(
+            f"cannot make a schema of {name}: {error}",
+            pointer="",
+            keyword="type",
+            hint="from typing_extensions import TypedDict" if is_old else "",
+        ) from error
     formats = "assert" if options.formats == "annotate" else options.formats
 
     def parse(text: str, context: Any = None) -> Any:

@@ -20,7 +20,7 @@ from structgen.generation.prompts import conversation, render, template_variable
 from structgen.generation.runs import LocalRun, Result, Run, in_thread
 from structgen.generation.scheduler import run_shared
 from structgen.generation.server_run import ServerRun
-from structgen.generation.settings import CallOptions, Settings, split_options
+from structgen.generation.settings import CALL_DEFAULTS, LOCAL_READING, CallOptions, Settings, split_options
 from structgen.generation.tools.conversation import (
     TEXT_FORM,
     adapted,
@@ -39,7 +39,8 @@ from structgen.generation.tools.toolbox import REFUSALS, Toolbox
 from structgen.limits import Limits
 from structgen.models.base import AsyncServer, Model, RemoteModel, as_messages, check_model
 from structgen.output_types.grammar import Grammar
-from structgen.schema.options import SchemaArguments, SchemaOptions
+from structgen.schema.options import SchemaOptions
+from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
     from structgen.compilation.constraint import Constraint
@@ -59,6 +60,7 @@ _MAY = (
 _MUST = "Answer by calling one of these functions:\n{tools}\nWrite the call like this: {example}"
 
 
+@shows_options(CallOptions, CALL_DEFAULTS)
 def call(
     model: AnyModel,
     messages: Prompt,
@@ -113,6 +115,7 @@ def call(
     return caller.reply(messages, tool_choice)
 
 
+@shows_options(CallOptions, CALL_DEFAULTS)
 async def acall(
     model: AnyModel,
     messages: Prompt,
@@ -172,8 +175,8 @@ class Caller:
         running, reading = split_options(cast(dict[str, Any], options))
         # A function must not run with arguments that the budget ended: a reply that breaks off is an error.
         self._settings = Settings(**{"on_budget": "error", **running})
-        local: SchemaArguments = {"whitespace": "single", "numbers": "plain"}
-        self._reading: dict[str, Any] = {**(model.reading if isinstance(model, RemoteModel) else local), **reading}
+        defaults = model.reading if isinstance(model, RemoteModel) else LOCAL_READING
+        self._reading: dict[str, Any] = {**defaults, **reading}
         schema_options = {key: value for key, value in self._reading.items() if key != "tokenization"}
         self.toolbox = Toolbox(tools, SchemaOptions(**schema_options))
         self._model = model

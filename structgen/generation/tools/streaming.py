@@ -10,11 +10,12 @@ from structgen.errors import GenerationError
 from structgen.generation.passes import PASS, Passes, Steps, adrive, drive
 from structgen.generation.runs import Result, Usage
 from structgen.generation.scheduler import SharedThreads, in_threads
-from structgen.generation.settings import CallOptions
+from structgen.generation.settings import CALL_DEFAULTS, CallOptions
 from structgen.generation.tools.calling import Caller
 from structgen.generation.tools.results import ToolCall, ToolReply
 from structgen.limits import Limits
 from structgen.models.base import AsyncServer
+from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
     from structgen.generation.batches import NewSession
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["AsyncCallStream", "CallStream", "astream_call", "stream_call"]
 
 
+@shows_options(CallOptions, CALL_DEFAULTS)
 def stream_call(
     model: AnyModel,
     messages: Prompt,
@@ -61,6 +63,7 @@ def stream_call(
     return CallStream(caller, messages, tool_choice)
 
 
+@shows_options(CallOptions, CALL_DEFAULTS)
 def astream_call(
     model: AnyModel,
     messages: Prompt,

@@ -8,10 +8,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from structgen.errors import GenerationError
-from structgen.generation.settings import CallOptions
+from structgen.generation.settings import CALL_DEFAULTS, CallOptions
 from structgen.generation.tools.loop import Event, Loop, Transcript, async_events, events
 from structgen.limits import Limits
 from structgen.models.base import AsyncServer
+from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
     from structgen.models.base import AnyModel, Prompt
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["AsyncToolStream", "ToolStream", "arun_tools", "astream_tools", "run_tools", "stream_tools"]
 
 
+@shows_options(CallOptions, CALL_DEFAULTS)
 def run_tools(
     model: AnyModel,
     messages: Prompt,
@@ -63,6 +65,7 @@ def run_tools(
         return stream.transcript()
 
 
+@shows_options(CallOptions, CALL_DEFAULTS)
 async def arun_tools(
     model: AnyModel,
     messages: Prompt,
@@ -92,6 +95,7 @@ async def arun_tools(
         return await stream.transcript()
 
 
+@shows_options(CallOptions, CALL_DEFAULTS)
 def stream_tools(
     model: AnyModel,
     messages: Prompt,
@@ -132,6 +136,7 @@ def stream_tools(
     )
 
 
+@shows_options(CallOptions, CALL_DEFAULTS)
 def astream_tools(
     model: AnyModel,
     messages: Prompt,

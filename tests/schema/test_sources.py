@@ -1,0 +1,19 @@
+"""Inputs that are no schema say what to do instead."""
+
+import sys
+import typing
+
+import pytest
+
+from structgen.errors import UnsupportedSchemaError
+from structgen.schema.sources import resolve
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="Pydantic reads typing.TypedDict from Python 3.12 on")
+def test_a_typed_dict_of_old_python_names_the_import():
+    class Movie(typing.TypedDict):
+        title: str
+
+    for schema in (Movie, list[Movie]):
+        with pytest.raises(UnsupportedSchemaError, match="Hint: from typing_extensions import TypedDict"):
+            resolve(schema)
