@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from structgen.engine.matching.compiled import CompiledGrammar
@@ -177,13 +178,20 @@ class Constraint(Generic[T]):
             self._written[to] = export_for_server(self.given, to, self._options, self.grammar.limits)
         return self._written[to]
 
-    def logits_processor(self) -> GrammarLogitsProcessor:
+    def logits_processor(self, *, temperature: float | None = None) -> GrammarLogitsProcessor:
         """Return a logits processor for transformers' `generate` or for llama-cpp-python.
 
         Pass it as `hf_model.generate(..., logits_processor=[processor])`, or in a `LogitsProcessorList` to the calls of
         llama-cpp-python that accept one. It works for batches and beams, and for one call after another. The grammar
         begins after the prompt of each call. In llama-cpp-python, do not combine it with `logit_bias`, which drops the
         processors, nor with a `draft_model`, which shows them tokens that were not accepted.
+
+        Args:
+            temperature: the temperature of that call, for a Lark grammar whose rules have their own: the processor
+                scales the scores within these rules. The call has to sample (`do_sample=True`).
+
+        Raises:
+            ValueError: the grammar has rules with a temperature, and that of the call is not given or not positive.
 
         Example:
             >>> processor = structgen.compile(Person, model.vocabulary).logits_processor()    # doctest: +SKIP
@@ -193,8 +201,15 @@ class Constraint(Generic[T]):
         """
         from structgen.compilation.logits_processor import processor_class
 
+        if not self.grammar.has_temperatures:
+            temperature = None
+        elif temperature is None or not 0 < temperature < inf:
+            raise ValueError(
+                f"the grammar has rules with a temperature, so the call has to sample: logits_processor(temperature=…) "
+                f"takes the temperature of the call, not {temperature}"
+            )
         is_proper = self._proper is not None
-        return processor_class()(self.vocabulary, self.matcher, depends_on_prompt=is_proper)
+        return processor_class()(self.vocabulary, self.matcher, depends_on_prompt=is_proper, temperature=temperature)
 
     def __copy__(self) -> Constraint[T]:
         """Return the constraint itself, as it never changes."""

@@ -37,14 +37,21 @@ class GrammarLogitsProcessor:
         vocabulary: the tokens.
         new_matcher: returns a matcher at the start of a text, for the token ids of the prompt before it.
         depends_on_prompt: whether matchers of different prompts differ.
+        temperature: that of the loop, for a grammar whose rules have temperatures; else None.
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, new_matcher: Callable[[Sequence[int]], Matcher], *, depends_on_prompt: bool
+        self,
+        vocabulary: Vocabulary,
+        new_matcher: Callable[[Sequence[int]], Matcher],
+        *,
+        depends_on_prompt: bool,
+        temperature: float | None = None,
     ) -> None:
         self._vocabulary = vocabulary
         self._new_matcher = new_matcher
         self._depends_on_prompt = depends_on_prompt
+        self._temperature = temperature
         self._ends = set(vocabulary.eos_token_ids)
         self._mask = allocate_token_bitmask(1, vocabulary.size)
         self.reset()
@@ -100,7 +107,23 @@ class GrammarLogitsProcessor:
             self._fill(matcher, mask, index)
         scores[:, size:] = float("-inf")
         apply_token_bitmask(scores[:, :size], mask)
+        if self._temperature is not None:
+            self._scale(matchers, scores, self._temperature)
         return scores
+
+    def _scale(self, matchers: list[Matcher | None], scores: Any, temperature: float) -> None:
+        """Scale rows within rules that have a temperature, so that it counts after the loop has applied its own."""
+        for index, matcher in enumerate(matchers):
+            own = None if matcher is None else matcher.temperature
+            if own is None:
+                continue
+            if own > 0:
+                scores[index] *= temperature / own
+                continue
+            best = int(scores[index].argmax())
+            score = float(scores[index, best])
+            scores[index] = float("-inf")
+            scores[index, best] = score
 
     def _advance(self, rows: NDArray[np.int64]) -> list[Matcher | None]:
         """Return the matchers of all rows, after the rows' last tokens."""

@@ -75,6 +75,11 @@ class ServerRun(Run[T], Generic[T]):
             raise ModelError(
                 "servers decide how their models reason", hint="use reasoning=True, or the server's own extra_body"
             )
+        if constraint.grammar.has_temperatures:
+            raise ModelError(
+                "servers are not told the temperatures of rules",
+                hint="leave them out of the grammar; temperature=… is that of the whole answer",
+            )
         self.session: ServerSession
         self.decoder: ServerText
         self._model = model

@@ -261,3 +261,35 @@ def test_scores_of_numpy_that_are_too_few_end_the_text(tiny_model, constraint):
 def test_a_processor_needs_no_transformers(constraint, monkeypatch):
     monkeypatch.delitem(sys.modules, "transformers")
     assert type(constraint.logits_processor()).__mro__[1] is object
+
+
+@pytest.mark.parametrize("width", [0, 5])
+def test_rules_with_a_temperature_are_scaled(tiny_model, width):
+    """After the loop has divided by its own temperature, the scores are those divided by the rule's."""
+    grammar = structgen.Grammar.lark('start: "a" x y\nx[temperature=0.5]: /[a-z]/\ny[temperature=0]: /[0-9]/')
+    constraint = structgen.compile(grammar, tiny_model.vocabulary)
+    processor, matcher = constraint.logits_processor(temperature=0.8), constraint.matcher()
+    size = tiny_model.vocabulary.size
+    scores = torch.randn(1, size + width, generator=torch.Generator().manual_seed(3))
+    row = [5]
+    for text, own in (("a", None), ("b", 0.5), ("7", 0.0)):
+        expected = np.full(size + width, -np.inf, np.float32)
+        allowed = np.array(matcher.allowed_token_ids())
+        plain = scores[0].numpy()
+        if own == 0:
+            best = allowed[plain[allowed].argmax()]
+            expected[best] = plain[best]
+        else:
+            expected[allowed] = plain[allowed] * (1 if own is None else 0.8 / own)
+        np.testing.assert_allclose(processor(torch.tensor([row]), scores)[0].numpy(), expected, rtol=1e-6)
+        row += tiny_model.encode_text(text)
+        matcher.accept_token(row[-1])
+
+
+def test_rules_with_a_temperature_need_that_of_the_loop(tiny_model):
+    grammar = structgen.Grammar.lark("start: x\nx[temperature=0.5]: /[a-z]/")
+    constraint = structgen.compile(grammar, tiny_model.vocabulary)
+    for temperature in (None, 0, -1.0, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="rules with a temperature"):
+            constraint.logits_processor(temperature=temperature)
+    constraint.logits_processor(temperature=1)

@@ -144,6 +144,14 @@ def test_own_options_of_runs_and_tools(client):
     assert found["output"][0]["content"][0]["text"] == '{"a":1,"b":2}'
 
 
+def test_a_rule_has_its_own_temperature(client):
+    """The request is greedy; one rule is not."""
+    grammar = "start: x y\nx: /[a-z]{4}/\ny[temperature=3]: /[0-9]{4}/"
+    fields = {"structured_outputs": {"grammar": grammar}, "temperature": 0}
+    texts = {answer(client, seed=seed, **fields)["choices"][0]["message"]["content"] for seed in range(4)}
+    assert len({text[:4] for text in texts}) == 1 and len({text[4:] for text in texts}) > 1
+
+
 def test_free_text_ends_with_its_budget(client):
     found = answer(client, temperature=1.0, seed=3, max_tokens=7, response_format={"type": "text"})
     assert found["choices"][0]["finish_reason"] == "length"

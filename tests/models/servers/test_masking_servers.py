@@ -254,6 +254,12 @@ def test_an_eager_grammar_is_of_whole_texts(server, client):
     assert structgen.generate(model, "hi", structgen.Grammar.kbnf('start ::= #"[0-9]+";')) == "123"
 
 
+def test_rules_with_a_temperature_are_refused(client):
+    grammar = structgen.Grammar.lark("start: x\nx[temperature=0.5]: /[a-z]/")
+    with pytest.raises(structgen.ModelError, match="temperatures of rules"):
+        structgen.generate(structgen.from_openai(client, "tiny", server="vllm"), "hi", grammar)
+
+
 def test_grammars_of_tokens_are_refused(client):
     model = structgen.from_openai(client, "tiny", server="vllm")
     grammar = structgen.Grammar.kbnf('start ::= "a" #token"<|im_end|>";')
