@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from structgen.engine.vocabulary.bitmask import allocate_token_bitmask as allocate_token_bitmask
     from structgen.engine.vocabulary.bitmask import apply_token_bitmask as apply_token_bitmask
     from structgen.engine.vocabulary.vocabulary import Vocabulary as Vocabulary
+    from structgen.generation.aligned.samples import Sample as Sample
+    from structgen.generation.aligned.samples import Samples as Samples
     from structgen.generation.api import agenerate as agenerate
     from structgen.generation.api import astream as astream
     from structgen.generation.api import generate as generate
@@ -59,7 +61,7 @@ if TYPE_CHECKING:
     from structgen.generation.generator import Generator as Generator
     from structgen.generation.logprobs import TokenLogprob as TokenLogprob
     from structgen.generation.runs import Result as Result
-    from structgen.generation.runs import Usage as Usage
+    from structgen.generation.sample_api import sample as sample
     from structgen.generation.scoring import Score as Score
     from structgen.generation.scoring import classify as classify
     from structgen.generation.scoring import score as score
@@ -82,6 +84,7 @@ if TYPE_CHECKING:
     from structgen.generation.tools.tool_streams import astream_tools as astream_tools
     from structgen.generation.tools.tool_streams import run_tools as run_tools
     from structgen.generation.tools.tool_streams import stream_tools as stream_tools
+    from structgen.generation.usage import Usage as Usage
     from structgen.models.anthropic import from_anthropic as from_anthropic
     from structgen.models.gguf import from_llama_cpp as from_llama_cpp
     from structgen.models.loading import load as load

@@ -15,7 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from structgen.generation.runs import Result, Run
-from structgen.models.base import AnyModel, Model, Prompt, RemoteModel, Session, SessionBatch
+from structgen.models.base import AnyModel, Prompt, RemoteModel, Session, SessionBatch
+from structgen.models.session_batches import session_batch_of
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -30,7 +31,6 @@ __all__ = [
     "progress_bar",
     "prompt_list",
     "run_batch",
-    "session_batch_of",
     "with_progress",
 ]
 
@@ -195,25 +195,6 @@ def _pass(sessions: SessionBatch, rows: dict[int, Run[Any]]) -> Iterator[tuple[i
             yield index, error
 
 
-class _OneByOne:
-    """A `SessionBatch` for a model that reads one sequence at a time."""
-
-    keeps_unnamed = True
-
-    def __init__(self, model: Model) -> None:
-        self.session = model.session
-
-    def forward(self, requests: Sequence[tuple[Session, Sequence[int], int]]) -> list[NDArray[float32] | Exception]:
-        return [_logits_or_error(*request) for request in requests]
-
-
-def _logits_or_error(session: Session, token_ids: Sequence[int], keep: int) -> NDArray[float32] | Exception:
-    try:
-        return session.forward(token_ids, keep=keep)
-    except Exception as error:
-        return error
-
-
 def _in_threads(
     beginnings: Iterator[tuple[int, Beginning]], batch_size: int, cancelled: threading.Event
 ) -> Iterator[tuple[int, Result[Any] | Exception]]:
@@ -237,17 +218,6 @@ def _in_threads(
                     yield under_way.pop(done), done.result()
         finally:
             cancelled.set()
-
-
-def session_batch_of(model: AnyModel) -> SessionBatch:
-    """Return the sessions of a batch: the model's own batch, or one sequence after the other.
-
-    Args:
-        model: a local model.
-    """
-    make = getattr(model, "session_batch", None)
-    made: SessionBatch | None = make() if make is not None else None
-    return made or _OneByOne(cast(Model, model))
 
 
 def with_progress(outcomes: Iterable[T], count: int, *, done: int = 0) -> Iterator[T]:

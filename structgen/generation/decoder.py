@@ -209,6 +209,11 @@ class Decoder:
         return bytes(self._text[self._prefix_bytes :])
 
     @property
+    def token_count(self) -> int:
+        """The number of tokens of the answer so far, for the cost."""
+        return len(self.token_ids)
+
+    @property
     def is_complete(self) -> bool:
         """True if the text so far is a whole text of the grammar."""
         return self.matcher.is_accepting

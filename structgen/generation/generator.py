@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, 
 
 from structgen.compilation.compiler import compile
 from structgen.compilation.constraint import Constraint
+from structgen.errors import ModelError
 from structgen.generation.awaited import await_rows
 from structgen.generation.batches import BatchSettings, BeginRow, answer_rows, prompt_list
 from structgen.generation.decoder import Observer
@@ -187,6 +188,8 @@ class Generator(Generic[T]):
         """Return the value while it grows; see `structgen.stream`, and `begin` for `new_session`."""
         from structgen.generation.streams import Stream
 
+        if self._merged(options).is_aligned:
+            raise ValueError("sampling and num_beams compare whole answers: there is nothing to stream; use generate")
         return Stream(self.begin(prompt, new_session=new_session, streams=True, **options), self.constraint)
 
     @_overrides
@@ -385,6 +388,11 @@ class Generator(Generic[T]):
         """
         settings = self._merged(options)
         if isinstance(self.model, RemoteModel):
+            if settings.is_aligned:
+                raise ModelError(
+                    "sampling and num_beams need the model's logits, which servers do not return",
+                    hint="load a local model",
+                )
             return ServerRun(self.model, self.constraint, prompt, settings, streams=streams)
         return LocalRun(self.model, self.constraint, prompt, settings, new_session=new_session, observe=observe)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from structgen.compilation.constraint import Constraint
     from structgen.generation.decoder import Observer
 
-__all__ = ["LogprobRecorder", "TokenLogprob", "confidence", "log_sum", "span_of"]
+__all__ = ["LogprobRecorder", "TokenLogprob", "confidence", "log_sum", "member_of", "span_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,25 @@ def span_of(text: str, pointer: str) -> tuple[int, int]:
     Raises:
         ValueError: there is no such value.
     """
-    value = json.loads(text)
+    members, _ = _followed(json.loads(text), pointer)
+    data = text.encode()
+    start = offset_of(data, members)
+    rest = data[start:].decode()
+    _, length = json.JSONDecoder().raw_decode(rest)
+    return start, start + len(rest[:length].encode())
+
+
+def member_of(value: Any, pointer: str) -> Any:
+    """Return the part of JSON data at a JSON pointer.
+
+    Raises:
+        ValueError: there is no such part.
+    """
+    return _followed(value, pointer)[1]
+
+
+def _followed(value: Any, pointer: str) -> tuple[list[str | int], Any]:
+    """Return the keys and indices of a JSON pointer into a value, and the part that it leads to."""
     members: list[str | int] = []
     for name in members_of(pointer):
         member: str | int = int(name) if isinstance(value, list) and name.isdigit() else name
@@ -128,8 +146,4 @@ def span_of(text: str, pointer: str) -> tuple[int, int]:
         except (LookupError, TypeError):
             raise ValueError(f"the answer has no value at {pointer!r}") from None
         members.append(member)
-    data = text.encode()
-    start = offset_of(data, members)
-    rest = data[start:].decode()
-    _, length = json.JSONDecoder().raw_decode(rest)
-    return start, start + len(rest[:length].encode())
+    return members, value

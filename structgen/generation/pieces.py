@@ -20,7 +20,8 @@ from structgen.generation.tools.results import ToolCall
 from structgen.generation.tools.streaming import CallStream
 
 if TYPE_CHECKING:
-    from structgen.generation.runs import Run, Usage
+    from structgen.generation.runs import Run
+    from structgen.generation.usage import Usage
 
 __all__ = ["CallPieces", "CallText", "CallTexts", "Outcome", "Piece", "TextPieces"]
 

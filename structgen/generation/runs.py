@@ -14,7 +14,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 import jsonschema
@@ -22,6 +22,7 @@ import pydantic
 
 from structgen.compilation.constraint import Constraint
 from structgen.errors import GenerationError, IncompleteOutputError, ValidationFailedError
+from structgen.generation.aligned.answer import AlignedAnswer
 from structgen.generation.decoder import Answer, Decoder, FinishReason, Observer
 from structgen.generation.logprobs import LogprobRecorder, TokenLogprob, confidence
 from structgen.generation.partial_json import partial_value
@@ -30,6 +31,7 @@ from structgen.generation.prompts import encode, with_errors
 from structgen.generation.reasoner import Reasoner, is_begun
 from structgen.generation.reasoning_marks import marks_of
 from structgen.generation.settings import Reasoning, Settings
+from structgen.generation.usage import Usage
 from structgen.models.base import Request
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
     from structgen.models.asked import Masks
     from structgen.models.base import Model, Prompt, Session
 
-__all__ = ["Encoded", "LocalRun", "Result", "Run", "Usage", "in_thread"]
+__all__ = ["Encoded", "LocalRun", "Result", "Run", "in_thread"]
 
 T = TypeVar("T")
 
@@ -48,31 +50,6 @@ Encoded: TypeAlias = "Callable[[Prompt, Settings], tuple[Prompt, list[int]]]"
 """Returns the messages and the tokens of a prompt."""
 
 _MAX_SHOWN = 120  # characters of an incomplete answer, in its error
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Cost of a run, all attempts together.
-
-    Attributes:
-        prompt_tokens: tokens of the prompts, chat template included.
-        completion_tokens: tokens of the answers, forced ones included, without the end token.
-        forced_tokens: the completion tokens that the grammar left no choice about, which cost no step of the model.
-        reasoning_tokens: tokens of the reasoning, without its marks.
-        model_calls: passes of the model, those over the prompts included.
-        seconds: wall-clock time, validation included.
-    """
-
-    prompt_tokens: int
-    completion_tokens: int
-    forced_tokens: int
-    reasoning_tokens: int
-    model_calls: int
-    seconds: float
-
-    def plus(self, other: Usage) -> Usage:
-        """Return the sum of two usages."""
-        return Usage(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +275,7 @@ class Run(ABC, Generic[T]):
         if decoder.finish_reason == "stop" or decoder.is_complete:
             return decoder.text_bytes.decode(errors="replace")
         text = decoder.text_bytes.decode(errors="ignore")
-        count = self._cost().completion_tokens
+        count = len(decoder.token_ids) or self._cost().completion_tokens
         raise IncompleteOutputError(
             f"the answer was not finished after {count} tokens: {_shorten(text)}",
             text=text,
@@ -342,8 +319,10 @@ class LocalRun(Run[T]):
         encoded: Encoded | None = None,
         answers: bool = True,
     ) -> None:
+        if settings.is_aligned and (observe is not None or encoded is not None):
+            raise ValueError("sampling and num_beams compare whole answers: they do not go with traces and tool calls")
         self.session: Session
-        self.decoder: Decoder | None
+        self.decoder: Decoder | AlignedAnswer | None
         self.reads_messages = not settings.raw and model.chat_template is not None
         self._model = model
         self._new_session = new_session or model.session
@@ -424,6 +403,17 @@ class LocalRun(Run[T]):
     def _answer(self, prompt_ids: list[int], seen_tokens: int) -> None:
         """Begin the answer after the prompt or the reasoning."""
         self._answer_prompt_ids = prompt_ids
+        max_new_tokens = min(self.settings.max_new_tokens, _check_room(self._model, prompt_ids))
+        if self.settings.is_aligned:
+            self.decoder = AlignedAnswer(
+                self._model,
+                self.constraint,
+                prompt_ids,
+                settings=self.settings,
+                max_new_tokens=max_new_tokens,
+                validated=self._validated,
+            )
+            return
         observer = self._observe(prompt_ids) if self._observe else None
         if self.settings.logprobs:
             observer = self._recorder = LogprobRecorder(self.constraint, prompt_ids, observer)
@@ -435,7 +425,7 @@ class LocalRun(Run[T]):
             seen_tokens=seen_tokens,
             sampler=self._sampler,
             adjuster=self.settings.adjuster(),
-            max_new_tokens=min(self.settings.max_new_tokens, _check_room(self._model, prompt_ids)),
+            max_new_tokens=max_new_tokens,
             stop=self.settings.stop_texts(),
             finish=self.settings.on_budget == "finish",
             observer=observer,
@@ -450,7 +440,7 @@ class LocalRun(Run[T]):
             return Usage(len(self._prompt_ids), 0, 0, 0, 0, 0.0)
         return Usage(
             prompt_tokens=len(self._prompt_ids),
-            completion_tokens=len(decoder.token_ids),
+            completion_tokens=decoder.token_count,
             forced_tokens=decoder.forced_tokens,
             reasoning_tokens=0 if reasoner is None else reasoner.token_count,
             model_calls=decoder.model_calls + (0 if reasoner is None else reasoner.model_calls),

@@ -26,10 +26,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from structgen.engine.turns import ModelPasses
 from structgen.errors import GenerationError, QueueFullError
-from structgen.generation.batches import NewSession, session_batch_of
+from structgen.generation.batches import NewSession
 from structgen.generation.runs import in_thread
 from structgen.generation.settings import BATCH_SIZE
 from structgen.models.base import AnyModel, Model, RemoteModel
+from structgen.models.session_batches import session_batch_of
 
 if TYPE_CHECKING:
     from numpy import float32

@@ -20,7 +20,8 @@ from structgen.errors import GenerationError, LimitExceededError, ModelError, To
 from structgen.generation.decoder import FinishReason
 from structgen.generation.logprobs import TokenLogprob
 from structgen.generation.prompts import conversation
-from structgen.generation.runs import Result, Run, Usage
+from structgen.generation.runs import Result, Run
+from structgen.generation.usage import Usage
 from structgen.models.asked import AnswerForm, Asked, Kind, Masks
 from structgen.models.base import (
     AsyncServer,

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args
 
 from structgen.compilation.constraint import Tokenization
 from structgen.generation.adjusting import Adjuster
@@ -29,6 +29,7 @@ __all__ = [
     "GeneratorOptions",
     "OnBudget",
     "Reasoning",
+    "Sampling",
     "Settings",
     "check_names",
     "split_options",
@@ -36,6 +37,9 @@ __all__ = [
 
 OnBudget: TypeAlias = Literal["finish", "error"]
 """See `GenerationOptions.on_budget`."""
+
+Sampling: TypeAlias = Literal["smc", "awrs", "asap"]
+"""See `GenerationOptions.sampling`."""
 
 
 class GenerationOptions(TypedDict, total=False):
@@ -73,6 +77,13 @@ class GenerationOptions(TypedDict, total=False):
         context: passed to Pydantic's validators as `info.context`.
         logprobs: with True, `Result.logprobs` has the log-probabilities of the answer's tokens, and `Result.confidence`
             says how sure the model was of a value. Behind a server they are the server's; see docs/servers.md.
+        sampling: how several answers are drawn from the model's own distribution over whole answers, of which the value
+            with the most weight is returned: "smc" (sequential Monte Carlo), "awrs" (the same by adaptive weighted
+            rejection) or "asap" (adaptive sampling). See docs/sampling.md. The temperature is 1 then, unless another
+            one is given. None, the default, draws one answer, token by token under the mask.
+        particles: the number of answers that `sampling` draws; 16 by default.
+        num_beams: beam search: the most probable answer that is found with this number of beginnings side by side. 1,
+            the default, is no beam search.
     """
 
     max_new_tokens: int
@@ -98,6 +109,9 @@ class GenerationOptions(TypedDict, total=False):
     validate: Callable[[Any], Any] | None
     context: Any
     logprobs: bool
+    sampling: Sampling | None
+    particles: int | None
+    num_beams: int
 
 
 class ConstraintOptions(SchemaArguments, total=False):
@@ -168,6 +182,7 @@ def check_names(options: dict[str, Any], known: Sequence[str] = tuple(Generation
 LOCAL_READING: SchemaArguments = {"whitespace": "single", "numbers": "plain"}
 """How JSON is written by models whose answers are masked, where the caller says nothing."""
 
+_OF_ONE_ANSWER = ("top_p", "top_k", "min_p", "stop", "max_retries", "logprobs")  # not where whole answers are compared
 _CONSTRAINT_OPTIONS = (*SchemaArguments.__annotations__, "tokenization")
 
 
@@ -202,6 +217,9 @@ class Settings:
     validate: Callable[[Any], Any] | None = None
     context: Any = None
     logprobs: bool = False
+    sampling: Sampling | None = None
+    particles: int | None = None
+    num_beams: int = 1
     max_tokens: int | None = None  # the same as max_new_tokens, which has its value afterwards
 
     def __post_init__(self) -> None:
@@ -232,8 +250,34 @@ class Settings:
         for example in self.examples:
             if not isinstance(example, Sequence) or isinstance(example, str) or len(example) != 2:
                 raise ValueError(f"examples are pairs of a prompt and its answer, not {example!r}")
+        self._check_aligned()
         self.sampler()  # checks its own arguments
         self.adjuster()
+
+    def _check_aligned(self) -> None:
+        """Check the options of sampling over whole answers and of beams, and those that exclude them."""
+        if self.sampling is not None and self.sampling not in get_args(Sampling):
+            names = ", ".join(map(repr, get_args(Sampling)))
+            raise ValueError(f"sampling must be one of {names} or None, not {self.sampling!r}")
+        for name, number in (("particles", self.particles), ("num_beams", self.num_beams)):
+            if number is not None and (type(number) is not int or number < 1):
+                raise ValueError(f"{name} must be a whole number >= 1, not {number!r}")
+        if self.particles is not None and self.sampling is None:
+            raise ValueError("particles needs sampling='smc', 'awrs' or 'asap'")
+        if not self.is_aligned:
+            return
+        what = "num_beams" if self.sampling is None else "sampling"
+        others = ["num_beams"] if self.sampling is not None and self.num_beams > 1 else []
+        others += [name for name in _OF_ONE_ANSWER if getattr(self, name)]
+        if self.sampling is None and self.temperature:
+            others.append("temperature")
+        if others:
+            raise ValueError(f"{what} does not go together with {', '.join(others)}")
+
+    @property
+    def is_aligned(self) -> bool:
+        """True if whole answers are compared: with `sampling` or beams."""
+        return self.sampling is not None or self.num_beams > 1
 
     def sampler(self) -> Sampler:
         """Return a sampler with these options."""

@@ -66,6 +66,9 @@ class SessionBatch(Protocol):
 
     A model that can read several sequences in one pass has a method `session_batch`. It returns a `SessionBatch`, or
     None where this model cannot.
+
+    A batch that can copy sequences has a method `fork(sessions)`. It returns a new session for each of them, with what
+    that one has read; the next call of `forward` reads both. `structgen.sample` uses it where answers begin alike.
     """
 
     def session(self) -> Session:

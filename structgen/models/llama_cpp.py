@@ -198,6 +198,10 @@ class _LlamaCache:
         """Remove the end of a sequence; see `structgen.models.sequences.SequenceCache.remove`."""
         return bool(lib.llama_memory_seq_rm(lib.llama_get_memory(self._open()), sequence, begin, -1))
 
+    def copy(self, origin: int, sequence: int) -> None:
+        """Copy a sequence; see `structgen.models.sequences.SequenceCache.copy`. The cells are shared."""
+        lib.llama_memory_seq_cp(lib.llama_get_memory(self._open()), origin, sequence, -1, -1)
+
     def _batch(self, count: int) -> Any:
         """Return the first entries of the columns as a `llama_batch`."""
         tokens, positions, counts, _ = self._columns

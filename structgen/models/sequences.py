@@ -50,6 +50,9 @@ class SequenceCache(Protocol):
             False where it is not possible; nothing has changed then.
         """
 
+    def copy(self, origin: int, sequence: int) -> None:
+        """Let a free sequence begin with all tokens of another one."""
+
 
 class SequenceSession:
     """A sequence of a pool; a `structgen.models.base.Session`.
@@ -129,6 +132,24 @@ class SequencePool:
                 found += self._read(group)
         logits = iter(found)
         return [error or next(logits) for error in errors]
+
+    def fork(self, sessions: Sequence[SequenceSession]) -> list[SequenceSession]:
+        """Return new sessions that have read what these have read; see `structgen.models.base.SessionBatch`.
+
+        Where a sequence is free, the cache shares the cells of both. Other sessions read their tokens in their next
+        pass.
+        """
+        with self._lock:
+            return [self._fork(session) for session in sessions]
+
+    def _fork(self, session: SequenceSession) -> SequenceSession:
+        twin = self.session()
+        twin.token_ids = list(session.token_ids)
+        if self._free and session.cached:
+            twin.sequence, twin.cached = self._free.pop(), session.cached
+            self._cache.copy(session.sequence, twin.sequence)
+            self._holders[twin.sequence] = weakref.ref(twin)
+        return twin
 
     def crop(self, session: SequenceSession, count: int) -> None:
         """Remove the last `count` tokens of a session."""

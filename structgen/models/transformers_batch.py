@@ -93,6 +93,21 @@ class TransformersBatch:
         nothing_read = np.empty((0, 0), np.float32)
         return [found.get(id(row), nothing_read) for row, _, _ in requests]
 
+    def fork(self, rows: Sequence[TransformersRow]) -> list[TransformersRow]:
+        """Return new rows that have read what these have read; see `structgen.models.base.SessionBatch`."""
+        found = []
+        for row in rows:
+            twin = TransformersRow(self)
+            twin.length = row.length
+            found.append(twin)
+        origins = [*range(len(self._rows)), *(self._rows.index(row) for row in rows)]
+        chosen = torch.tensor(origins, dtype=torch.long, device=self._hf_model.device)
+        with torch.inference_mode():
+            self._is_token = self._is_token[chosen]
+            self._cache.batch_select_indices(chosen)
+        self._rows = [*self._rows, *found]
+        return found
+
     def crop(self, row: TransformersRow, count: int) -> None:
         """Turn the last `count` tokens of a row into holes."""
         if not count:

@@ -54,6 +54,10 @@ class Cache:
         del self.held[sequence][begin:]
         return True
 
+    def copy(self, origin, sequence):
+        assert not self.held[sequence]
+        self.held[sequence] = list(self.held[origin])
+
     def pool(self):
         return SequencePool(
             self,
@@ -76,6 +80,7 @@ STEPS = st.lists(
         st.tuples(st.just("read"), st.lists(st.tuples(st.integers(0, 5), st.integers(1, 6)), min_size=1, max_size=4)),
         st.tuples(st.just("crop"), st.integers(0, 5), st.integers(0, 4)),
         st.tuples(st.just("leave"), st.integers(0, 5)),
+        st.tuples(st.just("fork"), st.integers(0, 5), st.integers(0, 5)),
     ),
     max_size=30,
 )
@@ -110,6 +115,9 @@ def test_each_session_has_the_logits_of_its_own_tokens(steps, sequences, cells, 
         elif step[0] == "leave":
             sessions.pop(step[1], None)
             tokens.pop(step[1], None)
+        elif step[0] == "fork" and step[1] in sessions:
+            sessions[step[2]] = pool.fork([sessions[step[1]]])[0]
+            tokens[step[2]] = list(tokens[step[1]])
 
 
 def test_what_is_in_the_cache_is_not_read_again():
@@ -123,6 +131,21 @@ def test_what_is_in_the_cache_is_not_read_again():
     assert (cache.passes, cache.tokens_read) == (2, 7)
     one.forward(list(range(20)))
     assert (cache.passes, cache.tokens_read) == (5, 27)
+
+
+def test_a_fork_shares_what_was_read():
+    cache = Cache(sequences=3, cells=100, batch_tokens=8)
+    pool = cache.pool()
+    one = pool.session()
+    one.forward([1, 2, 3])
+    two, three, four = pool.fork([one, one, one])  # there is no sequence left for the last one
+    assert (two.cached, three.cached, four.cached) == (3, 3, 0)
+    found = pool.forward([(one, [4], 1), (two, [5], 1)])
+    check(found[0], [1, 2, 3, 4], 1)
+    check(found[1], [1, 2, 3, 5], 1)
+    assert cache.tokens_read == 5
+    check(four.forward([6]), [1, 2, 3, 6], 1)
+    check(three.forward([7]), [1, 2, 3, 7], 1)
 
 
 def test_the_one_that_waited_longest_makes_room():

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from structgen.errors import StructgenError
-from structgen.generation.runs import Usage
 from structgen.generation.settings import CallOptions
 from structgen.generation.tools.calling import Caller
 from structgen.generation.tools.results import ToolCall, ToolReply
 from structgen.generation.tools.streaming import AsyncCallStream, CallStream
+from structgen.generation.usage import Usage
 from structgen.limits import Limits
 from structgen.models.base import as_messages
 

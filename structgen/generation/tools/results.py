@@ -15,7 +15,7 @@ import pydantic
 from structgen.errors import StructgenError
 from structgen.generation.decoder import FinishReason
 from structgen.generation.prompts import render
-from structgen.generation.runs import Usage
+from structgen.generation.usage import Usage
 
 __all__ = ["ToolCall", "ToolReply"]
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from structgen.errors import GenerationError
 from structgen.generation.passes import PASS, Passes, Steps, adrive, drive
-from structgen.generation.runs import Result, Usage
+from structgen.generation.runs import Result
 from structgen.generation.scheduler import SharedThreads, in_threads
 from structgen.generation.settings import CALL_DEFAULTS, CallOptions
 from structgen.generation.tools.calling import Caller
 from structgen.generation.tools.results import ToolCall, ToolReply
+from structgen.generation.usage import Usage
 from structgen.limits import Limits
 from structgen.models.base import AsyncServer
 from structgen.schema.signatures import shows_options

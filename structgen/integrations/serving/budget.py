@@ -3,7 +3,7 @@
     budget 40     {"name": "Ada", "tags": ["a", "b         the rest `"]}` takes 2 tokens, and 8 are left: a free choice
                   {"name": "Ada", "tags": ["a", "b", "c    7 are left, 2 and the reserve: only the rest is allowed now
 
-An engine samples from the mask itself, so single tokens cannot be tried as `structgen.generation.budget` tries them. A
+An engine samples from the mask itself, so single tokens cannot be tried as `structgen.compilation.budget` tries them. A
 free choice is left only while the budget has a reserve. A token after which the rest is longer by more than the reserve
 may still cut the text off: one that begins an object with many required properties.
 """

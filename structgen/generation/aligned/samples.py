@@ -1,0 +1,132 @@
+"""Samples of a model's own distribution over answers, with weights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from structgen.generation.logprobs import member_of
+from structgen.generation.usage import Usage
+
+__all__ = ["Sample", "Samples", "best_of"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample(Generic[T]):
+    """An answer with its weight.
+
+    Attributes:
+        value: the validated value.
+        text: its text.
+        token_ids: its tokens, without an end token.
+        weight: its share among the samples; the shares of all samples have the sum 1.
+        logprob: the natural logarithm of the probability of these tokens and the end, by the model without a mask, at
+            the temperature of the call.
+    """
+
+    value: T
+    text: str
+    token_ids: tuple[int, ...]
+    weight: float
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True)
+class Samples(Generic[T]):
+    """Weighted samples of the answers to a prompt: means over them estimate those of the model's own distribution.
+
+    Attributes:
+        items: the samples. The same answer may be there several times.
+        log_normalizer: an estimate of log Z; Z is the probability that the model, without a mask, writes an answer that
+            fits the schema and the validators. The estimate of Z itself is unbiased.
+        usage: the cost of the call, all samples together.
+        is_json: whether the texts are JSON.
+
+    Example:
+        >>> samples = structgen.sample(model, "Ann is 34.", Person, particles=32, seed=0)     # doctest: +SKIP
+        >>> samples.best, samples.shares("/age")                                              # doctest: +SKIP
+        (Person(name='Ann', age=34), [(34, 0.91), (3, 0.09)])
+    """
+
+    items: tuple[Sample[T], ...]
+    log_normalizer: float
+    usage: Usage
+    is_json: bool = False
+
+    @property
+    def values(self) -> list[T]:
+        """The values."""
+        return [item.value for item in self.items]
+
+    @property
+    def weights(self) -> list[float]:
+        """The weights of the values, of sum 1."""
+        return [item.weight for item in self.items]
+
+    @property
+    def effective_sample_size(self) -> float:
+        """How many samples of equal weight are worth as much: 1 / the sum of the squared weights."""
+        return 1 / sum(item.weight**2 for item in self.items)
+
+    @property
+    def best(self) -> T:
+        """The value of the most weight, equal values together; of several, the one that is the likeliest answer."""
+        return self.best_sample.value
+
+    @property
+    def best_sample(self) -> Sample[T]:
+        """The likeliest sample of the value `best`."""
+        return best_of(self.items, is_json=self.is_json)
+
+    def shares(self, pointer: str = "") -> list[tuple[Any, float]]:
+        """Return the different values at a JSON pointer, each with the weight of the samples that have it.
+
+        Args:
+            pointer: the JSON pointer of a value in the answers, such as "/address/city"; "" for the whole answer.
+
+        Returns:
+            The values as JSON data, or texts where the answers are not JSON; the heaviest first. Samples without such a
+            value are left out, so the weights may sum to less than 1.
+
+        Raises:
+            ValueError: a pointer into answers that are not JSON, or none of them has such a value.
+
+        Example:
+            >>> samples.shares("/age")                                                        # doctest: +SKIP
+            [(34, 0.91), (3, 0.09)]
+        """
+        if pointer and not self.is_json:
+            raise ValueError(f"the answers are not JSON, so they have no value at {pointer!r}")
+        totals: dict[str, float] = {}
+        found: dict[str, Any] = {}
+        for item in self.items:
+            try:
+                value = member_of(json.loads(item.text), pointer) if self.is_json else item.text
+            except ValueError:
+                continue
+            key = json.dumps(value, sort_keys=True)
+            found.setdefault(key, value)
+            totals[key] = totals.get(key, 0.0) + item.weight
+        if not found:
+            raise ValueError(f"no answer has a value at {pointer!r}")
+        return [(found[key], totals[key]) for key in sorted(totals, key=lambda key: -totals[key])]
+
+
+def best_of(items: Sequence[Sample[T]], *, is_json: bool) -> Sample[T]:
+    """Return the sample whose value has the most weight, equal values together; of several, the likeliest.
+
+    Args:
+        items: the samples.
+        is_json: whether the texts are JSON: then the order of keys and the white space make no difference.
+    """
+    keys = [json.dumps(json.loads(item.text), sort_keys=True) if is_json else item.text for item in items]
+    totals: dict[str, float] = {}
+    for key, item in zip(keys, items):
+        totals[key] = totals.get(key, 0.0) + item.weight
+    # Rounded: the order in which weights are added must not decide.
+    order = [(round(totals[key], 9), item.logprob) for key, item in zip(keys, items)]
+    return items[max(range(len(order)), key=order.__getitem__)]
