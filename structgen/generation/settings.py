@@ -12,10 +12,13 @@ from structgen.compilation.constraint import Tokenization
 from structgen.generation.adjusting import Adjuster
 from structgen.generation.reasoning_marks import MARKS, Marks, marks_of
 from structgen.generation.sampling import Sampler
+from structgen.output_types.grammar import Grammar
 from structgen.schema.options import Draft, Formats, Numbers, PropertyOrder, SchemaArguments, Whitespace
 
 if TYPE_CHECKING:
     from referencing import Registry
+
+    from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 __all__ = [
     "BATCH_SIZE",
@@ -329,6 +332,46 @@ class Reasoning:
             known.after if self.after is None else self.after,
             known.answer if self.after is None else "",
         )
+
+    def grammar(
+        self,
+        answer: Any,
+        *,
+        chat_template: str | None = None,
+        vocabulary: Vocabulary | None = None,
+        opened: bool = False,
+    ) -> Grammar:
+        r"""Return the grammar of a whole text: the reasoning with its marks, and then the answer.
+
+        Functions that run a model do not need it. It is for other engines, by `structgen.export`, and for `check`. The
+        grammar does not count tokens: `max_tokens` has no effect on it.
+
+        Args:
+            answer: what `structgen.compile` accepts: a type, a JSON Schema, a grammar.
+            chat_template: the model's chat template, which decides about marks that are not given.
+            vocabulary: says which marks are tokens without text; these become token terminals.
+            opened: whether the prompt ends with the start mark already, so that the text begins after it.
+
+        Example:
+            >>> import structgen
+            >>> grammar = Reasoning(family="glm").grammar({"type": "boolean"})
+            >>> print(structgen.export(grammar, "kbnf"), end="")
+            start ::= reasoning answer;
+            answer ::= 'false' | 'true';
+            reasoning ::= ('<think>' #ex'</think>'? '</think>') '\n';
+        """
+        marks = self.marks(chat_template)
+        thoughts = {
+            "type": "tag",
+            "begin": "" if opened else marks.start[0],
+            "content": {"type": "any_text"},
+            "end": list(marks.end),
+        }
+        parts = [thoughts, {"type": "const_string", "value": marks.after + marks.answer}]
+        whole = {"type": "sequence", "elements": [part for part in parts if part.get("value") != ""]}
+        tag = Grammar.structural_tag({"type": "structural_tag", "format": whole}, vocabulary=vocabulary)
+        bound = {"reasoning": tag, "answer": answer}
+        return Grammar.kbnf("start ::= reasoning answer;", eager=False, bind=bound)
 
 
 def _as_tuple(texts: str | Sequence[str]) -> tuple[str, ...]:
