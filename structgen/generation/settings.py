@@ -361,14 +361,10 @@ class Reasoning:
             reasoning ::= ('<think>' #ex'</think>'? '</think>') '\n';
         """
         marks = self.marks(chat_template)
-        thoughts = {
-            "type": "tag",
-            "begin": "" if opened else marks.start[0],
-            "content": {"type": "any_text"},
-            "end": list(marks.end),
-        }
-        parts = [thoughts, {"type": "const_string", "value": marks.after + marks.answer}]
-        whole = {"type": "sequence", "elements": [part for part in parts if part.get("value") != ""]}
+        begin, after = "" if opened else marks.start[0], marks.after + marks.answer
+        thoughts = {"type": "tag", "begin": begin, "content": {"type": "any_text"}, "end": list(marks.end)}
+        elements = [thoughts, {"type": "const_string", "value": after}] if after else [thoughts]
+        whole = {"type": "sequence", "elements": elements}
         tag = Grammar.structural_tag({"type": "structural_tag", "format": whole}, vocabulary=vocabulary)
         bound = {"reasoning": tag, "answer": answer}
         return Grammar.kbnf("start ::= reasoning answer;", eager=False, bind=bound)
