@@ -12,11 +12,14 @@ from structgen.compilation.constraint import Tokenization
 from structgen.generation.adjusting import Adjuster
 from structgen.generation.reasoning_marks import MARKS, Marks, marks_of
 from structgen.generation.sampling import Sampler
+from structgen.output_types.grammar import Grammar
 from structgen.schema.options import Draft, Formats, Numbers, PropertyOrder, SchemaArguments, Whitespace
 from structgen.schema.signatures import SCHEMA_DEFAULTS, defaults_of
 
 if TYPE_CHECKING:
     from referencing import Registry
+
+    from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 __all__ = [
     "BATCH_SIZE",
@@ -391,6 +394,42 @@ class Reasoning:
             known.after if self.after is None else self.after,
             known.answer if self.after is None else "",
         )
+
+    def grammar(
+        self,
+        answer: Any,
+        *,
+        chat_template: str | None = None,
+        vocabulary: Vocabulary | None = None,
+        opened: bool = False,
+    ) -> Grammar:
+        r"""Return the grammar of a whole text: the reasoning with its marks, and then the answer.
+
+        Functions that run a model do not need it. It is for other engines, by `structgen.export`, and for `check`. The
+        grammar does not count tokens: `max_tokens` has no effect on it.
+
+        Args:
+            answer: what `structgen.compile` accepts: a type, a JSON Schema, a grammar.
+            chat_template: the model's chat template, which decides about marks that are not given.
+            vocabulary: says which marks are tokens without text; these become token terminals.
+            opened: whether the prompt ends with the start mark already, so that the text begins after it.
+
+        Example:
+            >>> import structgen
+            >>> grammar = Reasoning(family="glm").grammar({"type": "boolean"})
+            >>> print(structgen.export(grammar, "kbnf"), end="")
+            start ::= reasoning answer;
+            answer ::= 'false' | 'true';
+            reasoning ::= ('<think>' #ex'</think>'? '</think>') '\n';
+        """
+        marks = self.marks(chat_template)
+        begin, after = "" if opened else marks.start[0], marks.after + marks.answer
+        thoughts = {"type": "tag", "begin": begin, "content": {"type": "any_text"}, "end": list(marks.end)}
+        elements = [thoughts, {"type": "const_string", "value": after}] if after else [thoughts]
+        whole = {"type": "sequence", "elements": elements}
+        tag = Grammar.structural_tag({"type": "structural_tag", "format": whole}, vocabulary=vocabulary)
+        bound = {"reasoning": tag, "answer": answer}
+        return Grammar.kbnf("start ::= reasoning answer;", eager=False, bind=bound)
 
 
 def _as_tuple(texts: str | Sequence[str]) -> tuple[str, ...]:

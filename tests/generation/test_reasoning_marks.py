@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from support.exports import read_back
+from support.texts import lets_through
 
 import structgen
 from structgen.generation.reasoning_marks import MARKS, marks_of
@@ -153,3 +155,30 @@ def test_variables_that_cannot_be_set(template, error, says):
     if "mood" in template:
         with pytest.raises(ValueError, match="the model has no chat template"):
             run("yes", None, template=template)
+
+
+@pytest.mark.parametrize("to", ["kbnf", "gbnf", "lark"])
+@pytest.mark.parametrize("family", ["qwen", "harmony", "hunyuan", "mistral"])
+@pytest.mark.parametrize("opened", [False, True])
+def test_the_grammar_of_a_whole_text(family, opened, to):
+    marks = MARKS[family]
+    grammar = structgen.Reasoning(family=family).grammar({"enum": [1, "a"]}, opened=opened)
+    begin = "" if opened else marks.start[0]
+    after = marks.after + marks.answer
+    for given in (grammar, read_back(structgen.export(grammar, to), to)):
+        assert lets_through(given, f'{begin}Hm, é < 2.{marks.end[-1]}{after}"a"')
+        assert lets_through(given, f"{begin}{marks.end[0]}{after}1")
+        assert not lets_through(given, f"{begin}Hm.{marks.end[0]}{after}2")
+        assert not lets_through(given, f"{begin}Hm.{after}1")
+        assert not lets_through(given, f"{begin}a{marks.end[0]}b{marks.end[0]}{after}1")
+
+
+def test_marks_without_text_are_token_terminals_of_the_grammar():
+    vocabulary = structgen.Vocabulary.from_bytes(
+        {0: b"h", 1: b"true", 2: b"[THINK]"}, size=6, eos_token_ids=[5], special_tokens={"[THINK]": 3, "[/THINK]": 4}
+    )
+    grammar = structgen.Reasoning(family="mistral").grammar(bool, vocabulary=vocabulary)
+    matcher = structgen.compile(grammar, vocabulary).matcher()
+    for allowed, token in (([3], 3), ([0, 1, 2, 4], 0), ([0, 1, 2, 4], 4), ([1], 1), ([5], 5)):
+        assert matcher.allowed_token_ids() == allowed
+        matcher.accept_token(token)
