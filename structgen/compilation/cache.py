@@ -17,6 +17,7 @@ from structgen.engine.fork_safety import forkable_lock
 from structgen.engine.grammar.composition import ComposedRules
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.reporting.telemetry import logger
 from structgen.schema.rules.lazy_rules import LazyRules
 
 __all__ = ["CompileCache", "estimated_bytes"]
@@ -90,6 +91,7 @@ class CompileCache:
         self._entries: OrderedDict[_Entry, _Entry] = OrderedDict()
         self._used_before: _Entry | None = None
         self._total_bytes = 0
+        self._dropped = 0  # since the last line of the log
         self._under_way: dict[_Entry, _Entry] = {}
 
     def get(self, key: Hashable, make: Callable[[], CompiledGrammar], *, max_bytes: int) -> CompiledGrammar:
@@ -102,13 +104,23 @@ class CompileCache:
                 grammar that is asked for stays.
         """
         asked = _Entry(key)
+        entry = self._found(asked, make, max_bytes)
+        if entry is not asked:
+            logger.debug("the grammar was in the cache")
+        if self._dropped:
+            logger.info("the cache is full: %d grammars were dropped (cache_bytes=%d)", self._dropped, max_bytes)
+            self._dropped = 0
+        return entry.result()
+
+    def _found(self, asked: _Entry, make: Callable[[], CompiledGrammar], max_bytes: int) -> _Entry:
+        """Return the entry of a key, with a grammar or an error; see `get`."""
         while True:
             with self._lock:
                 entry = self._entries.get(asked)
                 if entry is not None:
                     self._entries.move_to_end(entry)
                     self._shrink(entry, max_bytes)
-                    return entry.result()
+                    return entry
                 entry = self._under_way.setdefault(asked, asked)
                 lock = entry.lock = entry.lock or threading.Lock()
                 if entry is asked:
@@ -118,11 +130,11 @@ class CompileCache:
                     self._make(entry, make, max_bytes)
                 finally:
                     lock.release()
-                return entry.result()
+                return entry
             with lock:
                 pass
             if entry.error is None or isinstance(entry.error, Exception):
-                return entry.result()
+                return entry
             # The thread that made it was interrupted, with an error of its own: this one begins anew.
 
     def clear(self) -> None:
@@ -167,6 +179,7 @@ class CompileCache:
         while self._total_bytes > max_bytes and len(self._entries) > 1:
             _, dropped = self._entries.popitem(last=False)
             self._total_bytes -= dropped.size_bytes
+            self._dropped += 1
 
     def _weigh(self, entry: _Entry) -> None:
         size_bytes = self._size_bytes(entry.result()) + entry.key_bytes

@@ -10,6 +10,7 @@ With `tokenization="proper"` the grammar is narrowed to the texts that the token
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
@@ -41,6 +42,7 @@ from structgen.output_types.json_lines import JsonLines
 from structgen.output_types.parameters import Parameters
 from structgen.output_types.template import Template
 from structgen.output_types.yaml import Yaml
+from structgen.reporting.telemetry import SLOW_SECONDS, Span, logger
 from structgen.schema import Source, begins_with_bracket, begins_with_many_texts, resolve
 from structgen.schema.algebra.strings import forget_automata
 from structgen.schema.options import SchemaArguments, SchemaOptions
@@ -348,6 +350,19 @@ def _compiled(
         vocabulary = vocabulary.detached()
 
     def make() -> CompiledGrammar:
+        span = Span("structgen.compile")
+        try:
+            made = compiled()
+        except Exception as error:
+            logger.info("compiling failed after %.3f s: %s", span.seconds, type(error).__name__)
+            span.end({}, error=error)
+            raise
+        level = logging.INFO if span.seconds > SLOW_SECONDS else logging.DEBUG
+        logger.log(level, "compiled a grammar in %.3f s, for %d tokens", span.seconds, vocabulary.size)
+        span.end({"structgen.vocabulary_size": vocabulary.size})
+        return made
+
+    def compiled() -> CompiledGrammar:
         tables, written = _tables(prepared, original or prepared, vocabulary, limits, spellable)
         made = CompiledGrammar(written, vocabulary, eager=prepared.eager, limits=limits, may_move=spellable is None)
         if eager_automata:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
@@ -231,4 +232,5 @@ class Constraint(Generic[T]):
         return found
 
     def __repr__(self) -> str:
-        return f"Constraint({self.grammar!r}, tokenization={self.tokenization!r})"
+        given = getattr(self.given, "__name__", None) or reprlib.repr(self.given)
+        return f"Constraint({given}, {self.vocabulary!r}, tokenization={self.tokenization!r})"

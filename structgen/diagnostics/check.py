@@ -17,6 +17,7 @@ from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.output_types.yaml import Yaml
+from structgen.reporting.cards import as_json, card
 from structgen.schema import resolve
 from structgen.schema.json_text.lexemes import Piece, canonical_pieces, offset_of, pointer_at, pointer_of
 from structgen.schema.options import SchemaArguments, SchemaOptions
@@ -92,6 +93,13 @@ class CheckResult:
     def __str__(self) -> str:
         lines = [*self.reasons, *map(str, self.problems)] or ["fits"]
         return "\n".join([*lines, *([f"note: {self.note}"] if self.note else [])])
+
+    def _repr_html_(self) -> str:
+        problems = [(f"{one.line}:{one.column}", str(one).partition(": ")[2]) for one in self.problems]
+        reasons = [("reason", reason) for reason in self.reasons]
+        captures = as_json(self.captures) if self.captures else ""
+        rows = [*reasons, *problems, ("note", self.note), ("captures", captures)]
+        return card("✓ The text fits" if self.fits else "✗ The text does not fit", rows)
 
 
 @shows_options(defaults={**SCHEMA_DEFAULTS, "property_order": "any"})

@@ -22,6 +22,7 @@ from structgen.generation.settings import OPTION_DEFAULTS, GeneratorOptions
 from structgen.limits import Limits
 from structgen.models.base import RemoteModel
 from structgen.output_types.grammar import Grammar
+from structgen.reporting.cards import Html, as_json, card, chip, shown
 from structgen.schema.json_text.lexemes import pointer_at
 from structgen.schema.signatures import shows_options
 
@@ -32,6 +33,8 @@ __all__ = ["AllowedToken", "RefusedToken", "Step", "Trace", "trace"]
 
 MIN_PROBABILITY = 1e-4  # tokens below it, which were not chosen, are not recorded
 MAX_EXPECTED = 20  # kinds of expected text recorded for one step
+MAX_BOXES = 400  # tokens in one card
+MIN_REFUSED_MASS = 0.5  # of the probability, from which a token is underlined in a card
 TEMPLATE = "trace.html"
 DATA = '{"steps": []}'  # the template holds this where the data goes
 
@@ -150,6 +153,9 @@ class Trace:
             f"over {len(asked)} steps with a choice, {self.seconds:.1f} s"
         )
 
+    def _repr_html_(self) -> str:
+        return _card(self)
+
     def to_json(self) -> str:
         """Return the trace as JSON: an object whose members are the attributes."""
         data = {**asdict(self), "summary": self.summary}
@@ -162,6 +168,42 @@ class Trace:
         data = self.to_json().replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
         before, after = page.split(DATA)
         return before + data + after
+
+
+def _card(trace: Trace) -> str:
+    """Return the trace as a card: its tokens as boxes, and what the model would rather have written."""
+    boxes = "".join([_box(step) for step in trace.steps[:MAX_BOXES]])
+    style = "line-height:1.9;font-family:ui-monospace,monospace"
+    left = len(trace.steps) - MAX_BOXES
+    more = f"… and {left:,} more tokens" if left > 0 else ""
+    legend = (
+        '<div style="opacity:.7;font-size:smaller">faint: forced. Underlined: most of the probability was refused; '
+        "point at a token for what was. to_html() is the whole page.</div>"
+    )
+    return card(
+        f"Trace: {trace.summary}",
+        [
+            ("prompt", trace.prompt),
+            (
+                "tokens",
+                Html(f'<div style="{style}">{boxes}{more}</div>{legend}'),
+            ),
+            ("value", shown(as_json(trace.value)) if not trace.error else ""),
+            ("error", trace.error),
+            ("model", trace.model),
+        ],
+    )
+
+
+def _box(step: Step) -> Html:
+    is_underlined = (step.refused_mass or 0.0) >= MIN_REFUSED_MASS
+    style = "opacity:.55" if step.forced else "border-bottom:2px solid #d9622b" if is_underlined else ""
+    lines = ["forced by the schema" if step.forced else f"{step.allowed_tokens:,} allowed tokens"]
+    if step.probability is not None:
+        lines.append(f"probability {step.probability:.3f}, refused {step.refused_mass or 0.0:.3f}")
+    lines += [f"refused {token.text!r} ({token.probability:.3f}): {token.why}" for token in step.wanted[:3]]
+    lines += [f"in {step.pointer}"] if step.pointer else []
+    return chip("end" if step.is_end else step.text, title="\n".join(lines), style=style)
 
 
 class _Tracer:

@@ -248,7 +248,7 @@ def progress_bar(count: int, *, done: int = 0) -> Any:
         ImportError: tqdm is not installed.
     """
     try:
-        from tqdm import tqdm
+        from tqdm.auto import tqdm
     except ImportError as error:
         raise ImportError("a progress bar needs tqdm: pip install tqdm") from error
     return tqdm(total=count, initial=done, unit="row", smoothing=0)

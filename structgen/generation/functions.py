@@ -101,6 +101,10 @@ class TypedFunction(Generic[P, R]):
         if self._is_async and sys.version_info >= (3, 12):
             inspect.markcoroutinefunction(self)
 
+    def __repr__(self) -> str:
+        name = getattr(self, "__qualname__", "?")
+        return f"<TypedFunction {'async ' if self._is_async else ''}{name}{self._signature}>"
+
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Ask the model; see `Generator.run` for the errors."""
         prompt = self.prompt(*args, **kwargs)

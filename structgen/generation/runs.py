@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,6 +32,8 @@ from structgen.generation.reasoning_marks import marks_of
 from structgen.generation.settings import Reasoning, Settings
 from structgen.generation.usage import Usage
 from structgen.models.base import Request
+from structgen.reporting.cards import as_json, card
+from structgen.reporting.telemetry import Span, logger
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -104,6 +105,17 @@ class Result(Generic[T]):
         """
         return confidence(self.logprobs, self.text, pointer, is_json=self.is_json)
 
+    def _repr_html_(self) -> str:
+        used = self.usage
+        cost = (
+            f"{used.completion_tokens} tokens ({used.forced_tokens} forced), {used.model_calls} passes of the model, "
+            f"{used.prompt_tokens} tokens of the prompt, {used.seconds:.2f} s"
+        )
+        refused = [(f"refused {number}", f"{text}\n{error}") for number, (text, error) in enumerate(self.attempts, 1)]
+        text = "" if self.value == self.text else self.text
+        rows = [("value", as_json(self.value)), ("text", text), ("reasoning", self.reasoning), *refused]
+        return card(f"Result: {type(self.value).__name__}", [*rows, ("ended by", self.finish_reason), ("cost", cost)])
+
 
 class RunSession(Protocol):
     """The reader of a run: a `Session` of a local model, or the answer of a server."""
@@ -142,7 +154,7 @@ class Run(ABC, Generic[T]):
         self.settings = settings
         self.result: Result[T] | None = None
         self.attempts: list[tuple[str, Exception]] = []
-        self._began = time.perf_counter()
+        self._span = Span("structgen.run")
         self._spent = Usage(0, 0, 0, 0, 0, 0.0)
         self._counted: Answer | None = None  # the last answer whose cost is in it
         self._prompt = self._begin(prompt, settings)
@@ -188,7 +200,7 @@ class Run(ABC, Generic[T]):
         """Return the cost so far, all attempts together."""
         is_counted = self.decoder is not None and self._counted is self.decoder
         spent = self._spent if is_counted else self._spent.plus(self._cost())
-        return replace(spent, seconds=time.perf_counter() - self._began)
+        return replace(spent, seconds=self._span.seconds)
 
     def request(self) -> Request | None:
         """Return the tokens that the model has to read next; None when there is a result."""
@@ -217,6 +229,30 @@ class Run(ABC, Generic[T]):
 
     def _finish(self) -> None:
         """Validate the answer; set the result, or begin another attempt."""
+        try:
+            self._conclude()
+        except Exception as error:
+            self._tell(error)
+            raise
+        if self.result is not None:
+            self._tell()
+
+    def _tell(self, error: Exception | None = None) -> None:
+        """Write the span of the run."""
+        used = self._spent
+        attributes = {
+            "gen_ai.usage.input_tokens": used.prompt_tokens,
+            "gen_ai.usage.output_tokens": used.completion_tokens,
+            "gen_ai.response.finish_reasons": None if self.result is None else (self.result.finish_reason,),
+            "structgen.forced_tokens": used.forced_tokens,
+            "structgen.reasoning_tokens": used.reasoning_tokens,
+            "structgen.model_calls": used.model_calls,
+            "structgen.refused_attempts": len(self.attempts),
+            "structgen.masks": self.masks,
+        }
+        self._span.end(attributes, error=error)
+
+    def _conclude(self) -> None:
         decoder = cast(Answer, self.decoder)
         self._spent, self._counted = self._spent.plus(self._cost()), decoder
         text = self._whole_text()
@@ -227,11 +263,15 @@ class Run(ABC, Generic[T]):
             self.attempts.append((text, error))
             if is_last:
                 raise self._refusal(error) from error
+            logger.info("answer %d was refused (%s); trying again", len(self.attempts), type(error).__name__)
+            logger.debug("the refused answer: %s\n%s", text, error)
             again = with_errors(self._prompt, text, error, as_text=not self.reads_messages)
             self._prompt = self._begin(again, self.settings.for_retry())
             return
-        usage = replace(self._spent, seconds=time.perf_counter() - self._began)
+        usage = replace(self._spent, seconds=self._span.seconds)
         reason: FinishReason = decoder.finish_reason or "stop"
+        if reason == "length":
+            logger.info("the budget of %d tokens decided how the answer ends", self.settings.max_new_tokens)
         ids = tuple(decoder.token_ids)
         self.result = Result(
             value,

@@ -7,6 +7,7 @@ text may follow.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, cast
@@ -74,6 +75,9 @@ class Stream(Generic[T]):
         self._is_broken = False  # whether the text so far is not JSON
         self._passes = Passes(run, "final()")
         self._begin()
+
+    def __repr__(self) -> str:
+        return f"Stream({reprlib.repr(self.text)}, {'ended' if self._run.result is not None else 'open'})"
 
     def __enter__(self) -> Stream[T]:
         return self
@@ -287,6 +291,9 @@ class AsyncStream(Generic[T]):
         self._begin = begin
         self._opened: Stream[T] | None = None
         self._threads = None if isinstance(model, AsyncServer) else SharedThreads(model)
+
+    def __repr__(self) -> str:
+        return "AsyncStream(not open)" if self._opened is None else f"Async{self._opened!r}"
 
     async def __aenter__(self) -> AsyncStream[T]:
         self._opened = self._begin(None) if self._threads is None else await self._threads.open(self._begin)

@@ -10,12 +10,12 @@ change the logits in place. It calls them for each step with all tokens of a req
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from structgen.errors import StructgenError
+from structgen.reporting.telemetry import logger
 
 if TYPE_CHECKING:
     import torch
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BatchedGrammarLogitsProcessor", "GrammarLogitsProcessor"]
 
-logger = logging.getLogger("structgen")
 
 MAX_REQUESTS = 4096  # states that are kept; a request that runs is used at each step, so only old ones are dropped
 

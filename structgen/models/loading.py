@@ -10,6 +10,7 @@ from structgen.engine.fork_safety import forkable_rlock
 from structgen.errors import ModelError
 from structgen.models.base import AnyModel, check_model
 from structgen.models.names import remember_name
+from structgen.reporting.telemetry import Span, logger
 
 if TYPE_CHECKING:
     from structgen.models.transformers import TransformersModel
@@ -58,7 +59,10 @@ def load(name: str | os.PathLike[str]) -> AnyModel:
     name = os.fspath(name)
     with _lock:
         if name not in _loaded:
+            span = Span("structgen.load")
             _loaded[name] = _load(name)
+            logger.info("loaded %s in %.1f s", name, span.seconds)
+            span.end({"gen_ai.request.model": name})
             remember_name(_loaded[name], load, name)
         return _loaded[name]
 

@@ -554,6 +554,11 @@ class Grammar(Generic[TextValue]):
     def __repr__(self) -> str:
         return _shown(identity_of(self))
 
+    def _repr_html_(self) -> str:
+        from structgen.output_types.grammar_card import grammar_card
+
+        return grammar_card(self)
+
 
 def _grammar(part: Any) -> Grammar[Any]:
     if isinstance(part, Grammar):

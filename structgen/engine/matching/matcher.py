@@ -40,6 +40,7 @@ T = TypeVar("T")
 STALE = -1  # in place of a set before an earlier token, which was dropped
 NOT_ENDED = -1
 NO_MASK = object()
+MAX_SHOWN_BYTES = 40  # of the text, in a repr
 MAX_FORCED_BYTES = 65_536  # returned by one call; a grammar may force bytes without end
 # Compiled, what was found before is read without the lock, as taking the lock costs more than the read. This is safe:
 # no object is made between the comparison of the epoch and the last read, so no other thread can run; the tables of one
@@ -91,6 +92,11 @@ class Matcher:
         else:
             self._epoch = compiled.epoch
             self._set = compiled.sets.start_set
+
+    def __repr__(self) -> str:
+        text = b"".join(self._texts)
+        last = text if len(text) <= MAX_SHOWN_BYTES else text[len(text) - MAX_SHOWN_BYTES :]
+        return f"Matcher({'' if last is text else '…'}{last!r}, {len(self._texts)} tokens)"
 
     # -- what may come next -----------------------------------------------------------------------------------------
 

@@ -7,7 +7,6 @@ the engine then ends the request with an error. Text is never left without a con
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Sequence
@@ -18,13 +17,13 @@ from structgen.engine.vocabulary.bitmask import as_words
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.integrations.serving.budget import ServedBudget
+from structgen.reporting.telemetry import logger
 
 if TYPE_CHECKING:
     from structgen.engine.vocabulary.bitmask import Bitmask
 
 __all__ = ["ServedSequence"]
 
-logger = logging.getLogger("structgen")
 
 SLOW_SECONDS = 0.02  # of a mask, in the time of its thread; usual ones take a thousandth of it
 

@@ -7,7 +7,6 @@ and copies it for each request.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,10 +23,10 @@ from structgen.integrations.serving.compiling import RequestCompiler
 from structgen.integrations.serving.requests import Kind
 from structgen.integrations.serving.sequence import ServedSequence
 from structgen.integrations.serving.settings import server_settings
+from structgen.reporting.telemetry import logger
 
 __all__ = ["StructgenGrammar", "StructgenGrammarBackend"]
 
-logger = logging.getLogger("structgen")
 
 WORD_BITS = 32
 ALL_TOKENS = -1  # a word of 32 allowed tokens

@@ -5,7 +5,6 @@ It is imported inside vLLM only, by `plugin.py`. The interface is that of `vllm.
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -22,13 +21,13 @@ from structgen.integrations.serving.compiling import RequestCompiler, check, end
 from structgen.integrations.serving.requests import OPTIONS_KEYWORD, Kind, read_schema
 from structgen.integrations.serving.settings import server_settings
 from structgen.integrations.vllm.releases import BACKEND
+from structgen.reporting.telemetry import logger
 
 if TYPE_CHECKING:
     from structgen.integrations.serving.sequence import ServedSequence
 
 __all__ = ["StructgenBackend", "StructgenGrammar", "check_request"]
 
-logger = logging.getLogger("structgen")
 
 MASK_WORD_BITS = 32
 

@@ -17,7 +17,6 @@ constraint. See docs/vllm.md.
 from __future__ import annotations
 
 import functools
-import logging
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -31,13 +30,13 @@ from structgen.integrations.serving.requests import Requested
 from structgen.integrations.serving.sequence import ServedSequence
 from structgen.integrations.serving.settings import server_settings
 from structgen.integrations.vllm.arguments import AFTER, read_request, requested_of
+from structgen.reporting.telemetry import logger
 
 if TYPE_CHECKING:
     import torch
 
 __all__ = ["GrammarLogitsProcessor", "GrammarLogitsProcessorV1"]  # noqa: F822
 
-logger = logging.getLogger("structgen")
 
 COMPILE_THREADS = 4
 

@@ -8,6 +8,9 @@ cdef unsigned int ALL_BITS
 cdef int NOWHERE, TEXTS_SHOWN
 
 
+cdef bint _has_bit(unsigned int[::1] words, int size, int token) noexcept
+
+
 cdef class ProperMatcher(Matcher):
     cdef object _tokenization
     cdef object _tokenizer_state  # after the tokens so far
@@ -17,7 +20,6 @@ cdef class ProperMatcher(Matcher):
 
     @cython.locals(compiled=CompiledGrammar)
     cdef int _fill(self, unsigned int[::1] words) except -1
-    cdef bint _is_in_mask(self, int token) except -1
     cdef bint _leads_on(self, state) except -1
     @cython.locals(one="unsigned int", token=int)
     cdef int _fill_proper(self, unsigned int[::1] words) except -1

@@ -29,6 +29,11 @@ TEXTS_SHOWN = 64  # tokens before an explained one that the tokenizer is asked a
 MAX_HEALED = 32  # tokens of a prompt that are rewritten at most; otherwise none are
 
 
+def _has_bit(words: Any, size: int, token: int) -> bool:
+    """Return whether a mask has a token."""
+    return 0 <= token < size and bool(words[token >> 5] >> (token & 31) & 1)
+
+
 class ProperMatcher(Matcher):
     """A `Matcher` that allows only proper tokenizations.
 
@@ -86,7 +91,7 @@ class ProperMatcher(Matcher):
             return found
         if self._mask_at != len(self._earlier_states):
             self.fill_next_token_bitmask(np.zeros((1, self._tokenization.word_count), dtype=np.uint32))
-        if self._is_in_mask(token_id):
+        if _has_bit(self._mask, self._compiled.vocabulary.size, token_id):
             return found
         ends = token_id in self._compiled.vocabulary.eos_token_ids
         texts = [] if ends or self._compiled.has_marks else [*self._texts[-TEXTS_SHOWN:], found.text or b""]
@@ -98,7 +103,8 @@ class ProperMatcher(Matcher):
         """Accept a token, see `Matcher.accept_token`; one that is not proper is rejected, too."""
         token_id = whole_number(token_id, "a token id")
         state = self._tokenizer_state
-        is_known = self._mask_at == len(self._earlier_states) and self._is_in_mask(token_id)
+        size = self._compiled.vocabulary.size
+        is_known = self._mask_at == len(self._earlier_states) and _has_bit(self._mask, size, token_id)
         with Turn(self._compiled):
             self._refresh()
             ends = token_id in self._compiled.vocabulary.eos_token_ids and (
@@ -116,9 +122,6 @@ class ProperMatcher(Matcher):
                 raise self._rejected(token_id, "the tokenizer would not split the text there")
         self._earlier_states.append(state)
         self._tokenizer_state = after
-
-    def _is_in_mask(self, token: int) -> bool:
-        return 0 <= token < self._compiled.vocabulary.size and bool(self._mask[token >> 5] >> (token & 31) & 1)
 
     def _leads_on(self, state: TokenizerState) -> bool:
         """Return whether a proper way leads to an end after a token that was accepted. The lock is held."""
