@@ -56,7 +56,8 @@ CLASSES = {
     "2020-12": jsonschema.validators.extend(jsonschema.Draft202012Validator, EXACT),
 }
 BRANCHES = dict.fromkeys(("allOf", "anyOf", "oneOf", "not", "if", "then", "else"), _all_branches)
-FORMATS = jsonschema.FormatChecker()  # of all drafts, as structgen has them
+FORMATS = jsonschema.FormatChecker()  # of the last draft for all of them, as structgen has them
+FORMATS.checkers = dict(jsonschema.Draft202012Validator.FORMAT_CHECKER.checkers)
 _DURATION = re.compile(
     r"P(?:\d+W|(?:\d+Y(?:\d+M(?:\d+D)?)?|\d+M(?:\d+D)?|\d+D)?(?:T(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S))?)(?<!P)"
 )
