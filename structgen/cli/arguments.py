@@ -33,7 +33,9 @@ __all__ = [
     "add_model",
     "add_reading",
     "add_running",
+    "add_schema",
     "add_start",
+    "asked_schema",
     "check_before_loading",
     "import_name",
     "load_model",
@@ -192,6 +194,29 @@ def add_reading(
         help="widen unsupported keywords, with a warning, instead of refusing the schema",
     )
     add_start(parser)
+
+
+def add_schema(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name the schema of the answer; one of them is needed."""
+    one = parser.add_mutually_exclusive_group(required=True)
+    one.add_argument("--schema", metavar=SCHEMA_NAME, help=SCHEMA_HELP)
+    one.add_argument(
+        "--choices", metavar="TEXTS", help='the texts of which the answer is one, with commas: "good, bad"'
+    )
+    one.add_argument("--regex", metavar="PATTERN", help="a regex, in Python's syntax, that the whole answer matches")
+
+
+def asked_schema(options: argparse.Namespace) -> Any:
+    """Return the schema of the options that `add_schema` added."""
+    if options.schema is not None:
+        return read_schema(options.schema, options.start)
+    if options.start is not None:
+        raise UsageError("--start is for grammars in files that end in .kbnf")
+    from structgen.output_types.grammar import Grammar
+
+    if options.regex is not None:
+        return Grammar.regex(options.regex)
+    return Grammar.choice([text for one in options.choices.split(",") if (text := one.strip())])
 
 
 def add_start(parser: argparse.ArgumentParser) -> None:
