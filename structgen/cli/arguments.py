@@ -103,6 +103,13 @@ def add_running(parser: argparse.ArgumentParser) -> None:
         default="finish",
         help="finish: the answer is complete within the budget (the default); error: it breaks off there",
     )
+    parser.add_argument(
+        "--max-repeats",
+        type=int,
+        default=8,
+        metavar="N",
+        help="how often an answer may repeat itself (8); 0: any number",
+    )
     parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="0: the most probable (default)")
     parser.add_argument("--top-p", type=float, metavar="P", help="sample among the tokens that make up P of 1")
     parser.add_argument("--top-k", type=int, metavar="K", help="sample among the K most probable tokens")
@@ -193,6 +200,7 @@ def running(options: argparse.Namespace) -> RunOptions:
     found: RunOptions = {
         "max_new_tokens": options.max_new_tokens,
         "on_budget": options.on_budget,
+        "max_repeats": options.max_repeats or None,
         "temperature": options.temperature,
         "top_p": options.top_p,
         "top_k": options.top_k,
