@@ -10,6 +10,7 @@ from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from structgen.compilation.budget import Budget
     from structgen.compilation.captures import Captures
     from structgen.compilation.export import Dialect
     from structgen.compilation.inputs import CompileInput
@@ -172,13 +173,23 @@ class Constraint(Generic[T]):
             self._written[to] = export_for_server(self.given, to, self._options, self.grammar.limits)
         return self._written[to]
 
-    def logits_processor(self) -> GrammarLogitsProcessor:
+    def logits_processor(
+        self, *, max_tokens: int | None = None, max_repeats: int | None = None
+    ) -> GrammarLogitsProcessor:
         """Return a logits processor for transformers' `generate` or for llama-cpp-python.
 
         Pass it as `hf_model.generate(..., logits_processor=[processor])`, or in a `LogitsProcessorList` to the calls of
         llama-cpp-python that accept one. It works for batches and beams, and for one call after another. The grammar
         begins after the prompt of each call. In llama-cpp-python, do not combine it with `logit_bias`, which drops the
         processors, nor with a `draft_model`, which shows them tokens that were not accepted.
+
+        Args:
+            max_tokens: the budget of each text, the number that the loop gets as `max_new_tokens`: masks are narrowed
+                so that the text is whole within it. None for no budget; then the loop may cut the text off.
+            max_repeats: how often a text in JSON may repeat itself; see docs/budgets.md. None for any number.
+
+        Raises:
+            ValueError: the shortest text has more tokens than the budget, or an argument is out of its range.
 
         Example:
             >>> processor = structgen.compile(Person, model.vocabulary).logits_processor()    # doctest: +SKIP
@@ -189,7 +200,25 @@ class Constraint(Generic[T]):
         from structgen.compilation.logits_processor import processor_class
 
         is_proper = self._proper is not None
-        return processor_class()(self.vocabulary, self.matcher, depends_on_prompt=is_proper)
+        budget = None if max_tokens is None else self._budget(max_tokens)
+        guard = None
+        if max_repeats is not None:
+            from structgen.compilation.repetition import RepetitionGuard
+
+            guard = RepetitionGuard(max_repeats) if self.is_json else None
+        return processor_class()(self.vocabulary, self.matcher, depends_on_prompt=is_proper, budget=budget, guard=guard)
+
+    def _budget(self, tokens: int) -> Budget:
+        """Return a budget of tokens that the shortest text fits into."""
+        from structgen.compilation.budget import Budget
+
+        if tokens < 1:
+            raise ValueError(f"max_tokens must be a whole number >= 1, not {tokens}")
+        budget = Budget(tokens, is_proper=self._proper is not None)
+        shortest = None if self._proper else budget.rest(self.matcher())
+        if shortest is not None and len(shortest) > tokens:
+            raise ValueError(f"max_tokens={tokens} is too few: the shortest text has {len(shortest)}")
+        return budget
 
     def __copy__(self) -> Constraint[T]:
         """Return the constraint itself, as it never changes."""

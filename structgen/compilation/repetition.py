@@ -25,12 +25,15 @@ from structgen.engine.matching.rests import shortest_rest, tokens_by_rest
 from structgen.errors import LimitExceededError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy as np
     from numpy.typing import NDArray
 
     from structgen.engine.matching.matcher import Matcher
+    from structgen.engine.vocabulary.vocabulary import Vocabulary
 
-__all__ = ["MAX_REPEATS", "RepetitionGuard", "check_max_repeats"]
+__all__ = ["MAX_REPEATS", "RepetitionGuard", "check_max_repeats", "spelled"]
 
 MAX_REPEATS = 8
 """How often a unit may follow itself, by default."""
@@ -50,11 +53,19 @@ def check_max_repeats(max_repeats: object) -> None:
         raise ValueError(f"max_repeats must be a whole number >= 1, or None, not {max_repeats!r}")
 
 
+def spelled(vocabulary: Vocabulary, token_ids: Iterable[int]) -> bytes:
+    """Return the text of some tokens; special tokens are no text."""
+    return b"".join([vocabulary.token_bytes(token_id) or b"" for token_id in token_ids])
+
+
 class RepetitionGuard:
     """The guard of one answer in JSON.
 
     Args:
         max_repeats: how often a unit may follow itself.
+
+    Raises:
+        ValueError: it is less than 1.
 
     Example:
         >>> RepetitionGuard(2).repeats(b'["' + b"and so on, and so on, " * 3)
@@ -64,6 +75,7 @@ class RepetitionGuard:
     """
 
     def __init__(self, max_repeats: int) -> None:
+        check_max_repeats(max_repeats)
         self._max_repeats = max_repeats
 
     def repeats(self, text: bytes) -> bool:
