@@ -108,6 +108,13 @@ def add_running(parser: argparse.ArgumentParser) -> None:
         default="finish",
         help="finish: the answer is complete within the budget (the default); error: it breaks off there",
     )
+    parser.add_argument(
+        "--max-repeats",
+        type=int,
+        default=8,
+        metavar="N",
+        help="how often an answer may repeat itself (8); 0: any number",
+    )
     _add_sampling(parser)
     parser.add_argument("--system", metavar="TEXT", help="the system message")
     parser.add_argument("--examples", metavar="FILE", help="JSON Lines of pairs: [prompt, answer]")
@@ -244,6 +251,7 @@ def running(options: argparse.Namespace) -> RunOptions:
     found: RunOptions = {
         "max_new_tokens": options.max_new_tokens,
         "on_budget": options.on_budget,
+        "max_repeats": options.max_repeats or None,
         "temperature": options.temperature,
         "top_p": options.top_p,
         "top_k": options.top_k,
