@@ -128,6 +128,18 @@ def test_own_options(client, options, texts, is_keyword):
     assert found == texts
 
 
+def test_proper_tokens(client, tiny_model):
+    """The text is written in the tokens that the tokenizer itself makes of it."""
+    fields = {"guided_regex": "[a-z]{12}", "temperature": 2.0, "logprobs": True}
+
+    def is_proper(seed, **more):
+        choice = answer(client, seed=seed, **fields, **more)["choices"][0]
+        return len(choice["logprobs"]["content"]) == len(tiny_model.encode_text(choice["message"]["content"]))
+
+    assert not all(is_proper(seed) for seed in range(6))
+    assert all(is_proper(seed, structgen={"tokenization": "proper"}) for seed in range(6))
+
+
 def test_own_options_of_runs_and_tools(client):
     own = {"on_budget": "error", "whitespace": "compact"}
     error = answer(client, guided_json={"type": "string", "minLength": 30}, structgen=own, max_tokens=5)["choices"][0]

@@ -2,6 +2,7 @@
 
     plugin       makes the backend known to vLLM
     backend      vLLM's interface of backends
+    beams        vLLM's beam search
     processors   vLLM's interfaces of logits processors
     arguments    what a request asks of the logits processor
 

@@ -8,6 +8,8 @@ backends, so four of its parts are wrapped:
     StructuredOutputManager.grammar_init          makes the backend at the first request, in the engine's process
     StructuredOutputManager._create_grammar       compiles a request, in a thread: ours sees the whole request
 
+Its beam search is wrapped in `beams.py`.
+
 Requests of other backends go through unchanged. With a release of vLLM that is not supported, only the name is added,
 and the configuration refuses it with an error that names the supported releases.
 """
@@ -19,6 +21,7 @@ import typing
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from structgen.integrations.vllm.beams import wrap_beams
 from structgen.integrations.vllm.releases import BACKEND, SUPPORTED
 
 __all__ = ["register"]
@@ -38,6 +41,8 @@ def register() -> None:
         names = typing.get_args(configuration.StructuredOutputsBackend)
     except (ImportError, AttributeError):
         return  # another vLLM, without a Literal of names: it refuses unknown names by itself
+    if _is_supported(version):
+        wrap_beams()
     if BACKEND in names:
         return
     if _is_supported(version):

@@ -96,6 +96,7 @@ def test_the_plugin_imports_almost_nothing():
         "structgen.limits",
         "structgen.integrations",
         "structgen.integrations.vllm",
+        "structgen.integrations.vllm.beams",
         "structgen.integrations.vllm.plugin",
         "structgen.integrations.vllm.releases",
     }

@@ -165,6 +165,35 @@ def run_contradictions(model: str, repeats: int) -> dict[str, Any]:
     return {**result, **count(found[:-1])}
 
 
+def run_beams(model: str, repeats: int) -> dict[str, Any]:
+    """Beam search under all kinds of requests that end soon, and a request that is refused."""
+    from served_requests import REFUSED, REQUESTS, is_valid
+    from vllm.sampling_params import BeamSearchParams, StructuredOutputsParams
+
+    llm = make(model)
+    prompt = [{"prompt_token_ids": llm.get_tokenizer().apply_chat_template(QUESTION, add_generation_prompt=True)}]
+    ends = set(llm.get_tokenizer().all_special_ids)
+    found, valid = [], []
+    for asked, wanted in REQUESTS[:repeats]:
+        constraint = StructuredOutputsParams(**asked)
+        params = BeamSearchParams(beam_width=3, max_tokens=ANSWER_TOKENS, structured_outputs=constraint)
+        for beam in llm.beam_search(prompt, params, use_tqdm=False)[0].sequences:
+            written = beam.tokens[len(prompt[0]["prompt_token_ids"]) :]
+            text = llm.get_tokenizer().decode(written, skip_special_tokens=True)
+            found.append((text, "stop" if written and written[-1] in ends else "length"))
+            valid.append(is_valid(text, wanted))
+    invalid = [text for (text, reason), fits in zip(found, valid) if reason == "stop" and not fits]
+    refused = []
+    for asked in [one for one, *_ in REFUSED][:2]:
+        try:
+            constraint = StructuredOutputsParams(**asked)
+            llm.beam_search(prompt, BeamSearchParams(beam_width=2, max_tokens=4, structured_outputs=constraint))
+        except Exception as error:
+            refused.append(f"{type(error).__name__}: {error}")
+    ended = sum(reason == "stop" for _, reason in found)
+    return {"answers": len(found), "ended": ended, "invalid": invalid, "refused": refused}
+
+
 def main() -> None:
     """Make one run, and print its result."""
     model, name, *more = sys.argv[1:]

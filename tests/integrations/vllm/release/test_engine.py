@@ -66,3 +66,10 @@ def test_draft_tokens(run):
 
 def test_preemption(run):
     assert run("preemption", "6")["preemptions"] > 0
+
+
+def test_beams(run):
+    result = run("beams", "6")
+    assert result["ended"] >= 6
+    assert len(result["refused"]) == 2
+    assert "#/properties/a" in result["refused"][0]
