@@ -1,6 +1,7 @@
-"""What does a budget of tokens cost near its end?
+"""What does a budget of tokens cost near its end, and what does it do to answers?
 
     python benchmarks/budgets.py [--tokenizer FOLDER] [--runs 20]
+    python benchmarks/budgets.py --answers          # with SmolLM2, takes minutes
 
 The model of this benchmark has logits of chance, and likes words and opening brackets: it never closes anything by
 itself. So each answer is closed by its budget, and the tokens that it likes are refused. *Near the end* is the last
@@ -8,22 +9,31 @@ fifth of the budget, and every place where a token was refused. The times are th
 the rest is looked up, the token is tried, and where it is refused, the mask is narrowed and sampled once more. The
 *first* runs, one for each budget, fill the tables of a schema; the *others* find them filled. Sampling is greedy. The
 clock is that of the thread, so other work on the machine adds little.
+
+With `--answers`, SmolLM2 answers the first 20 prompts of `end_to_end.py` and the 15 tasks of `_everyday_tasks.py`, with
+three budgets, greedily, in batches. An answer is *incomplete* if its budget ended before it did. *Fields right* counts
+the fields whose right value is known, ignoring case, of all answers; an incomplete answer has none.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _everyday_tasks import TASKS
 from _peers import load_tokenizer
 from _report import heading, percentile, table
+from end_to_end import extractions
 
 import structgen
 from structgen.generation.decoder import Decoder
 
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
 PERSON = {
     "type": "object",
     "properties": {"name": {"type": "string"}, "job": {"type": "string"}, "age": {"type": "integer"}},
@@ -105,12 +115,55 @@ def cost(tokenizer: Any, runs: int) -> str:
     return table(columns, rows, left=2)
 
 
+GUARDS: dict[str, Any] = {"as by default": {}, "without guards": {"on_budget": "error", "max_repeats": None}}
+
+
+def answers(names: list[str]) -> str:
+    """Return the table of answers.
+
+    Args:
+        names: of GUARDS.
+    """
+    model = structgen.load("smollm2")
+    asked = [(one.prompt, one.kind, one.answer.model_dump()) for one in extractions(20)]
+    tasks = [(one.prompt, one.kind, one.right) for one in TASKS]
+    rows = []
+    for kind, cases in (("20 extractions", asked), ("15 everyday tasks", tasks)):
+        for budget in (64, 128, 256):
+            for name in names:
+                options = {"max_new_tokens": budget, **GUARDS[name]}
+                prompts, schemas = [case[0] for case in cases], [case[1] for case in cases]
+                found = structgen.batch(model, prompts, schemas, return_exceptions=True, results=True, **options)
+                done = [
+                    (one, case) for one, case in zip(found, cases, strict=True) if isinstance(one, structgen.Result)
+                ]
+                right = sum(right_fields(one.value.model_dump(), case[2]) for one, case in done)
+                ended = sum(one.finish_reason == "length" for one, _ in done)
+                tokens = sum(len(one.token_ids) for one, _ in done)
+                known = sum(len(case[2]) for case in cases)
+                rows.append([kind, budget, name, len(cases) - len(done), ended, f"{right} of {known}", tokens])
+                print(rows[-1], file=sys.stderr, flush=True)
+    columns = ["prompts", "budget", "guards", "incomplete", "ended by a guard", "fields right", "tokens"]
+    return table(columns, rows, left=3)
+
+
+def right_fields(given: dict[str, Any], right: dict[str, Any]) -> int:
+    """Return how many of the fields have their right value."""
+    return sum(str(given[name]).casefold() == str(value).casefold() for name, value in right.items())
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--tokenizer", default="", help="the folder of a tokenizer; SmolLM2's by default")
     parser.add_argument("--runs", type=int, default=20, help="runs of each schema with filled tables")
+    parser.add_argument("--answers", action="store_true", help="SmolLM2's answers within budgets instead")
+    parser.add_argument("--guards", nargs="+", choices=GUARDS, default=list(GUARDS), help="of which settings")
     settings = parser.parse_args()
+    if settings.answers:
+        print(heading(), end="\n\n")
+        print(answers(settings.guards))
+        return
     tokenizer = load_tokenizer(settings.tokenizer)
     name = Path(settings.tokenizer).name if settings.tokenizer else "SmolLM2"
     print(heading(), end="\n\n")

@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from structgen.generation.runs import Result as Result
     from structgen.generation.sample_api import sample as sample
     from structgen.generation.scoring import Score as Score
+    from structgen.generation.scoring import aclassify as aclassify
+    from structgen.generation.scoring import ascore as ascore
     from structgen.generation.scoring import classify as classify
     from structgen.generation.scoring import score as score
     from structgen.generation.settings import Reasoning as Reasoning

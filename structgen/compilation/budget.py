@@ -18,11 +18,14 @@ while the budget has a reserve beyond the rest; a token after which the rest is 
 still cut the text off.
 
 In the last part of the budget, the model may not begin what needs more tokens to be closed: another item, another
-optional property. So its text is closed in the model's own words, and rarely cut.
+optional property. And where it begins a new word in a string, the end of the string is taken instead if the model
+thinks it nearly as good; what "nearly" is grows until the string has to end (`early_end`). So texts are closed in the
+model's own words, and rarely cut.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from structgen.engine.matching.matcher import Matcher
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
 __all__ = ["Budget"]
 
 LAST_PART = 5  # the last fifth of the budget is for closing what is open
+MAX_MARGIN = 6.0  # by which the logit of a new word may be higher than that of the end of its string
+SPARE_TOKENS = 3  # with fewer to spare, the string ends before any new word
 WATCHED_TOKENS = 512  # the last tokens of a budget, whose masks `limit` narrows
 MIN_RESERVE = 8  # tokens
 MAX_RESERVE = 32
@@ -112,6 +117,31 @@ class Budget:
         if classes is not None:
             classes.narrow(words, classes.within(max_tokens=max_tokens))
         return classes is not None
+
+    def early_end(self, matcher: Matcher, text: bytes, spent: int) -> tuple[NDArray[np.uint32], float] | None:
+        """Return the tokens that bring a string nearer to its end, where the model wants to begin a new word instead.
+
+        Args:
+            matcher: the state of the text; it stays as it is.
+            text: the text of the model's token, which begins with a space.
+            spent: the number of tokens before it.
+
+        Returns:
+            A mask, uint32[words], and by how much the logit of the model's token may be higher than that of the best of
+            these. None before the last part of the budget, and where the text is not in a string.
+        """
+        left = self._tokens - spent
+        if left * LAST_PART > self._tokens or self._is_unknown:
+            return None
+        try:
+            rest, after, classes = shortest_rest(matcher), shortest_rest(matcher, text), tokens_by_rest(matcher)
+        except LimitExceededError:
+            return None
+        if rest is None or rest.tokens is None or after is None or after.text != rest.text or classes is None:
+            return None
+        spare = left - 1 - len(rest.tokens)
+        margin = MAX_MARGIN * (1 - spare * LAST_PART / self._tokens) if spare > SPARE_TOKENS else math.inf
+        return classes.within(max_bytes=len(rest.text) - 1), margin
 
     def limit(self, matcher: Matcher, words: NDArray[np.uint32], spent: int) -> None:
         """Narrow a mask from which another loop samples, so that the text is whole within the budget.

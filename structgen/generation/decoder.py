@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from structgen.compilation.budget import Budget
 from structgen.compilation.constraint import Constraint
 from structgen.compilation.repetition import RepetitionGuard
-from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
+from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, tokens_of
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GenerationError, IncompleteOutputError
 from structgen.generation.adjusting import Adjuster
@@ -167,6 +167,7 @@ class Decoder:
                 kept_ids, prefix, self.matcher = list(prompt_ids), b"", constraint.matcher(prompt_ids)
         self._prefix_bytes = len(prefix)  # bytes of removed prompt tokens, written again
         self._is_proper = constraint.tokenization == "proper"
+        self._is_json = constraint.is_json
         self._session = session
         self._sampler = sampler
         self._adjuster = adjuster
@@ -300,7 +301,7 @@ class Decoder:
         spent = len(self.token_ids)
         for count in range(MAX_REFUSED):
             if self._is_end(token_id) or budget.fits(self.matcher, token_id, spent):
-                return token_id
+                return token_id if count else self._ended_early(budget, token_id, logits, row)
             self._is_cut = True
             is_narrow = not count and budget.narrow(self.matcher, mask, spent)
             if not is_narrow:
@@ -311,6 +312,23 @@ class Decoder:
             if is_narrow:
                 return token_id
         return (budget.rest(self.matcher) or [token_id])[0]
+
+    def _ended_early(self, budget: Budget, token_id: int, logits: NDArray[np.float32], row: int) -> int:
+        """Return a sampled token, or one that ends the string before a new word, near the end of the budget."""
+        text = self._vocabulary.token_bytes(token_id)
+        if not self._is_json or text is None or text[:1] != b" ":
+            return token_id
+        found = budget.early_end(self.matcher, text, len(self.token_ids))
+        if found is None:
+            return token_id
+        ends = tokens_of(found[0] & self._mask[row])
+        if not len(ends):
+            return token_id
+        best = int(ends[logits[ends].argmax()])
+        if not logits[token_id] - logits[best] <= found[1]:
+            return token_id
+        self._is_cut = True
+        return best
 
     def _end(self, reason: FinishReason) -> None:
         self._notify_held(self._held)

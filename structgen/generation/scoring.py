@@ -11,6 +11,7 @@ their passes:
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
@@ -23,7 +24,7 @@ from structgen.errors import ModelError
 from structgen.generation.generator import Generator
 from structgen.generation.logprobs import log_sum
 from structgen.generation.prompts import text_for
-from structgen.generation.runs import LocalRun
+from structgen.generation.runs import LocalRun, in_thread
 from structgen.generation.settings import OPTION_DEFAULTS, ConstraintOptions, GeneratorOptions, check_names
 from structgen.limits import Limits
 from structgen.models.base import Model, Prompt, Session
@@ -33,7 +34,7 @@ from structgen.schema.signatures import shows_options
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Score", "ScoreOptions", "classify", "score"]
+__all__ = ["Score", "ScoreOptions", "aclassify", "ascore", "classify", "score"]
 
 T = TypeVar("T")
 
@@ -107,6 +108,39 @@ def score(
         >>> scores[0].logprob > scores[1].logprob                                             # doctest: +SKIP
         True
     """
+    return _scores(model, prompt, values, schema, limits, options, threading.Event())
+
+
+@shows_options(ScoreOptions, OPTION_DEFAULTS)
+async def ascore(
+    model: Model,
+    prompt: Prompt,
+    values: Sequence[T],
+    schema: Any = None,
+    *,
+    limits: Limits | None = None,
+    **options: Unpack[ScoreOptions],
+) -> list[Score[T]]:
+    """Run `score` in a thread, and await it. If it is cancelled, the model stops after the answer under way.
+
+    The arguments and errors are those of `structgen.score`.
+
+    Example:
+        >>> scores = await structgen.ascore(model, "The capital of France is", ["Paris", "Lyon"])  # doctest: +SKIP
+    """
+    return await in_thread(lambda cancelled: _scores(model, prompt, values, schema, limits, options, cancelled))
+
+
+def _scores(
+    model: Model,
+    prompt: Prompt,
+    values: Sequence[T],
+    schema: Any,
+    limits: Limits | None,
+    options: ScoreOptions,
+    cancelled: threading.Event,
+) -> list[Score[T]]:
+    """Return the scores of all answers; of none after a cancellation."""
     check_names(cast(dict[str, Any], options), tuple(ScoreOptions.__annotations__))
     values = _listed(values)
     allowed = Grammar.choice(cast(list[str], values)) if schema is None else schema
@@ -119,6 +153,8 @@ def score(
     tokens = [reader.tokens_of(text) for text in texts]
     scores: dict[int, Score[T]] = {}
     for index in sorted(range(len(tokens)), key=tokens.__getitem__):  # neighbours share the most tokens
+        if cancelled.is_set():
+            return []
         scores[index] = replace(reader.score(texts[index], tokens[index]), value=values[index])
     return [scores[index] for index in range(len(values))]
 
@@ -154,7 +190,31 @@ def classify(
         >>> structgen.classify(model, "Is 'I love it' praise or blame?", ["praise", "blame"])  # doctest: +SKIP
         {'praise': 0.93, 'blame': 0.07}
     """
-    scores = score(model, prompt, choices, limits=limits, **options)
+    return _odds(score(model, prompt, choices, limits=limits, **options))
+
+
+@shows_options(ScoreOptions, OPTION_DEFAULTS)
+async def aclassify(
+    model: Model,
+    prompt: Prompt,
+    choices: Sequence[str],
+    *,
+    limits: Limits | None = None,
+    **options: Unpack[ScoreOptions],
+) -> dict[str, float]:
+    """Run `classify` in a thread, and await it. If it is cancelled, the model stops after the choice under way.
+
+    The arguments and errors are those of `structgen.classify`.
+
+    Example:
+        >>> await structgen.aclassify(model, "Is 'I love it' praise or blame?", ["praise", "blame"])  # doctest: +SKIP
+        {'praise': 0.93, 'blame': 0.07}
+    """
+    return _odds(await ascore(model, prompt, choices, limits=limits, **options))
+
+
+def _odds(scores: Sequence[Score[str]]) -> dict[str, float]:
+    """Return the probabilities of some answers, given that the answer is one of them; the likeliest first."""
     logprobs = np.array([found.logprob for found in scores])
     total = log_sum(logprobs)
     if not math.isfinite(total):

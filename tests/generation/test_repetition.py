@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,16 @@ def test_a_list_is_closed(shopper: Model) -> None:
     assert result.finish_reason == "length"
     fewer = structgen.generate(shopper, "x", list[str], max_new_tokens=400, raw=True, max_repeats=2)
     assert len(fewer) < len(result.value)
+
+
+@pytest.mark.parametrize("tokens", range(20, 60, 3))
+def test_strings_end_with_a_whole_word_near_the_end_of_the_budget(tiny_tokenizer: Any, tokens: int) -> None:
+    words = "we go to an inn as it is by us or at no "
+    model = repeating(tiny_tokenizer, '["', words)
+    run = structgen.Generator(model, list[str], max_new_tokens=tokens, raw=True, max_repeats=None).run("x")
+    assert run.finish_reason == "length"
+    assert len(run.token_ids) > tokens * 3 // 5
+    assert re.findall("[a-z]+", run.value[0])[-1] in words.split(), run.text
 
 
 def test_without_the_guard_the_budget_ends_it(shopper: Model) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import itertools
 import math
@@ -153,3 +154,17 @@ def test_servers_have_no_probabilities():
     server = structgen.from_openai(OpenAI(api_key="none", base_url="http://127.0.0.1:9/v1"), "any")
     with pytest.raises(structgen.ModelError):
         structgen.classify(server, "Go", ["a", "b"])
+
+
+def test_awaited_scores_are_the_same(random_model):
+    async def both():
+        return await asyncio.gather(
+            structgen.ascore(random_model, "So?", TEXTS, raw=True),
+            structgen.aclassify(random_model, "So?", TEXTS, raw=True),
+        )
+
+    scores, odds = asyncio.run(both())
+    assert scores == structgen.score(random_model, "So?", TEXTS, raw=True)
+    assert odds == structgen.classify(random_model, "So?", TEXTS, raw=True)
+    with pytest.raises(TypeError, match="values must be a list of answers, not one"):
+        asyncio.run(structgen.ascore(random_model, "So?", "one", raw=True))
