@@ -35,6 +35,7 @@ cdef class ProperMasks:
     cdef dict _quick
     cdef dict _surely_first     # by set and state of the scanner: see `_has_sure_way`
     cdef dict _found
+    cdef object _known_ways     # of KnownWays
     cdef unsigned int[::1] _allowed
     cdef unsigned int[::1] _way
     cdef unsigned int[::1] _rest
@@ -51,7 +52,6 @@ cdef class ProperMasks:
     cdef bint _leads_on(self, int set_id, branch, state, bint joined, int token, UndecidedTokens undecided) except -1
     @cython.locals(verdict=int)
     cdef int _verdict(self, int set_id, int next_set, int next_state, int partial, int word, int token, added) except -1
-    cdef bint _can_be_completed(self, int token) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, scan=int, at=int, cutting=object)
     cdef bint _is_good_within(self, int set_id, int scanner_state, int partial, int word, int token, added) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t")

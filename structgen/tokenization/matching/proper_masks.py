@@ -37,8 +37,8 @@ from structgen.engine.arrays import zeros
 from structgen.engine.masks.set_masks import SetMasks
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import LimitExceededError
-from structgen.tokenization.matching.completions import unfinished
 from structgen.tokenization.matching.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings
+from structgen.tokenization.matching.known_ways import KnownWays
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.token_sets import (
     UndecidedTokens,
@@ -96,6 +96,7 @@ class ProperMasks:
         self._depends_on_tail = False
         self._quick: dict[tuple[int, int], bool] = {}
         self._found: dict[tuple[int, TokenizerState], bool] = {}
+        self._known_ways = KnownWays(tokenization)
         words = tokenization.word_count
         self._allowed = np.zeros(words, dtype=np.uint32)
         self._way = np.zeros(words, dtype=np.uint32)
@@ -267,7 +268,7 @@ class ProperMasks:
         tokenization, scanner, text = self.tokenization, self._scanner, self._spellings[token]
         scanner_state = branch.scanner_state if joined else scanner.cut(branch.scanner_state)
         next_state, partial = scanner.follow(scanner_state, state.partial, text)
-        if partial and not self._can_be_completed(token):
+        if partial and not tokenization.can_be_completed(token):
             return False
         is_first = not joined or (scanner.is_start(branch.scanner_state) and not state.partial)
         word = self._words.begun_by(token) if is_first else self._words.after(branch.word, token)
@@ -316,15 +317,6 @@ class ProperMasks:
         if verdict == UNKNOWN and self._borders is not None and self._has_sure_way(next_set, next_state, word, token):
             return GOOD
         return verdict
-
-    def _can_be_completed(self, token: int) -> bool:
-        """Return whether some token may complete the character that a token leaves unfinished.
-
-        That is decided by the token alone; True if it is not known.
-        """
-        if self._scanner.cuts_characters or not unfinished(self._spellings[token]):
-            return True
-        return bool(self.tokenization.completions.of(token).exists)
 
     def _is_good_within(
         self, set_id: int, scanner_state: int, partial: int, word: int, token: int, added: frozenset[int]
@@ -538,7 +530,7 @@ class ProperMasks:
         first = (set_id, state)
         if first in found:
             return found[first]
-        if self._ends_soon(set_id, state):
+        if self._ends_soon(set_id, state) or self._leads_on_as_before(set_id, state):
             found[first] = True
             return True
         came_from: dict[Any, Any] = {first: None}
@@ -554,6 +546,8 @@ class ProperMasks:
                 came_from[step] = here
                 next_set, next_state = step
                 if found.get(step) or (step not in found and self._ends_soon(next_set, next_state)):
+                    if here == first:
+                        self._known_ways.keep(set_id, state, next_state)
                     while step is not None:
                         found[step] = True
                         step = came_from[step]
@@ -562,6 +556,11 @@ class ProperMasks:
                     waiting.append((step, self._ways(next_set, next_state)))
         found.update(dict.fromkeys(came_from, False))
         return False
+
+    def _leads_on_as_before(self, set_id: int, state: TokenizerState) -> bool:
+        """Return whether the next token of an earlier search from the same set leads on here, too."""
+        after = self._known_ways.advance(set_id, state)
+        return after is not None and self._ends_soon(self._ahead.after_token(set_id, after.token), after)
 
     def _ends_soon(self, set_id: int, state: TokenizerState) -> bool:
         """Return whether it is known without a search that a proper way leads to an end."""
@@ -591,7 +590,7 @@ class ProperMasks:
         self._allow(set_id, state, row, np.zeros_like(base), False)
         row &= base
         row |= base & self.tokenization.added_row()
-        for token in tokens_first(row, self.tokenization.closing[: 0 if state.partial else None]):
+        for token in tokens_first(row, _NOTHING if state.partial else self.tokenization.closing):
             next_state = self.tokenization.advance(state, token)
             if next_state is not None:
                 yield self._ahead.after_token(set_id, token), next_state

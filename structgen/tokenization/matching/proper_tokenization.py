@@ -21,6 +21,7 @@ The method, with proofs and sources: docs/proper-tokenization.md.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -36,7 +37,7 @@ from structgen.errors import VocabularyError
 from structgen.tokenization.configuration.added_tokens import AddedTokens
 from structgen.tokenization.configuration.symbols import Symbols, check_spellings
 from structgen.tokenization.configuration.tokenizer_parts import read_tokenizer
-from structgen.tokenization.matching.completions import Completions
+from structgen.tokenization.matching.completions import Completions, unfinished
 from structgen.tokenization.matching.conflicts import ConflictTable, mask_of
 from structgen.tokenization.matching.cutting_texts import AFTER_BORDERS, CUTS, CutterFinder
 from structgen.tokenization.matching.normal_texts import NormalTexts
@@ -57,6 +58,7 @@ MAX_CLOSING = 256  # tokens that a search tries first
 MIN_CUT_SHARE = 0.5  # of the tokens: a tokenizer that cuts off fewer is treated as one that never cuts
 MAX_ROWS = 256  # states whose rows are kept, 100 kB each
 MAX_PARTIAL_ROWS = 4096  # the same within characters, 16 kB each
+MAX_SPELLED = 65_536  # texts whose tokens are kept; none is long
 MAX_KEPT = 4096  # answers of each other kind
 
 
@@ -138,7 +140,8 @@ class ProperTokenization:
         self.bridges = [token for token, text in known if text in BRIDGES and token not in never]
         closers = [token for token, text in enumerate(spellings) if _closing(text)]
         closers.sort(key=lambda token: (len(spellings[token]), token))
-        self.closing = np.array(closers[:MAX_CLOSING], dtype=np.intp)
+        self.closing = array("i", closers[:MAX_CLOSING])
+        self._spelled: dict[bytes, tuple[int, ...] | None] = {}
 
     def _make_start_states(self) -> None:
         """Make the states at the beginning of a text, and after the added tokens that have an opening."""
@@ -254,10 +257,26 @@ class ProperTokenization:
             None if that depends on the text before, or is not known: the text may not be normal, or it holds an added
             token or the beginning of one.
         """
+        if text not in self._spelled:
+            if len(self._spelled) >= MAX_SPELLED:
+                self._spelled.clear()
+            self._spelled[text] = self._spell(text)
+        return self._spelled[text]
+
+    def _spell(self, text: bytes) -> tuple[int, ...] | None:
         if self.added.after(frozenset(), text) != frozenset() or not (text.isascii() or self._normal.are_all):
             return None
         symbols = self._symbols.of(text)
         return tuple(self.merges.merged(symbols)) if symbols or not text else None
+
+    def can_be_completed(self, token: int) -> bool:
+        """Return whether some token may complete the character that a token leaves unfinished.
+
+        That is decided by the token alone; True if it is not known.
+        """
+        if self.scanner.cuts_characters or not unfinished(self.vocabulary.spellings[token]):
+            return True
+        return bool(self.completions.of(token).exists)
 
     def written(self, texts: Sequence[bytes]) -> tuple[bytes, ...]:
         """Return how the tokenizer splits the text of some tokens; see `TokenizerCopy.written`."""

@@ -17,6 +17,10 @@ cpdef int intersect(unsigned int[::1] out, unsigned int[::1] row) except -1
 cpdef int remove(unsigned int[::1] out, unsigned int[::1] row) except -1
 @cython.locals(index="Py_ssize_t", word="unsigned int", bit=int, found=list)
 cpdef list ids(unsigned int[::1] row)
+@cython.locals(at=int, token=int)
+cpdef int next_of(unsigned int[::1] row, int[::1] some, int begin) except -2
+@cython.locals(index=int, word="unsigned int", bit=int)
+cpdef int next_token(unsigned int[::1] row, int begin) except -2
 @cython.locals(index="Py_ssize_t", made="int[::1]")
 cpdef int[::1] ints(list values)
 

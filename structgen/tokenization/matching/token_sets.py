@@ -6,9 +6,6 @@ from array import array
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from structgen.engine.arrays import zeros
 
 __all__ = ["UndecidedTokens", "count", "ids", "intersect", "ints", "remove", "tokens_first", "unite", "without"]
@@ -77,14 +74,36 @@ def intersect(out: Any, row: Any) -> None:
         out[index] &= row[index]
 
 
-def tokens_first(row: NDArray[np.uint32], first: NDArray[np.intp]) -> Iterator[int]:
-    """Yield the tokens of a mask; those of `first` before the others."""
-    yield from first[row[first >> 5] >> (first & 31).astype(np.uint32) & np.uint32(1) > 0].tolist()
-    for index in np.flatnonzero(row).tolist():
-        word = int(row[index])
-        while word:
-            yield 32 * index + (word & -word).bit_length() - 1
-            word &= word - 1
+def tokens_first(row: Any, first: array[int]) -> Iterator[int]:
+    """Yield the tokens of a mask; those of `first` before the others. Most callers take one or two of them."""
+    at = next_of(row, first, 0)
+    while at >= 0:
+        yield first[at]
+        at = next_of(row, first, at + 1)
+    token = next_token(row, 0)
+    while token >= 0:
+        yield token
+        token = next_token(row, token + 1)
+
+
+def next_of(row: Any, some: array[int], begin: int) -> int:
+    """Return the index in `some` of the next token that a mask has, from `begin` on; -1 for none."""
+    for at in range(begin, len(some)):
+        token = some[at]
+        if row[token >> 5] >> (token & 31) & 1:
+            return at
+    return -1
+
+
+def next_token(row: Any, begin: int) -> int:
+    """Return the smallest token of a mask from `begin` on; -1 for none."""
+    for index in range(begin >> 5, len(row)):
+        word = row[index]
+        if word:
+            for bit in range(begin & 31 if index == begin >> 5 else 0, 32):
+                if word >> bit & 1:
+                    return 32 * index + bit
+    return -1
 
 
 class UndecidedTokens:
