@@ -88,6 +88,13 @@ class PartialReader:
         """True if the string at the end of the text has been shown."""
         return self._open[-1].shown is not None
 
+    @property
+    def path(self) -> list[str | int]:
+        """The keys and indices that lead to the value at the end of the text."""
+        return [
+            next(reversed(node.members)) if node.kind == "object" else len(node.items) - 1 for node in self._open[:-1]
+        ]
+
     def source(self, node: Node) -> bytes:
         """Return the text of a complete value."""
         return bytes(self._text[node.start : node.end])

@@ -15,7 +15,19 @@ import typing_extensions
 from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 
-__all__ = ["MAPPINGS", "UNORDERED", "bare", "bare_origin", "field_type", "fields_of", "item_type", "lists_at"]
+from structgen.output_types.grammar import Grammar
+
+__all__ = [
+    "MAPPINGS",
+    "UNORDERED",
+    "bare",
+    "bare_origin",
+    "field_type",
+    "fields_of",
+    "has_grammar",
+    "item_type",
+    "lists_at",
+]
 
 ORDERED = (list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
 UNORDERED = (set, frozenset, collections.abc.Set)
@@ -52,10 +64,37 @@ def lists_at(annotation: Any, path: Sequence[str]) -> list[Any]:
         annotation: the type.
         path: the keys.
     """
+    return [
+        kind for one in _types_at(annotation, path) for kind in _alternatives(one) if item_type(kind, 0) is not None
+    ]
+
+
+def has_grammar(annotation: Any, path: Sequence[str | int]) -> bool:
+    """Return whether the strings at a path of keys and indices have a grammar of texts without end.
+
+    Args:
+        annotation: the type of the whole value.
+        path: the keys and indices.
+    """
+    return any(
+        isinstance(one, Grammar) and one.kind != "choice"
+        for found in _types_at(annotation, path)
+        for member in (found, *get_args(found))
+        if get_origin(member) is Annotated
+        for one in get_args(member)[1:]
+    )
+
+
+def _types_at(annotation: Any, path: Sequence[str | int]) -> list[Any]:
+    """Return the types of the values at a path of keys and indices, in a value of a type."""
     found = [annotation]
-    for key in path:
-        found = [value for one in found for kind in _alternatives(one) for value in _value_types(kind, key)]
-    return [kind for one in found for kind in _alternatives(one) if item_type(kind, 0) is not None]
+    for part in path:
+        kinds = [kind for one in found for kind in _alternatives(one)]
+        if isinstance(part, str):
+            found = [value for kind in kinds for value in _value_types(kind, part)]
+        else:
+            found = [item for kind in kinds if (item := item_type(kind, part)) is not None]
+    return found
 
 
 def _alternatives(annotation: Any) -> Iterator[Any]:

@@ -26,7 +26,7 @@ from structgen.generation.decoder import Answer
 from structgen.generation.partial_json import Node, PartialReader
 from structgen.generation.partial_yaml import PartialYaml
 from structgen.generation.passes import PASS, Passes, Steps, adrive, drive
-from structgen.generation.pydantic_fields import bare, item_type, lists_at
+from structgen.generation.pydantic_fields import bare, has_grammar, item_type, lists_at
 from structgen.generation.runs import Result, Run
 from structgen.generation.scheduler import SharedThreads, in_threads
 from structgen.generation.snapshots import MISSING, PartialValues
@@ -43,7 +43,8 @@ __all__ = ["AsyncStream", "Stream"]
 T = TypeVar("T")
 
 # A string is shown while it grows where all of these bytes are allowed next, as in free text. Where the schema
-# restricts the text (enums, dates, patterns), half a text is not a value.
+# restricts the text (enums, dates, patterns), half a text is not a value. Half a text of a grammar is shown, as it is
+# often long: a program, a query.
 _FREE_TEXT = (b"e", b"Z", b"7", b" ")
 _NUMBER_BYTES = tuple(bytes([byte]) for byte in b"0123456789.eE")
 
@@ -247,7 +248,9 @@ class Stream(Generic[T]):
         allows = self._decoder.matcher.allows_bytes
         if tail == "number" and not any(map(allows, _NUMBER_BYTES)):
             self._reader.end_scalar()
-        elif tail == "string" and (self._reader.is_shown or all(map(allows, _FREE_TEXT))):
+        elif tail == "string" and (
+            self._reader.is_shown or all(map(allows, _FREE_TEXT)) or has_grammar(self._annotation, self._reader.path)
+        ):
             self._reader.show_string()
 
     def _snapshot(self) -> Any:

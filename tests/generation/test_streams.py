@@ -69,6 +69,35 @@ def test_snapshots_grow_into_the_value(tiny_model, seed):
     assert {part.name for part in parts if part.name} <= {value.name[:end] for end in range(1, 13)}
 
 
+SUM = structgen.Grammar.kbnf(
+    """
+    start ::= term '+' term '+' term '\\n' term {('+' | '\\n') term};
+    term  ::= #'[0-9]{1,2}' | '(' start ')' | '"é"';
+    """,
+    eager=False,
+)
+
+
+class Sums(BaseModel):
+    one: Annotated[str, SUM]
+    more: list[Annotated[str, SUM] | None] = Field(min_length=1, max_length=2)
+    word: Annotated[str, structgen.Grammar.choice(["yes", "no"])]
+    code: Annotated[str, Field(pattern="^[a-z]{6,8}$")]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_string_with_a_grammar_grows(tiny_model, seed):
+    with structgen.stream(tiny_model, "hi", Sums, temperature=1.0, seed=seed, max_new_tokens=160) as s:
+        parts = list(s)
+        value = s.final()
+    assert all(a != b for a, b in itertools.pairwise(parts[:-1]))
+    for name in ("one", "word", "code"):
+        assert all(getattr(value, name).startswith(getattr(part, name) or "") for part in parts)
+    assert len({part.one for part in parts}) > 3
+    assert {part.word for part in parts} == {None, value.word}  # known texts, and patterns, appear as a whole
+    assert {part.code for part in parts} == {None, value.code}
+
+
 def test_a_number_is_complete_when_no_digit_may_follow(tiny_model):
     schema = {"type": "object", "properties": {"n": {"enum": [12, 12.5]}, "m": {"maximum": 3, "minimum": 3}}, 
               "required": ["n", "m"], "additionalProperties": False}  # fmt: skip

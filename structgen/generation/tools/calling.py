@@ -29,6 +29,7 @@ from structgen.generation.tools.conversation import (
     form_for,
     has_calls,
     tools_variable,
+    tools_variables,
 )
 from structgen.generation.tools.detection import FALLBACK, format_of_model
 from structgen.generation.tools.messages import ParsedCall, ParsedReply
@@ -345,8 +346,9 @@ class Caller:
         is_told = tool_choice != "none" and bool(self.toolbox.tools)
         shown_by = None if template is None else tools_variable(model, template)
         if shown_by is not None:
-            if is_told:
-                variables[shown_by] = self.toolbox.definitions
+            if is_told or shown_by == "functions":  # that template fails without them
+                tools = self.toolbox.definitions if is_told else []
+                variables = {**tools_variables(shown_by, tools), **variables}
         elif is_told and not settings.raw:
             system = self._described(must=tool_choice != "auto")
             if not _has_system(prompt, system):  # a retry has it

@@ -12,6 +12,7 @@ form, and the first that shows names, arguments and results is used.
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from structgen.models.base import as_messages
 if TYPE_CHECKING:
     from structgen.models.base import Model
 
-__all__ = ["Form", "adapted", "calls_of", "form_for", "shown", "tools_variable"]
+__all__ = ["Form", "adapted", "calls_of", "form_for", "shown", "tools_variable", "tools_variables"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ _TOOLS = [
 ]
 _found: dict[tuple[str, str], Form] = {}
 _variables: dict[str, str | None] = {}
-_VARIABLES = ("tools", "xml_tools")  # of chat templates; the second is that of SmolLM 3
+_VARIABLES = ("tools", "xml_tools", "functions")  # of chat templates; SmolLM 3 has the second, FireFunction the third
 MAX_KNOWN = 256  # templates
 
 
@@ -101,9 +102,22 @@ def tools_variable(model: Model, template: str) -> str | None:
     return _variables[template]
 
 
+def tools_variables(variable: str, definitions: Sequence[Any]) -> dict[str, Any]:
+    """Return variables of a chat template that show tools.
+
+    Args:
+        variable: what `tools_variable` found. `functions` is a text, beside the day in `datetime`.
+        definitions: the tools in OpenAI's form.
+    """
+    if variable != "functions":
+        return {variable: definitions}
+    functions = json.dumps([definition["function"] for definition in definitions], indent=4, ensure_ascii=False)
+    return {"functions": functions, "datetime": datetime.date.today().isoformat()}
+
+
 def _shows_tools(model: Model, variable: str) -> bool:
     """Return whether a model's chat template writes the tools that a variable has."""
-    variables: dict[str, Any] = {variable: _TOOLS}
+    variables = tools_variables(variable, _TOOLS)
     try:
         text = shown(model, model.encode_prompt([{"role": "user", "content": "x"}], **variables))
     except Exception:  # a template may raise anything
@@ -127,7 +141,7 @@ def form_for(model: Model, template: str, format: str) -> Form:
     if known is not None:
         return known
     variable = tools_variable(model, template)
-    tools: dict[str, Any] = {} if variable is None else {variable: _TOOLS}
+    tools = {} if variable is None else tools_variables(variable, _TOOLS)
     error: Exception | None = None
     for form in _FORMS:
         try:

@@ -13,7 +13,7 @@ import pytest
 from support.scripted_chat import TEMPLATES, ScriptedChat
 
 import structgen
-from structgen.generation.tools.conversation import adapted, form_for, tools_variable
+from structgen.generation.tools.conversation import adapted, form_for, tools_variable, tools_variables
 from structgen.generation.tools.detection import format_of, format_of_model
 from structgen.generation.tools.messages import ParsedCall
 from structgen.generation.tools.reading import FORMATS, read_reply, write_reply
@@ -60,6 +60,19 @@ def test_a_template_whose_tools_have_another_name():
     assert tools_variable(model, model.chat_template) == "xml_tools"
     structgen.call(model, "hi", [{"name": "f", "description": "It does."}], tool_choice="required")
     assert any("It does." in prompt for prompt in model.prompts)
+
+
+def test_a_template_whose_tools_are_a_text_beside_the_day():
+    """As FireFunction 2's, which fails without the two."""
+    model = ScriptedChat("none", ['{"name": "f", "arguments": {}}', "Well."])
+    model.chat_template = "{{ 'Spec:\\n' + functions + '\\nToday is ' + datetime + '.' }}" + model.chat_template
+    assert tools_variable(model, model.chat_template) == "functions"
+    options = {"template": {"datetime": "Monday"}}
+    structgen.call(model, "hi", [{"name": "f", "description": "It does."}], tool_choice="required", **options)
+    prompt = next(prompt for prompt in reversed(model.prompts) if "It does." in prompt)
+    assert '"name": "f"' in prompt and '"type": "function"' not in prompt and "Today is Monday." in prompt
+    structgen.call(model, "hi", [{"name": "f", "description": "It does."}], tool_choice="none")
+    assert "Spec:\n[]\nToday is 2" in model.prompts[-1]
 
 
 def test_response_templates():
@@ -135,8 +148,10 @@ def test_real_templates(path):
     if format is None:
         pytest.skip("the template has no format of calls that is known")
     model = Real(template)
+    shows = tools_variable(model, template)
+    more = tools_variables(shows, TOOLS) if shows else {}
     try:
-        model.encode_prompt("x")
+        model.encode_prompt("x", **more)
     except ValueError as error:
         pytest.skip(f"the template cannot be rendered: {error}")
     form = form_for(model, template, format)
@@ -146,8 +161,6 @@ def test_real_templates(path):
     ]
     results = [{"role": "tool", "tool_call_id": f"call0000{index}", "content": f"result {index}"} for index in range(2)]
     messages = [{"role": "user", "content": "QUESTION"}, {"role": "assistant", "content": "", "tool_calls": calls}]
-    shows = tools_variable(model, template)
-    more = {shows: TOOLS} if shows else {}
     prompt = bytes(model.encode_prompt(adapted([*messages, *results], form, format), **more)).decode()
     if shows:
         assert all(name in prompt[: prompt.index("QUESTION")] for name, _ in CALLS)
