@@ -33,7 +33,9 @@ __all__ = [
     "add_model",
     "add_reading",
     "add_running",
+    "add_schema",
     "add_start",
+    "asked_schema",
     "check_before_loading",
     "import_name",
     "load_model",
@@ -105,6 +107,13 @@ def add_running(parser: argparse.ArgumentParser) -> None:
         choices=("finish", "error"),
         default="finish",
         help="finish: the answer is complete within the budget (the default); error: it breaks off there",
+    )
+    parser.add_argument(
+        "--max-repeats",
+        type=int,
+        default=8,
+        metavar="N",
+        help="how often an answer may repeat itself (8); 0: any number",
     )
     _add_sampling(parser)
     parser.add_argument("--system", metavar="TEXT", help="the system message")
@@ -194,6 +203,29 @@ def add_reading(
     add_start(parser)
 
 
+def add_schema(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name the schema of the answer; one of them is needed."""
+    one = parser.add_mutually_exclusive_group(required=True)
+    one.add_argument("--schema", metavar=SCHEMA_NAME, help=SCHEMA_HELP)
+    one.add_argument(
+        "--choices", metavar="TEXTS", help='the texts of which the answer is one, with commas: "good, bad"'
+    )
+    one.add_argument("--regex", metavar="PATTERN", help="a regex, in Python's syntax, that the whole answer matches")
+
+
+def asked_schema(options: argparse.Namespace) -> Any:
+    """Return the schema of the options that `add_schema` added."""
+    if options.schema is not None:
+        return read_schema(options.schema, options.start)
+    if options.start is not None:
+        raise UsageError("--start is for grammars in files that end in .kbnf")
+    from structgen.output_types.grammar import Grammar
+
+    if options.regex is not None:
+        return Grammar.regex(options.regex)
+    return Grammar.choice([text for one in options.choices.split(",") if (text := one.strip())])
+
+
 def add_start(parser: argparse.ArgumentParser) -> None:
     """Add the option `--start`."""
     parser.add_argument(
@@ -219,6 +251,7 @@ def running(options: argparse.Namespace) -> RunOptions:
     found: RunOptions = {
         "max_new_tokens": options.max_new_tokens,
         "on_budget": options.on_budget,
+        "max_repeats": options.max_repeats or None,
         "temperature": options.temperature,
         "top_p": options.top_p,
         "top_k": options.top_k,

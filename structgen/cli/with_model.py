@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, Any
 import pydantic_core
 
 from structgen.cli.arguments import (
-    SCHEMA_HELP,
-    SCHEMA_NAME,
     Commands,
     FailedError,
     add_command,
     add_model,
     add_reading,
     add_running,
+    add_schema,
+    asked_schema,
     check_before_loading,
     import_name,
     load_model,
     read_prompt,
-    read_schema,
     reading,
     running,
     usage_errors,
@@ -43,6 +42,8 @@ _GENERATE = """\
   structgen generate --schema mymodule:Person "Alice Smith is a 34 year old nurse from Lyon."
   structgen generate --schema mymodule:Person --stream "Alice Smith is a 34 year old nurse from Lyon."
   structgen generate --schema mymodule:Name --n 5 --temperature 1 --seed 7 "A name for a cat."
+  structgen generate --choices "good, bad" "Is this review good or bad? I love it."
+  structgen generate --regex "[0-9]{4}" "When did the war end?"
   cat letter.txt | structgen generate --schema mymodule:Letter --max-new-tokens 400 -
 """
 _CALL = """\
@@ -51,6 +52,7 @@ _CALL = """\
 """
 _MAP = """\
   structgen map prompts.jsonl --schema mymodule:Person --out people.jsonl
+  structgen map reviews.csv --prompt "Classify: {review}" --choices "good, bad" --out moods.csv
   structgen map prompts.jsonl --schema mymodule:Person --out people.jsonl --retry-failed --max-retries 2
   structgen map prompts.jsonl --schema mymodule:Person --out people.jsonl --ray --actors 4 --gpus 1
 
@@ -109,13 +111,28 @@ def add_map(commands: Commands) -> None:
         long="Answers each line of a file. A line is a text, a list of messages, or an object with a prompt field.",
         examples=_MAP,
     )
-    mapping.add_argument("prompts", metavar="PROMPTS.jsonl", help="the prompts, as JSON Lines")
-    mapping.add_argument("--schema", required=True, metavar=SCHEMA_NAME, help=SCHEMA_HELP)
     mapping.add_argument(
-        "--out", required=True, metavar="FILE", help="the values, as JSON Lines; existing rows are kept"
+        "prompts", metavar="PROMPTS", help="JSON Lines, or a table that ends in .csv, .tsv or .parquet"
+    )
+    add_schema(mapping)
+    mapping.add_argument(
+        "--out", required=True, metavar="FILE", help="the values, as JSON Lines or as a table; existing rows are kept"
     )
     mapping.add_argument("--failed", metavar="FILE", help="rows without a value (OUT.failed.jsonl)")
     mapping.add_argument("--field", default="prompt", metavar="NAME", help="the field of a line's prompt (prompt)")
+    mapping.add_argument(
+        "--prompt", metavar="TEXT", help='the prompt of each row, with fields in braces: "Classify: {review}"'
+    )
+    mapping.add_argument(
+        "--sorted", action="store_true", help="put the values into the order of the prompts, at the end"
+    )
+    mapping.add_argument(
+        "--give-up-after",
+        type=int,
+        default=20,
+        metavar="N",
+        help="stop when the first N rows all failed (20); 0: never",
+    )
     mapping.add_argument("--retry-failed", action="store_true", help="try rows again that failed in an earlier run")
     mapping.add_argument("--batch-size", type=int, default=16, metavar="N", help="rows in one pass of the model (16)")
     mapping.add_argument("--ray", action="store_true", help="run on Ray Data, on the cluster of RAY_ADDRESS")
@@ -145,7 +162,7 @@ def add_trace(commands: Commands) -> None:
 
 
 def _add_prompt(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--schema", required=True, metavar=SCHEMA_NAME, help=SCHEMA_HELP)
+    add_schema(parser)
     parser.add_argument("prompt", help='the prompt, or "-" to read it from stdin')
     add_running(parser)
     add_reading(parser, "single")
@@ -158,7 +175,7 @@ def _demo(options: argparse.Namespace) -> None:
 
 
 def _generate(options: argparse.Namespace) -> None:
-    schema, prompt = read_schema(options.schema, options.start), read_prompt(options)
+    schema, prompt = asked_schema(options), read_prompt(options)
     from structgen.generation.generator import Generator
 
     check_before_loading(schema, options, reading(options))
@@ -231,10 +248,13 @@ def _call(options: argparse.Namespace) -> None:
 
 
 def _map(options: argparse.Namespace) -> None:
-    schema = read_schema(options.schema, options.start)
+    schema = asked_schema(options)
     settings: dict[str, Any] = {
         "failed": options.failed,
         "field": options.field,
+        "prompt": options.prompt,
+        "is_sorted": options.sorted,
+        "give_up_after": options.give_up_after or None,
         "retry_failed": options.retry_failed,
         "batch_size": options.batch_size,
         "progress": importlib.util.find_spec("tqdm") is not None,
@@ -245,13 +265,13 @@ def _map(options: argparse.Namespace) -> None:
         from structgen.mapping.files import map_file
         from structgen.mapping.prompts import check_prompts
 
-        check_prompts(options.prompts, options.field)
+        check_prompts(options.prompts, options.field, options.prompt)
         check_before_loading(schema, options, reading(options))
         if options.ray:
             from structgen.mapping.ray import map_file_on_ray
 
             load = functools.partial(load_model, options.model)
-            read = functools.partial(read_schema, options.schema, options.start)
+            read = functools.partial(asked_schema, options)
             settings |= {"actors": options.actors, "gpus": options.gpus}
             summary = map_file_on_ray(load, options.prompts, read, options.out, **settings)
         else:
@@ -264,7 +284,7 @@ def _map(options: argparse.Namespace) -> None:
 
 
 def _trace(options: argparse.Namespace) -> None:
-    schema, prompt = read_schema(options.schema, options.start), read_prompt(options)
+    schema, prompt = asked_schema(options), read_prompt(options)
     from structgen.diagnostics.trace import trace
 
     check_before_loading(schema, options, reading(options))

@@ -12,6 +12,11 @@ whenever the budget is large enough for the shortest one.
 A token that the model has chosen is tried first, which is quick. If it is refused, the mask is narrowed to all tokens
 that fit, by the classes of `structgen.engine.matching.rests`.
 
+Other generation loops sample from the mask themselves, so tokens cannot be tried. There the masks of the last
+WATCHED_TOKENS are narrowed, each before it is used (`limit`). Where there are no classes, a free choice is left only
+while the budget has a reserve beyond the rest; a token after which the rest is longer by more than the reserve may then
+still cut the text off.
+
 In the last part of the budget, the model may not begin what needs more tokens to be closed: another item, another
 optional property. So its text is closed in the model's own words, and rarely cut.
 """
@@ -34,6 +39,10 @@ if TYPE_CHECKING:
 __all__ = ["Budget"]
 
 LAST_PART = 5  # the last fifth of the budget is for closing what is open
+WATCHED_TOKENS = 512  # the last tokens of a budget, whose masks `limit` narrows
+MIN_RESERVE = 8  # tokens
+MAX_RESERVE = 32
+RESERVE_PART = 8  # the reserve of a budget is this part of it, between these bounds
 MAX_STEPS = 500  # tokens that are tried for a rest whose split the tokenizer decides
 
 
@@ -103,6 +112,36 @@ class Budget:
         if classes is not None:
             classes.narrow(words, classes.within(max_tokens=max_tokens))
         return classes is not None
+
+    def limit(self, matcher: Matcher, words: NDArray[np.uint32], spent: int) -> None:
+        """Narrow a mask from which another loop samples, so that the text is whole within the budget.
+
+        Args:
+            matcher: the state of the text; it stays as it is.
+            words: uint32[ceil(V / 32)], the mask of the next token.
+            spent: the number of tokens before it.
+        """
+        left = self._tokens - spent
+        if self._is_unknown or left > WATCHED_TOKENS or matcher.is_terminated:
+            return
+        kept = words.copy()
+        if self.narrow(matcher, kept, spent) and kept.any():
+            words[:] = kept
+        else:
+            self._leave_rest(matcher, words, left)
+
+    def _leave_rest(self, matcher: Matcher, words: NDArray[np.uint32], left: int) -> None:
+        """Leave only the next token of the rest in a mask, where there is no room for a free choice."""
+        rest = self.rest(matcher)
+        reserve = min(MAX_RESERVE, max(MIN_RESERVE, self._tokens // RESERVE_PART))
+        if rest is None or len(rest) + reserve < left:
+            return
+        ends: Sequence[int] = matcher.ask(lambda compiled, set_id: compiled.vocabulary.eos_token_ids)
+        kept = [token for token in (rest[:1] or ends) if words[token >> 5] >> (token & 31) & 1]
+        if kept:
+            words[:] = 0
+            for token in kept:
+                words[token >> 5] |= 1 << (token & 31)
 
     def _max_rest(self, matcher: Matcher, spent: int) -> int:
         """Return the number of tokens that the rest may have after the next token."""

@@ -12,6 +12,7 @@ from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from structgen.compilation.budget import Budget
     from structgen.compilation.captures import Captures
     from structgen.compilation.export import Dialect
     from structgen.compilation.inputs import CompileInput
@@ -179,7 +180,9 @@ class Constraint(Generic[T]):
             self._written[to] = export_for_server(self.given, to, self._options, self.grammar.limits)
         return self._written[to]
 
-    def logits_processor(self, *, temperature: float | None = None) -> GrammarLogitsProcessor:
+    def logits_processor(
+        self, *, max_tokens: int | None = None, max_repeats: int | None = None, temperature: float | None = None
+    ) -> GrammarLogitsProcessor:
         """Return a logits processor for transformers' `generate` or for llama-cpp-python.
 
         Pass it as `hf_model.generate(..., logits_processor=[processor])`, or in a `LogitsProcessorList` to the calls of
@@ -188,11 +191,15 @@ class Constraint(Generic[T]):
         processors, nor with a `draft_model`, which shows them tokens that were not accepted.
 
         Args:
+            max_tokens: the budget of each text, the number that the loop gets as `max_new_tokens`: masks are narrowed
+                so that the text is whole within it. None for no budget; then the loop may cut the text off.
+            max_repeats: how often a text in JSON may repeat itself; see docs/budgets.md. None for any number.
             temperature: the temperature of that call, for a Lark grammar whose rules have their own: the processor
                 scales the scores within these rules. The call has to sample (`do_sample=True`).
 
         Raises:
-            ValueError: the grammar has rules with a temperature, and that of the call is not given or not positive.
+            ValueError: the shortest text has more tokens than the budget; an argument is out of its range; or the
+                grammar has rules with a temperature, and that of the call is not given or not positive.
 
         Example:
             >>> processor = structgen.compile(Person, model.vocabulary).logits_processor()    # doctest: +SKIP
@@ -210,7 +217,32 @@ class Constraint(Generic[T]):
                 f"takes the temperature of the call, not {temperature}"
             )
         is_proper = self._proper is not None
-        return processor_class()(self.vocabulary, self.matcher, depends_on_prompt=is_proper, temperature=temperature)
+        budget = None if max_tokens is None else self._budget(max_tokens)
+        guard = None
+        if max_repeats is not None:
+            from structgen.compilation.repetition import RepetitionGuard
+
+            guard = RepetitionGuard(max_repeats) if self.is_json else None
+        return processor_class()(
+            self.vocabulary,
+            self.matcher,
+            depends_on_prompt=is_proper,
+            budget=budget,
+            guard=guard,
+            temperature=temperature,
+        )
+
+    def _budget(self, tokens: int) -> Budget:
+        """Return a budget of tokens that the shortest text fits into."""
+        from structgen.compilation.budget import Budget
+
+        if tokens < 1:
+            raise ValueError(f"max_tokens must be a whole number >= 1, not {tokens}")
+        budget = Budget(tokens, is_proper=self._proper is not None)
+        shortest = None if self._proper else budget.rest(self.matcher())
+        if shortest is not None and len(shortest) > tokens:
+            raise ValueError(f"max_tokens={tokens} is too few: the shortest text has {len(shortest)}")
+        return budget
 
     def __copy__(self) -> Constraint[T]:
         """Return the constraint itself, as it never changes."""

@@ -5,15 +5,20 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from structgen.compilation.repetition import spelled
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, apply_token_bitmask, check_not_too_wide
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError, VocabularyError
+
+if TYPE_CHECKING:
+    from structgen.compilation.budget import Budget
+    from structgen.compilation.repetition import RepetitionGuard
 
 __all__ = ["GrammarLogitsProcessor", "processor_class"]
 
@@ -38,6 +43,8 @@ class GrammarLogitsProcessor:
         new_matcher: returns a matcher at the start of a text, for the token ids of the prompt before it.
         depends_on_prompt: whether matchers of different prompts differ.
         temperature: that of the loop, for a grammar whose rules have temperatures; else None.
+        budget: the budget of each text; None for none.
+        guard: keeps a text from repeating itself without end; None for no such guard.
     """
 
     def __init__(
@@ -47,7 +54,11 @@ class GrammarLogitsProcessor:
         *,
         depends_on_prompt: bool,
         temperature: float | None = None,
+        budget: Budget | None = None,
+        guard: RepetitionGuard | None = None,
     ) -> None:
+        self._budget = budget
+        self._guard = guard
         self._vocabulary = vocabulary
         self._new_matcher = new_matcher
         self._depends_on_prompt = depends_on_prompt
@@ -104,7 +115,7 @@ class GrammarLogitsProcessor:
             self._mask = allocate_token_bitmask(len(matchers), size)
         mask = self._mask[: len(matchers)]
         for index, matcher in enumerate(matchers):
-            self._fill(matcher, mask, index)
+            self._fill(matcher, mask, index, rows[index, self._prompt_width :])
         scores[:, size:] = float("-inf")
         apply_token_bitmask(scores[:, :size], mask)
         if self._temperature is not None:
@@ -196,12 +207,18 @@ class GrammarLogitsProcessor:
             matcher = self._child(matcher, token_id)
         return matcher
 
-    def _fill(self, matcher: Matcher | None, mask: NDArray[np.uint32], index: int) -> None:
+    def _fill(
+        self, matcher: Matcher | None, mask: NDArray[np.uint32], index: int, generated: NDArray[np.int64]
+    ) -> None:
         # A row of only -inf would become NaN. A row that has left the grammar has a score of -inf already.
         if matcher is None or (matcher.is_terminated and not self._ends):
             mask[index] = 0xFFFFFFFF
-        else:
-            matcher.fill_next_token_bitmask(mask, index)
+            return
+        matcher.fill_next_token_bitmask(mask, index)
+        if self._guard is not None:
+            self._guard.narrow(matcher, mask[index], spelled(self._vocabulary, generated.tolist()))
+        if self._budget is not None:
+            self._budget.limit(matcher, mask[index], len(generated))
 
 
 def processor_class() -> type[GrammarLogitsProcessor]:

@@ -42,7 +42,7 @@ class Problem:
         offset: the position in bytes.
         line, column: the position, both from 1; the column counts characters.
         pointer: the JSON pointer of the value at that position; None for grammars.
-        expected: what would fit there; empty if a validator refused the value.
+        expected: what would fit there; empty if a validator refused the value, or if a limit was passed in finding out.
         breaks_off: the text is right so far, but not finished.
         excerpt: the line, or a part of it.
         caret: terminal columns of the excerpt before the position.
@@ -75,7 +75,7 @@ class CheckResult:
         problems: the first position that breaks the schema; or, if the form is right, what the validator refuses, up
             to 20 problems.
         note: names something in the text that is valid but is never generated: `1e400`, a repeated key, a lone
-            surrogate.
+            surrogate. Or says that only the validator read the text.
         captures: of a Lark grammar with captures, where the text fits; see `Constraint.captures`.
         reasons: what is wrong, in sentences such as "age: 200 is more than the maximum 120"; for JSON and YAML whose
             form is right. Printed first.
@@ -120,7 +120,8 @@ def check(
             `whitespace="any"` has no bound here.
 
     Raises:
-        SchemaError, GrammarError, LimitExceededError: see `structgen.compile`.
+        SchemaError, GrammarError, LimitExceededError: see `structgen.compile`. Where a limit is passed while the
+            grammar reads JSON or YAML, the validator alone decides, if no option restricts the form.
         TypeError: the text is neither str nor bytes.
 
     Example:
@@ -198,7 +199,10 @@ class Checker:
                 return CheckResult(False, (found,))
             return CheckResult(True, captures=self._constraint.captures(data.decode(errors="replace")))
         pieces = canonical_pieces(data) if self._is_free and self._is_json else [Piece(data, 0, True)]
-        found = self._first_problem(pieces, data)
+        try:
+            found = self._first_problem(pieces, data)
+        except LimitExceededError as error:
+            return self._validated(data, error)
         if found is not None and self._is_yaml and data.endswith(b"\n"):  # a file ends so, not a text that is generated
             bare = data.rstrip(b"\n")
             found = found if self._first_problem([Piece(bare, 0, True)], bare) else None
@@ -216,6 +220,21 @@ class Checker:
         # The grammar refuses legal JSON, such as `1e400`, and the other styles of YAML. If something is wrong, it is
         # elsewhere.
         note = f"structgen never generates this: {found.line}:{found.column}: {found.message}"
+        return CheckResult(not problems, problems, note)
+
+    def _validated(self, data: bytes, passed: LimitExceededError) -> CheckResult:
+        """Return what the validators alone say of a text, after a limit was passed while the grammar read it.
+
+        Raises:
+            LimitExceededError: `passed`, where the form counts too, or the text is not JSON or YAML.
+        """
+        if not (self._is_free and self._is_any_order):
+            raise passed
+        try:
+            problems = tuple(self._refusals(data))
+        except ValueError:
+            raise passed from None
+        note = f"only the validator read this: the grammar passed the limit {passed.limit}={passed.value}"
         return CheckResult(not problems, problems, note)
 
     # -- the form ---------------------------------------------------------------------------------------------------
@@ -237,13 +256,20 @@ class Checker:
         if matcher.is_accepting:
             return None
         end = len(data.rstrip(_SPACE)) if self._is_free and self._is_json else len(data)
-        return self._problem("the text breaks off", data, end, matcher.expected(), breaks_off=True)
+        try:
+            expected = matcher.expected()
+        except LimitExceededError:
+            expected = ()
+        return self._problem("the text breaks off", data, end, expected, breaks_off=True)
 
     def _refused(self, matcher: Matcher, byte: int, data: bytes, offset: int) -> Problem:
-        explanation = matcher.explain(byte)
+        message = f"unexpected {shown(_character(data, offset))}"
+        try:
+            explanation = matcher.explain(byte)
+        except LimitExceededError:  # the position is known
+            return self._problem(message, data, offset)
         why = ": it ends a key or an item that must not be repeated" if explanation.reason == "taken" else ""
-        message = f"unexpected {shown(_character(data, offset))}{why}"
-        return self._problem(message, data, offset, explanation.expected)
+        return self._problem(message + why, data, offset, explanation.expected)
 
     def _problem(
         self,

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from structgen.compilation.budget import Budget
 from structgen.compilation.constraint import Constraint
+from structgen.compilation.repetition import RepetitionGuard
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GenerationError, IncompleteOutputError
@@ -120,6 +121,8 @@ class Decoder:
         stop: texts that end the answer, where the grammar allows an end there.
         finish: keep the end of the answer within the budget; see `structgen.compilation.budget`. Otherwise the answer
             breaks off where the budget ends.
+        max_repeats: how often a text in JSON may repeat itself; see `structgen.compilation.repetition`. None for any
+            number.
         observer: receives every token that is accepted.
 
     Attributes:
@@ -127,8 +130,8 @@ class Decoder:
         forced_tokens: how many of them were forced, and cost no pass of their own.
         matcher: the state of the text. Between `request` and `take` it has accepted the held tokens, too.
         model_calls: the number of passes of the model so far.
-        finish_reason: "stop" where the text ended, "length" where the budget did, or decided how the text ends; None
-            while the text continues.
+        finish_reason: "stop" where the text ended; "length" where the budget did, or where the budget or `max_repeats`
+            decided how the text ends; None while the text continues.
     """
 
     def __init__(
@@ -144,6 +147,7 @@ class Decoder:
         max_new_tokens: int,
         stop: Sequence[str] = (),
         finish: bool = False,
+        max_repeats: int | None = None,
         observer: Observer | None = None,
     ) -> None:
         self.token_ids: list[int] = []
@@ -177,7 +181,8 @@ class Decoder:
         self._temperatures: list[float | None] = [None] * (MAX_HELD + 1)  # that the grammar asks for, by row
         self._text = bytearray()
         self._budget = self._new_budget(len(prompt_ids) - len(kept_ids)) if finish else None
-        self._is_cut = False  # whether the model chose a token after which the rest of the answer did not fit
+        self._guard = RepetitionGuard(max_repeats) if max_repeats is not None and constraint.is_json else None
+        self._is_cut = False  # whether a token was refused that the grammar allows
 
     def _new_budget(self, rewritten: int) -> Budget | None:
         """Return the budget to keep; None where no end of the answer is known.
@@ -331,7 +336,7 @@ class Decoder:
         matcher, mask = self.matcher, self._mask
         if self._is_proper:  # a forced token is the only one in the mask: no other split of its bytes is proper
             if not matcher.is_terminated:
-                self._fill_row(0)
+                self._fill_last_row(0)
             return []
         tokens = self._forced_tokens()
         held: list[int] = []
@@ -351,7 +356,7 @@ class Decoder:
             self.forced_tokens += len(held)
             self._notify_held(held)
             return []  # no later choice could depend on the split
-        self._fill_row(len(held))
+        self._fill_last_row(len(held))
         return held
 
     def _fill_row(self, row: int) -> None:
@@ -359,6 +364,12 @@ class Decoder:
         self.matcher.fill_next_token_bitmask(self._mask, row)
         if self._grammar.has_temperatures:
             self._temperatures[row] = self.matcher.temperature
+
+    def _fill_last_row(self, row: int) -> None:
+        """Fill the row of the mask after the text so far, without tokens by which it would repeat itself again."""
+        self._fill_row(row)
+        if self._guard is not None and self._guard.narrow(self.matcher, self._mask[row], self._text):
+            self._is_cut = True
 
     def _forced_tokens(self) -> list[int]:
         """Return the tokens of the text that must come next, as far as the budget goes."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-import string
 import sys
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, cast, get_type_hints, overload
-
-import pydantic_core
 
 from structgen.errors import FunctionDefinitionError
 from structgen.generation.generator import Generator
+from structgen.generation.prompt_templates import filled, names_in
 from structgen.generation.settings import OPTION_DEFAULTS, ConstraintOptions, GenerationOptions, check_names
 from structgen.limits import Limits
 from structgen.models.base import AsyncServer
@@ -120,7 +118,7 @@ class TypedFunction(Generic[P, R]):
         """Return the prompt for these arguments, without asking the model."""
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        return _PromptFormatter().vformat(self._template, (), bound.arguments)
+        return filled(self._template, bound.arguments)
 
     @shows_options(FunctionOptions, {})
     def with_options(self, **options: Unpack[FunctionOptions]) -> TypedFunction[P, R]:
@@ -154,17 +152,6 @@ def _checked(options: FunctionOptions) -> FunctionOptions:
     return options
 
 
-class _PromptFormatter(string.Formatter):
-    """A formatter like `str.format` that writes data as JSON."""
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        if format_spec or isinstance(value, str):
-            return format(value, format_spec)
-        if isinstance(value, (Mapping, Sequence, set, frozenset)) or hasattr(value, "__pydantic_serializer__"):
-            return pydantic_core.to_json(value, by_alias=True, fallback=str).decode()
-        return str(value)
-
-
 def _template(function: Callable[..., Any], signature: inspect.Signature) -> str:
     """Return the function's docstring, after a check that every name in its braces is a parameter."""
     name = getattr(function, "__qualname__", repr(function))
@@ -174,16 +161,15 @@ def _template(function: Callable[..., Any], signature: inspect.Signature) -> str
             f"{name} has no docstring", hint="write the prompt as its docstring, with the arguments in {braces}"
         )
     try:
-        fields = [field for _, field, _, _ in string.Formatter().parse(template) if field is not None]
+        names = names_in(template)
     except ValueError as error:
         raise FunctionDefinitionError(
             f"the docstring of {name} is not a prompt: {error}", hint="write {{ and }} for braces of the prompt itself"
         ) from error
-    for field in fields:
-        parameter = field.split(".")[0].split("[")[0]
+    for parameter in names:
         if parameter not in signature.parameters:
             raise FunctionDefinitionError(
-                f"the docstring of {name} names {{{field}}}, but its parameters are "
+                f"the docstring of {name} names {{{parameter}}}, but its parameters are "
                 f"({', '.join(signature.parameters)})",
                 hint="write {{ and }} for braces of the prompt itself",
             )

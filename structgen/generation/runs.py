@@ -62,7 +62,7 @@ class Result(Generic[T]):
         text: the text of the value.
         usage: the cost of the run.
         finish_reason: "stop" where the model ended the text; "length" where it would have written more, and the budget
-            decided how the text ends. The text is complete in both cases.
+            or `max_repeats` decided how the text ends. The text is complete in both cases.
         token_ids: the answer's tokens, without the end token.
         reasoning: the text that the model wrote before the answer, without its marks; "" without `reasoning`.
         attempts: the earlier texts that a validator refused, each with its error.
@@ -468,6 +468,7 @@ class LocalRun(Run[T]):
             max_new_tokens=max_new_tokens,
             stop=self.settings.stop_texts(),
             finish=self.settings.on_budget == "finish",
+            max_repeats=self.settings.max_repeats,
             observer=observer,
         )
 

@@ -111,7 +111,7 @@ def score(
     values = _listed(values)
     allowed = Grammar.choice(cast(list[str], values)) if schema is None else schema
     generator: Generator[Any] = Generator(model, allowed, limits=limits, **cast(GeneratorOptions, options))
-    run = generator.begin(prompt, on_budget="error")
+    run = generator.begin(prompt, on_budget="error", max_repeats=None)
     if not isinstance(run, LocalRun):
         raise ModelError("the model is behind a server, which gives no log-probabilities", hint="load a local model")
     reader = _Reader(model, generator.constraint, run.answer_prompt_ids())

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args
 
 from structgen.compilation.constraint import Tokenization
+from structgen.compilation.repetition import MAX_REPEATS, check_max_repeats
 from structgen.generation.adjusting import Adjuster
 from structgen.generation.reasoning_marks import MARKS, Marks, marks_of
 from structgen.generation.sampling import Sampler
@@ -56,6 +57,9 @@ class GenerationOptions(TypedDict, total=False):
         on_budget: "finish", the default: the answer is complete within the budget. A token after which the rest would
             not fit is not allowed, and in the last fifth of the budget nothing optional is begun. "error": it breaks
             off where the budget ends, and `IncompleteOutputError` is raised.
+        max_repeats: how often the same 20 bytes or more of an answer in JSON may follow themselves; 8 by default. After
+            that a string is closed, and a list or a tree gets nothing further, where the schema allows it. None for
+            any number. See docs/budgets.md.
         temperature: 0, the default, picks the most probable token; 1 samples the model's own distribution.
         top_p, top_k, min_p: filters over the allowed tokens; see `structgen.generation.sampling.Sampler`.
         repetition_penalty, frequency_penalty, presence_penalty: make tokens of the answer so far less probable, the
@@ -92,6 +96,7 @@ class GenerationOptions(TypedDict, total=False):
     max_new_tokens: int
     max_tokens: int | None
     on_budget: OnBudget
+    max_repeats: int | None
     temperature: float
     top_p: float | None
     top_k: int | None
@@ -200,6 +205,7 @@ class Settings:
 
     max_new_tokens: int = 512
     on_budget: OnBudget = "finish"
+    max_repeats: int | None = MAX_REPEATS
     temperature: float = 0.0
     top_p: float | None = None
     top_k: int | None = None
@@ -233,6 +239,7 @@ class Settings:
             raise ValueError(f"max_new_tokens must be a whole number >= 1, not {self.max_new_tokens!r}")
         if self.on_budget not in ("finish", "error"):
             raise ValueError(f"on_budget must be 'finish' or 'error', not {self.on_budget!r}")
+        check_max_repeats(self.max_repeats)
         if not isinstance(self.max_retries, int) or self.max_retries < 0:
             raise ValueError(f"max_retries must be a whole number >= 0, not {self.max_retries!r}")
         if not all(isinstance(text, str) and text for text in self.stop_texts()):
@@ -335,7 +342,7 @@ OPTION_DEFAULTS: Mapping[str, Any] = {
 }
 """The defaults of `GeneratorOptions`, as signatures show them. A server writes JSON as it chooses."""
 
-CALL_DEFAULTS: Mapping[str, Any] = {**OPTION_DEFAULTS, "on_budget": "error"}
+CALL_DEFAULTS: Mapping[str, Any] = {**OPTION_DEFAULTS, "on_budget": "error", "max_repeats": None}
 """The defaults of `CallOptions`."""
 
 BATCH_SIZE = 16

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from structgen.engine.regex import tree as rx
 
-__all__ = ["post_order", "survey", "text_units", "without_empty"]
+__all__ = ["is_surely_text", "post_order", "survey", "text_units", "without_empty"]
 
 # Removing the empty text from a sequence of n nullable parts writes n(n+1)/2 parts; past this a difference is smaller.
 _MAX_REWRITTEN_PARTS = 4
@@ -97,6 +97,32 @@ def _facts(
         return any(empties), True if True in found else None if None in found else False, len(found)
     unsure = None in found or isinstance(node, rx.Intersection)
     return all(empties), False if False in found else None if unsure else True, len(found)
+
+
+def is_surely_text(regex: rx.Regex) -> bool:
+    """Return whether the tree alone shows that a regex matches UTF-8 text only; else an automaton has to decide."""
+    known: dict[int, bool] = {}
+    for node in post_order(regex):
+        children = [known[id(child)] for child in _children(node)]
+        if isinstance(node, rx.Intersection):
+            known[id(node)] = any(children)
+        elif isinstance(node, rx.ByteSet):
+            known[id(node)] = not node.mask >> 0x80
+        elif isinstance(node, rx.Literal):
+            known[id(node)] = _is_utf8(node.data)
+        elif isinstance(node, rx.LiteralSet):
+            known[id(node)] = all(map(_is_utf8, node.texts))
+        else:
+            known[id(node)] = all(children) and not isinstance(node, (rx.Complement, rx.Substrings, rx.Runs))
+    return known[id(regex)]
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def text_units(regex: rx.Regex) -> int:

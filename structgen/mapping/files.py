@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, Unpack
 import filelock
 import pydantic_core
 
-from structgen.errors import IncompleteOutputError, StructgenError, ValidationFailedError
+from structgen.errors import GenerationError, IncompleteOutputError, StructgenError, ValidationFailedError
 from structgen.generation.batches import run_batch, with_progress
 from structgen.generation.generator import Generator
 from structgen.generation.runs import Result
@@ -26,6 +26,8 @@ from structgen.generation.settings import BATCH_SIZE, OPTION_DEFAULTS, Generator
 from structgen.limits import Limits
 from structgen.mapping.job import Job, digest, job_of
 from structgen.mapping.prompts import Row, check_prompts, lines_of, rows_of
+from structgen.mapping.tables import is_table, write_table
+from structgen.reporting.telemetry import logger
 from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MapSummary", "Row", "answered", "map_file", "map_rows"]
 
+GIVE_UP_AFTER = 20  # rows
 _BEGIN = b'{"line": '  # every written row begins with this
 
 Answers: TypeAlias = Callable[[Iterator[Row]], Iterable[Row]]
@@ -63,7 +66,10 @@ def map_file(
     *,
     failed: str | Path | None = None,
     field: str = "prompt",
+    prompt: str | None = None,
     retry_failed: bool = False,
+    is_sorted: bool = False,
+    give_up_after: int | None = GIVE_UP_AFTER,
     batch_size: int = BATCH_SIZE,
     progress: bool = False,
     limits: Limits | None = None,
@@ -74,14 +80,21 @@ def map_file(
     Args:
         model: see `structgen.generate`.
         prompts: JSON Lines. A line is a text, a list of messages, or an object with one of these as its `prompt`. An
-            `id` in the object is copied to the answer. Lines may be added between runs.
+            `id` in the object is copied to the answer. Lines may be added between runs. Or a table whose columns are
+            such fields: a file that ends in .csv, .tsv or .parquet.
         schema: the schema of the answers.
         out: JSON Lines, written as rows are done: `{"line": 1, "hash": …, "id": …, "value": …}`, with the hash of the
-            prompt. Existing rows are kept. The manifest beside it has the suffix `.job.json`.
+            prompt. Existing rows are kept. The manifest beside it has the suffix `.job.json`. If it ends in .csv, .tsv
+            or .parquet, the rows are in a file with the suffix `.jsonl`, and the table is made of them at the end: the
+            columns of the prompts and those of the answers, in the order of the prompts.
         failed: JSON Lines of the rows without a value: `{"line": 2, "id": …, "error": …, "message": …}`, with the
             generated text if there is any. By default the name of `out` with `.failed` before its suffix.
         field: the name of the prompt's field.
+        prompt: the prompt of each row, with names of fields in braces, such as "Classify: {review}"; in place of
+            `field`.
         retry_failed: try rows again that failed in an earlier run. Options and failed lines may have changed.
+        is_sorted: put the rows of `out` into the order of the prompts, at the end.
+        give_up_after: the number of rows after which the run ends if all of them failed; None for no such end.
         batch_size: rows in one pass of the model.
         progress: show a bar on stderr.
         limits: bounds on the cost of the schema.
@@ -92,8 +105,9 @@ def map_file(
         ValueError: the prompts are no JSON Lines, or have no such field; the existing answers belong to other prompts,
             or to another schema, model or options; or two of the files are the same.
         OSError: a file cannot be read or written, is no output of `map_file`, or another run is writing to it.
+        GenerationError: the first `give_up_after` rows failed.
     """
-    job = job_of(model, schema, field, limits, options)
+    job = job_of(model, schema, field, limits, options, prompt)
     generator: Generator[Any] = Generator(model, schema, limits=limits, **options)
     seed = options.get("seed")
 
@@ -101,7 +115,17 @@ def map_file(
         yield from answered(generator, rows, batch_size=batch_size, seed=seed)
 
     return map_rows(
-        answers, prompts, out, job=job, failed=failed, field=field, retry_failed=retry_failed, progress=progress
+        answers,
+        prompts,
+        out,
+        job=job,
+        failed=failed,
+        field=field,
+        template=prompt,
+        retry_failed=retry_failed,
+        is_sorted=is_sorted,
+        give_up_after=give_up_after,
+        progress=progress,
     )
 
 
@@ -136,17 +160,22 @@ def map_rows(
     job: Job,
     failed: str | Path | None,
     field: str,
+    template: str | None,
     retry_failed: bool,
+    is_sorted: bool,
+    give_up_after: int | None,
     progress: bool,
 ) -> MapSummary:
     """Read the rows that have no answer yet, and write the answers; the file handling of `map_file`."""
-    out = Path(out)
+    table = Path(out) if is_table(out) else None
+    out = Path(out) if table is None else table.with_suffix(".jsonl")
     failed = Path(failed) if failed is not None else out.with_name(f"{out.stem}.failed{out.suffix}")
-    if len({path.resolve() for path in (Path(prompts), out, failed, _job_path(out))}) < 4:
+    paths = [Path(prompts), out, failed, _job_path(out), *([] if table is None else [table])]
+    if len({path.resolve() for path in paths}) < len(paths):
         raise ValueError(
             f"prompts, values and failed rows need three different files, not {prompts}, {out} and {failed}"
         )
-    check_prompts(prompts, field)
+    check_prompts(prompts, field, template)
     with _locked(out), _Lines(out) as values, _Lines(failed) as errors:
         # Check everything before anything is written.
         if values.known or errors.known:
@@ -157,20 +186,28 @@ def map_rows(
         if retry_failed:
             errors.clear()
         done = len(known)
-
-        def rows() -> Iterator[Row]:
-            for row in rows_of(prompts, field):
-                if row["line"] in known:
-                    continue
-                if "prompt" in row:
-                    yield row
-                else:
-                    errors.write(row)
-
-        outcomes: Iterable[Row] = answers(rows())
+        watch = _Watch(values, errors, give_up_after)
+        outcomes: Iterable[Row] = answers(_unanswered(rows_of(prompts, field, template), known, watch))
         for row in with_progress(outcomes, count, done=done) if progress else outcomes:
-            (errors if "error" in row else values).write(row)
+            watch.write(row)
+        if is_sorted:
+            values.sort()
+            errors.sort()
+        if table is not None:
+            rows = {row["line"]: row for row in (*values.rows(), *errors.rows())}
+            write_table(table, lines_of(prompts), rows)
         return MapSummary(len(values.known), len(errors.known), done)
+
+
+def _unanswered(rows: Iterable[Row], known: Mapping[int, str], watch: _Watch) -> Iterator[Row]:
+    """Yield the rows that have no answer; those without a prompt have failed already."""
+    for row in rows:
+        if row["line"] in known:
+            continue
+        if "prompt" in row:
+            yield row
+        else:
+            watch.write(row)
 
 
 def _job_path(out: Path) -> Path:
@@ -224,14 +261,15 @@ class _Lines:
 
     Attributes:
         known: line number of each row in the file → hash of its prompt.
+        path: the file.
     """
 
     def __init__(self, path: Path) -> None:
         self.known: dict[int, str] = {}
-        self._path = path
+        self.path = path
 
     def __enter__(self) -> _Lines:
-        self._file: BinaryIO = open(self._path, "a+b")
+        self._file: BinaryIO = open(self.path, "a+b")
         try:
             self._read()
         except BaseException:
@@ -252,6 +290,21 @@ class _Lines:
         self._file.flush()
         self.known[row["line"]] = row["hash"]
 
+    def rows(self) -> list[Row]:
+        """Return all rows of the file."""
+        self._file.seek(0)
+        return [json.loads(line) for line in self._file]
+
+    def sort(self) -> None:
+        """Put the rows into the order of the prompts: all of the file, or nothing if the process is killed."""
+        self._file.seek(0)
+        lines = sorted(self._file, key=lambda line: int(json.loads(line)["line"]))
+        begun = self.path.with_name(f"{self.path.name}.tmp")
+        begun.write_bytes(b"".join(lines))
+        self._file.close()
+        os.replace(begun, self.path)
+        self._file = open(self.path, "a+b")  # noqa: SIM115  closed by __exit__
+
     def clear(self) -> None:
         """Remove all rows."""
         self._file.truncate(0)
@@ -270,10 +323,45 @@ class _Lines:
                 elif not (line.startswith(_BEGIN) or _BEGIN.startswith(line)):
                     raise ValueError("not the beginning of a row")
             except (ValueError, KeyError, TypeError) as error:
-                raise OSError(f"{self._path} was not written by map_file: {line[:80]!r}") from error
+                raise OSError(f"{self.path} was not written by map_file: {line[:80]!r}") from error
             whole += len(line) * is_whole
         self._file.truncate(whole)
         self._file.seek(0, os.SEEK_END)
+
+
+class _Watch:
+    """The writer of rows: it tells of the first failure, and ends a run in which nothing succeeds.
+
+    Args:
+        values, errors: the files.
+        give_up_after: see `map_file`.
+    """
+
+    def __init__(self, values: _Lines, errors: _Lines, give_up_after: int | None) -> None:
+        self._values = values
+        self._errors = errors
+        self._give_up_after = give_up_after
+        self._failed = 0
+
+    def write(self, row: Row) -> None:
+        """Write a row to its file.
+
+        Raises:
+            GenerationError: it is one too many of those that failed.
+        """
+        if "error" not in row:
+            self._values.write(row)
+            return
+        self._errors.write(row)
+        self._failed += 1
+        told = f"line {row['line']}: {row['error']}: {row['message']}"
+        if self._failed == 1:
+            logger.warning("a row failed, %s\nAll rows that fail are written to %s", told, self._errors.path)
+        if self._failed == self._give_up_after and not self._values.known:
+            raise GenerationError(
+                f"the first {self._failed} rows all failed; the last is {told}",
+                hint="give_up_after=None (--give-up-after 0) goes on",
+            )
 
 
 @contextlib.contextmanager

@@ -71,7 +71,14 @@ class Job:
             raise OSError(f"{path} was not written by map_file") from error
 
 
-def job_of(model: AnyModel | None, schema: Any, field: str, limits: Limits | None, options: GeneratorOptions) -> Job:
+def job_of(
+    model: AnyModel | None,
+    schema: Any,
+    field: str,
+    limits: Limits | None,
+    options: GeneratorOptions,
+    template: str | None = None,
+) -> Job:
     """Return the job of a call of `map_file`.
 
     Args:
@@ -80,6 +87,7 @@ def job_of(model: AnyModel | None, schema: Any, field: str, limits: Limits | Non
         field: see `map_file`.
         limits: see `map_file`.
         options: see `map_file`.
+        template: the `prompt` of `map_file`.
 
     Raises:
         SchemaError, GrammarError, TypeError, ValueError: see `structgen.compile` and `structgen.Generator`.
@@ -94,6 +102,8 @@ def job_of(model: AnyModel | None, schema: Any, field: str, limits: Limits | Non
     settings = Settings(**running)
     noted = {one.name: _noted(getattr(settings, one.name)) for one in fields(settings)}
     noted |= {"tokenization": tokenization, "field": field}
+    if template is not None:
+        noted["prompt"] = _noted(template)
     return Job(digest(repr(key).encode()), "" if model is None else _name_of(model), noted)
 
 

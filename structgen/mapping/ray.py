@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from structgen.errors import ModelError
 from structgen.generation.generator import Generator
 from structgen.generation.settings import BATCH_SIZE, OPTION_DEFAULTS, GeneratorOptions
-from structgen.mapping.files import MapSummary, Row, answered, map_rows
+from structgen.mapping.files import GIVE_UP_AFTER, MapSummary, Row, answered, map_rows
 from structgen.mapping.job import job_of
 from structgen.schema.signatures import shows_options
 
@@ -33,7 +33,10 @@ def map_file_on_ray(
     gpus: float = 0,
     failed: str | Path | None = None,
     field: str = "prompt",
+    prompt: str | None = None,
     retry_failed: bool = False,
+    is_sorted: bool = False,
+    give_up_after: int | None = GIVE_UP_AFTER,
     batch_size: int = BATCH_SIZE,
     progress: bool = False,
     **options: Unpack[GeneratorOptions],
@@ -49,7 +52,10 @@ def map_file_on_ray(
         gpus: GPUs of each actor, as Ray counts them.
         failed: see `map_file`.
         field: see `map_file`.
+        prompt: see `map_file`.
         retry_failed: see `map_file`.
+        is_sorted: see `map_file`.
+        give_up_after: see `map_file`.
         batch_size: rows in one pass of a model.
         progress: show a bar on stderr.
         options: see `structgen.generate`.
@@ -78,9 +84,19 @@ def map_file_on_ray(
         for item in answering.iter_rows():
             yield json.loads(item["row"])
 
-    job = job_of(None, load_schema(), field, None, options)
+    job = job_of(None, load_schema(), field, None, options, prompt)
     return map_rows(
-        answers, prompts, out, job=job, failed=failed, field=field, retry_failed=retry_failed, progress=progress
+        answers,
+        prompts,
+        out,
+        job=job,
+        failed=failed,
+        field=field,
+        template=prompt,
+        retry_failed=retry_failed,
+        is_sorted=is_sorted,
+        give_up_after=give_up_after,
+        progress=progress,
     )
 
 

@@ -36,7 +36,7 @@ _REFUSED: dict[str, tuple[Any, ...]] = {
 _SAMPLING = (
     "temperature", "top_p", "top_k", "seed", "stop", "max_tokens", "max_completion_tokens", "max_output_tokens", "n",
     "min_p", "frequency_penalty", "presence_penalty", "repetition_penalty", "logit_bias",
-    "logprobs", "top_logprobs", "chat_template_kwargs", "reasoning", "reasoning_effort", "on_budget",
+    "logprobs", "top_logprobs", "chat_template_kwargs", "reasoning", "reasoning_effort", "on_budget", "max_repeats",
     "structgen",
 )  # fmt: skip
 _CHAT = ("messages", "tools", "tool_choice", "parallel_tool_calls", *FIELDS)
@@ -152,6 +152,8 @@ def options_of(body: Mapping[str, Any], defaults: Defaults) -> tuple[dict[str, A
     options["template"] = _typed(body, "chat_template_kwargs", dict, {})
     if body.get("on_budget") is not None:
         options["on_budget"] = body["on_budget"]
+    if "max_repeats" in body:
+        options["max_repeats"] = body["max_repeats"]
     reasoning = _reasoning(body, defaults)
     if reasoning is not None:
         options["reasoning"] = reasoning

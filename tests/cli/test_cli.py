@@ -177,8 +177,8 @@ def test_refused_schemas_exit_with_one(folder, tiny, capsys):
         (["call", "--tool", "cli_tools:unclear", "x"], "annotation"),
         (["call", "--tool", "cli_tools:odd", "x"], "Odd"),
         (["map", "in.jsonl", "--schema", "bad.json", "--out", "out.jsonl"], "#/properties/a"),
-        (["map", "in.csv", "--schema", "person.json", "--out", "out.jsonl"], "csv.DictReader"),
-        (["map", "in.csv", "--schema", "person.json", "--out", "out.jsonl", "--ray"], "csv.DictReader"),
+        (["map", "in.csv", "--schema", "person.json", "--out", "out.jsonl"], "have no field 'prompt'"),
+        (["map", "in.csv", "--schema", "person.json", "--out", "out.jsonl", "--ray"], "have no field 'prompt'"),
         (["map", "in.jsonl", "--schema", "person.json", "--out", "out.jsonl", "--field", "text"], "--field prompt"),
         (["map", "missing.jsonl", "--schema", "person.json", "--out", "out.jsonl"], "missing.jsonl"),
     ],
@@ -188,7 +188,7 @@ def test_bad_input_is_found_before_the_model_is_loaded(folder, monkeypatch, caps
     (folder / "bad.json").write_text('{"type": "object", "properties": {"a": {"type": "colour"}}}')
     (folder / "bad.gbnf").write_text("root ::= missing")
     (folder / "none.kbnf").write_text("start ::= S; S ::= S;")
-    (folder / "in.csv").write_text("id,prompt\n1,Ann is 34.\n")
+    (folder / "in.csv").write_text("id,text\n1,Ann is 34.\n")
     (folder / "in.jsonl").write_text('{"prompt": "Ann is 34."}\n')
     (folder / "cli_tools.py").write_text(
         "class Odd: pass\ndef unclear(number): return number\ndef odd(number: Odd): return number\n"

@@ -293,3 +293,36 @@ def test_rules_with_a_temperature_need_that_of_the_loop(tiny_model):
         with pytest.raises(ValueError, match="rules with a temperature"):
             constraint.logits_processor(temperature=temperature)
     constraint.logits_processor(temperature=1)
+
+
+@pytest.mark.parametrize("options", [{}, {"num_beams": 3}, {"do_sample": True, "temperature": 5.0}], ids=str)
+def test_texts_are_whole_within_a_budget(tiny_model, options):
+    torch.manual_seed(0)
+    constraint = structgen.compile(list[str], tiny_model.vocabulary, whitespace="single")
+    for tokens in (2, 5, 9, 30):
+        processor = constraint.logits_processor(max_tokens=tokens)
+        for _ in range(2):
+            answers = generate(tiny_model, processor, "one", "two words", max_new_tokens=tokens, **options)
+            assert all(isinstance(json.loads(answer), list) for answer in answers), answers
+
+
+def test_a_budget_below_the_shortest_text_is_an_error(constraint):
+    with pytest.raises(ValueError, match="max_tokens=3 is too few: the shortest text has"):
+        constraint.logits_processor(max_tokens=3)
+    with pytest.raises(ValueError, match="max_tokens must be a whole number >= 1, not 0"):
+        constraint.logits_processor(max_tokens=0)
+
+
+def test_a_text_that_repeats_itself_is_closed_in_another_loop(tiny_model):
+    vocabulary = tiny_model.vocabulary
+    processor = structgen.compile(str, vocabulary, whitespace="single").logits_processor(max_repeats=2)
+    begin = [token for token in range(vocabulary.size) if vocabulary.token_bytes(token) in (b'"', b"x")]
+    quote, letter = sorted(begin, key=vocabulary.token_bytes)
+    ids = np.array([7], np.int32)
+    for token in [quote] + [letter] * 60:
+        masked = processor(ids, np.zeros(vocabulary.size, np.float32))
+        assert masked[token] == 0
+        ids = np.append(ids, np.int32(token))
+    left = np.flatnonzero(processor(ids, np.zeros(vocabulary.size, np.float32)) == 0)
+    assert letter not in left
+    assert all(b'"' in vocabulary.token_bytes(int(token)) for token in left)

@@ -7,6 +7,7 @@ import random
 import re
 import sys
 import warnings
+from types import SimpleNamespace
 
 import jsonschema
 import pydantic
@@ -354,3 +355,48 @@ def test_a_schema_that_is_refused(folder, capsys):
 def test_a_text_that_is_none_is_refused_with_the_order_of_the_arguments(text):
     with pytest.raises(TypeError, match="the schema first, and then the text"):
         structgen.check('{"a": 1}', text)
+
+
+MANY_STATES = {"type": "string", "pattern": "^(a|b)*a(a|b){12}c$"}
+FEW = structgen.Limits(automaton_states=20)
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"), [('"abab' + "b" * 11 + 'c"', True), ('"ababab' + "a" * 30 + '"', False), ("3", False)]
+)
+def test_where_the_grammar_passes_a_limit_the_validator_decides(text, fits):
+    result = structgen.check({"properties": {"x": MANY_STATES}}, f'{{"x": {text}}}', limits=FEW)
+    assert result.fits == fits == structgen.check(MANY_STATES, text).fits
+    assert text == "3" or "the limit automaton_states=20" in result.note
+    assert fits or result.reasons
+
+
+def test_where_the_form_counts_a_passed_limit_is_an_error():
+    for schema, text, options in (
+        (MANY_STATES, '"ababab' + "a" * 30 + '"', {"whitespace": "compact"}),
+        (MANY_STATES, '"ababab' + "a" * 30, {}),
+        (structgen.Grammar.regex("(a|b)*a(a|b){12}c"), "ababab" + "a" * 30, {}),
+    ):
+        with pytest.raises(structgen.LimitExceededError):
+            structgen.check(schema, text, limits=FEW, **options)
+
+
+def test_a_position_is_told_even_if_what_is_expected_costs_too_much():
+    def too_much(*_):
+        raise structgen.LimitExceededError("mask_seconds", 1.0)
+
+    class Costly:
+        def __init__(self, matcher):
+            self._matcher = matcher
+
+        explain = expected = too_much
+
+        def __getattr__(self, name):
+            return getattr(self._matcher, name)
+
+    checker = Checker({"type": "integer"})
+    constraint = checker._constraint
+    checker._constraint = SimpleNamespace(matcher=lambda: Costly(constraint.matcher()))
+    for text, message in (("12x", '1:3: unexpected "x"'), ("-", "1:2: the text breaks off")):
+        (problem,) = checker.check(text).problems
+        assert str(problem).startswith(message) and not problem.expected

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.edges import is_nullable
-from structgen.kbnf.regex_facts import survey, without_empty
+from structgen.kbnf.regex_facts import is_surely_text, survey, without_empty
 
 
 @given(data=st.data())
@@ -20,6 +20,21 @@ def test_against_the_automaton(data, strategies):
     assert store.is_empty(rx.difference(rx.difference(regex, rx.EMPTY), rest))
     answer = survey(regex)[1]
     assert answer is None or answer != store.is_empty(regex)
+
+
+@given(data=st.data())
+def test_what_the_tree_calls_text_is_text(data, strategies):
+    regex = data.draw(strategies["regexes"]())
+    if is_surely_text(regex):
+        assert AutomatonStore().is_empty(rx.difference(regex, rx.star(rx.ANY_CHAR)))
+
+
+def test_text_in_the_tree():
+    letters, byte = rx.star(rx.Chars(((97, 0xE9),))), rx.ByteSet(1 << 0xFF)
+    assert is_surely_text(rx.sequence(letters, rx.Literal("é".encode()), rx.literal_set([b"a", "日".encode()])))
+    assert is_surely_text(rx.difference(letters, rx.sequence(byte, letters)))
+    assert not is_surely_text(rx.choice(letters, rx.Literal(b"\xff")))
+    assert not is_surely_text(rx.Complement(letters))
 
 
 def test_the_shape_stays():

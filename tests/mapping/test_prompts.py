@@ -1,11 +1,5 @@
 """Files that a new user gives to `map`: JSON Lines are read, others are refused with what to do."""
 
-import csv
-import io
-import json
-import subprocess
-import sys
-
 import pytest
 
 from structgen.mapping.prompts import check_prompts, rows_of
@@ -16,9 +10,9 @@ ADVICE = "A JSON text over several lines must become one line for each prompt"
 @pytest.mark.parametrize(
     ("content", "messages"),
     [
-        ("name,prompt\nAda,hello\n", ["is not JSON Lines", "'name,prompt'", "csv.DictReader(sys.stdin)"]),
-        ("name\tprompt\nAda\thello\n", ["a tab-separated file", r"delimiter='\t'"]),
-        ("name;prompt\nAda;hello\n", ["a CSV file", "delimiter=';'"]),
+        ("name,prompt\nAda,hello\n", ["is not JSON Lines", "'name,prompt'", "Name it .csv"]),
+        ("name\tprompt\nAda\thello\n", ["Is it a table?", "or .tsv"]),
+        ("name;prompt\nAda;hello\n", ["Is it a table?", "--field"]),
         ("42,43\n44\n", ["no line of"]),
         ("What is this?\nAnd that?\n", ["Each line must be JSON: a text in quotes"]),
         ('[\n  "one",\n  "two"\n]\n', [ADVICE]),
@@ -42,19 +36,25 @@ def test_files_with_a_prompt_or_without_lines_are_accepted(tmp_path, content):
     check_prompts(path, "prompt")
 
 
-@pytest.mark.parametrize("delimiter", [",", "\t", ";"])
-def test_the_advised_command_turns_a_csv_file_into_prompts(tmp_path, delimiter):
-    rows = [{"id": "1", "prompt": 'say "hi", twice'}, {"id": "2", "prompt": "two\nlines"}]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, ["id", "prompt"], delimiter=delimiter)
-    writer.writeheader()
-    writer.writerows(rows)
-    path = tmp_path / "prompts.csv"
-    path.write_text(text.getvalue())
-    with pytest.raises(ValueError) as caught:
-        check_prompts(path, "prompt")
-    code = str(caught.value).partition('python -c "')[2].partition('" <')[0]
-    run = subprocess.run([sys.executable, "-c", code], input=path.read_bytes(), capture_output=True, check=True)
-    assert [json.loads(line) for line in run.stdout.splitlines()] == rows
-    path.write_bytes(run.stdout)
-    assert [row["prompt"] for row in rows_of(path, "prompt")] == [row["prompt"] for row in rows]
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("Rate {stars", "write {{ and }} for braces"),
+        ("Rate {}", "braces without a name"),
+        ("Rate {stars}", "have no field 'stars', but review"),
+    ],
+)
+def test_templates_that_do_not_fit(tmp_path, template, message):
+    path = tmp_path / "given"
+    path.write_text('{"review": "good"}\n')
+    with pytest.raises(ValueError, match=message):
+        check_prompts(path, "prompt", template)
+
+
+def test_a_template_is_filled_for_each_row(tmp_path):
+    path = tmp_path / "given"
+    path.write_text('{"review": {"text": "good"}, "id": 7}\n{"stars": 2}\n"text"\n')
+    first, second, third = rows_of(path, "prompt", "Rate {review} and {review[text]}")
+    assert first["prompt"] == 'Rate {"text":"good"} and good' and first["id"] == 7
+    assert second["message"] == "the line has no field 'review'"
+    assert third["message"] == "the line has no fields for the template: it is no object"

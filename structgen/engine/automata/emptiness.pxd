@@ -9,7 +9,7 @@ from structgen.engine.automata.terms cimport Terms
 cdef int ALIVE, DEAD, EMPTY, LIFELESS, NEVER, NOTHING
 cdef int K_BOUNDED, K_COMPLEMENT, K_COUNTING, K_INTERSECTION, K_UNION
 
-cdef int SHORT_TEXT
+cdef int MAX_TRIED, SHORT_TEXT
 
 
 @cython.final
@@ -22,9 +22,17 @@ cdef class Emptiness:
     cdef TermColumn _life                # by term: UNKNOWN, ALIVE or LIFELESS
     cdef TermColumn _least_begun         # by counting term: 1 + the result of `least_begun`; 0 if not computed yet
     cdef TermColumn _begun_at_least      # by counting term: a lower bound of `least_begun`; 0 at first
+    cdef TermColumn _begun_at_most       # by counting term: 1 + an upper bound of `least_begun`; 0 if none is known
     cdef dict _short_texts               # term -> a shortest text of it; None if that is not short
 
     cpdef int pruned(self, int term) except -1
+    @cython.locals(known=int, at_least=int, at_most=int)
+    cpdef bint keeps_within(self, int term, int most) except -1
+    @cython.locals(came_from=dict, cost=dict, queue=list, order=int, top=int, total=int, index=int, target=int,
+                   reached=int, rest=int)
+    cdef bint _ends_within(self, int term, int most) except -1
+    @cython.locals(least=int)
+    cdef int _known_count(self, int term) except -2
     @cython.locals(came_from=dict, cost=dict, settled=set, queue=list, best=int, total=int, known=int, reached=int,
                    bound=int, lowest=int, index=int, last=int, top=int, target=int, seen=int)
     cpdef int least_begun(self, int term) except -1

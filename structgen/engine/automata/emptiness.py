@@ -8,7 +8,9 @@ To decide, a best-first search follows the derivatives until it reaches an accep
 
 A bound on a count takes no part in the search, because each bound would make other terms. The search uses the term
 without the bound instead and finds the least count that its texts need (`least_begun`). Every bound is then compared
-with that number.
+with that number. The least count takes a search in all directions, of thousands of terms where a pattern may match
+anywhere in a string. Most bounds leave plenty of room, so first a search straight to an end looks for any text that
+keeps within the bound (`keeps_within`).
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from structgen.engine.deadlines import spend
 __all__ = ["Emptiness"]
 
 SHORT_TEXT = 32  # bytes; the longest text that is tried before a search
+MAX_TRIED = 2_000  # terms that the search straight to an end reaches before it gives up
 
 
 class Emptiness:
@@ -59,6 +62,7 @@ class Emptiness:
         self._life = self.table.add_column()
         self._least_begun = self.table.add_column()
         self._begun_at_least = self.table.add_column()
+        self._begun_at_most = self.table.add_column()
         self._short_texts: dict[int, bytes | None] = {}
 
     def pruned(self, term: int) -> int:
@@ -85,7 +89,7 @@ class Emptiness:
         if self._is_known_alive(term):
             return True
         if self.table.kind[term] == K_COUNTING:
-            return self.least_begun(term) < NEVER
+            return self.keeps_within(term, NEVER - 1)
         if self._life.values[term] == LIFELESS:
             return False
         if self.table.kind[term] == K_INTERSECTION and self._has_short_text(term):
@@ -250,9 +254,72 @@ class Emptiness:
         """
         if self.table.kind[term] == K_BOUNDED:
             counting, most = self.table.payload[term]
-            least = self.least_begun(counting)
-            return self.table.tail[term] if least < NEVER and least <= most else NOTHING
+            return self.table.tail[term] if self.keeps_within(counting, most) else NOTHING
         return self.derivatives.materialize(self.partitions.targets_at.values[term] + index)
+
+    def keeps_within(self, term: int, most: int) -> bool:
+        """Return whether some text of a counting term begins at most `most` of the counted texts.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        most = min(most, NEVER - 1)
+        if self.table.kind[term] != K_COUNTING or self.table.accepting[term]:
+            return True
+        known = self._least_begun.values[term] - 1
+        if known >= 0:
+            return known <= most
+        at_least, at_most = self._begun_at_least.values[term], self._begun_at_most.values[term] - 1
+        if at_least > most:
+            return False
+        if 0 <= at_most <= most:
+            return True
+        # A lower bound is of a search in all directions that was here; with it, the next one is as fast as one straight
+        # to an end, which would not know it.
+        return (at_least == 0 and self._ends_within(term, most)) or self.least_begun(term) <= most
+
+    def _ends_within(self, term: int, most: int) -> bool:
+        """Return whether a search straight to an end finds a text that begins at most `most` of the counted texts.
+
+        The search visits the term with the smallest lower bound on the length of its texts first. If it finds a text,
+        the counts of the terms on its path are remembered as upper bounds. False does not mean that there is no text.
+        """
+        came_from = {term: NOTHING}
+        cost = {term: 0}
+        queue = [(self.table.min_len[term], 0, term)]
+        order = 0
+        while queue and len(cost) < MAX_TRIED:
+            _, _, top = heapq.heappop(queue)
+            self.terms_searched += 1
+            total = cost[top]
+            for index in range(self._successor_count(top)):
+                spend(1)
+                target = self._successor(top, index)
+                if target == NOTHING or target in cost:
+                    continue
+                reached = total + self.derivatives.begun(top, target)
+                rest = self._known_count(target)
+                if reached > most or rest == NEVER:
+                    continue
+                if rest >= 0 and reached + rest <= most:
+                    while top != NOTHING:
+                        self._begun_at_most.values[top] = reached + rest - cost[top] + 1
+                        top = came_from[top]
+                    return True
+                cost[target] = reached
+                came_from[target] = top
+                order -= 1
+                heapq.heappush(queue, (self.table.min_len[target], order, target))
+        return False
+
+    def _known_count(self, term: int) -> int:
+        """Return a count that some text of a term is known to keep within; NEVER if it has none, -1 if not known."""
+        if self.table.kind[term] != K_COUNTING:
+            return 0 if self.is_alive(term) else NEVER
+        if self.table.accepting[term]:
+            return 0
+        least = self._least_begun.values[term] - 1
+        return least if least >= 0 else self._begun_at_most.values[term] - 1
 
     def least_begun(self, term: int) -> int:
         """Return the least count that a text of a counting term needs; NEVER if the term has no texts.

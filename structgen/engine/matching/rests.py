@@ -31,18 +31,28 @@ class Rest(NamedTuple):
     tokens: list[int] | None
 
 
-def shortest_rest(matcher: Matcher) -> Rest | None:
+def shortest_rest(matcher: Matcher, after: bytes = b"") -> Rest | None:
     """Return the shortest completion of a text with its tokens; see `shortest_completion`.
+
+    Args:
+        matcher: the text; it stays as it is.
+        after: bytes that are put after the text first.
+
+    Returns:
+        The rest; None where none was found, or where these bytes cannot follow.
 
     Raises:
         LimitExceededError: a bound of `Limits` was passed.
     """
-    return Rest(b"", []) if matcher.is_terminated else matcher.ask(_rest)
+    if matcher.is_terminated:
+        return None if after else Rest(b"", [])
+    return matcher.ask(lambda compiled, set_id: _rest(compiled, set_id, after))
 
 
-def _rest(compiled: CompiledGrammar, set_id: int) -> Rest | None:
+def _rest(compiled: CompiledGrammar, set_id: int, after: bytes) -> Rest | None:
     known = completions_of(compiled)
-    text = known.completion(set_id)
+    reached = known.sets.goto_all(set_id, after) if after else set_id
+    text = known.completion(reached) if reached else None
     return None if text is None else Rest(text, known.tokens(text))
 
 

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import numpy as np
 
 from structgen.engine.fork_safety import forkable_lock
+from structgen.engine.garbage_collection import collect_early
 from structgen.engine.vocabulary.marks import MARK_BYTE, Ranges, mark_of
 from structgen.engine.vocabulary.token_bytes import special_tokens, spell_tokens, tokenizer_state
 from structgen.engine.vocabulary.token_trie import TokenTrie
@@ -30,6 +31,7 @@ __all__ = ["Vocabulary", "byte_vocabulary"]
 
 MAX_SIZE = 2**24  # tokens; far more than any tokenizer has, and an id fits into the three bytes of a mark
 MAX_MARKED = 8  # vocabularies with marks that are kept for one vocabulary
+MIN_COLLECTED = 16_000  # tokens; smaller vocabularies are made by the thousand, in tests
 MAX_PER_TOKENIZER = 8  # vocabularies with different sizes or end tokens that are kept for one tokenizer
 
 
@@ -110,7 +112,8 @@ class Vocabulary:
         (`<|eot_id|>`, `<|im_end|>`, `<end_of_turn>`). It is not guessed by name, so pass
         `model.generation_config.eos_token_id` here.
 
-        The result is kept as long as the tokenizer lives: a second call with the same arguments returns it.
+        The result is kept as long as the tokenizer lives: a second call with the same arguments returns it. For a large
+        vocabulary, the first call also runs Python's garbage collector once, so that it does not interrupt a mask.
 
         Args:
             tokenizer: a tokenizer of transformers (any backend), of `tokenizers`, or of mistral-common.
@@ -135,6 +138,8 @@ class Vocabulary:
             found = _make(cls, spellings, ends, size, names)
             _CACHE.keep(tokenizer, key, found)
             found.remember(tokenizer)
+            if size >= MIN_COLLECTED:
+                collect_early()
         return found
 
     def remember(self, tokenizer: Any) -> None:

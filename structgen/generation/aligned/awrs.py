@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from structgen.generation.aligned.target import Prefix, Target
 
-__all__ = ["Drawn", "MaskedTokens", "RejectedTokens", "draw_accepted"]
+__all__ = ["Drawn", "MaskedTokens", "RejectedTokens", "Urn", "draw_accepted"]
 
 MAX_REFUSED = 64  # draws that are refused at one position
 
@@ -39,8 +39,67 @@ Drawn: TypeAlias = tuple[int, float]
 """A token, or `NO_TOKEN`; and the logarithm of (an estimate of) the sum of the probabilities that were accepted."""
 
 
+class Urn:
+    """Weights to draw from, without replacement.
+
+    Args:
+        weights: float64[n], at least 0; not changed.
+        sums: their cumulative sums, which several urns may share.
+    """
+
+    def __init__(self, weights: NDArray[np.float64], sums: NDArray[np.float64]) -> None:
+        self._weights = weights
+        self._sums = sums
+        self._whole = float(sums[-1]) if len(sums) else 0.0
+        self._removed: list[int] = []
+        self._removed_weight = 0.0  # of those that are still in the sums
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights that are left."""
+        if self._removed_weight > self._whole / 2:
+            self._renew()
+        return self._whole - self._removed_weight
+
+    def draw(self, rng: np.random.Generator, point: float | None = None) -> int:
+        """Return an index, by weight; it stays. `NO_TOKEN` where nothing is left.
+
+        Args:
+            rng: draws.
+            point: a draw from [0, 1) to begin with.
+        """
+        while self.total > 0:
+            at = (rng.random() if point is None else point) * self._whole
+            point = None
+            index = int(np.searchsorted(self._sums, at, side="right"))
+            if index == len(self._sums):  # by rounding
+                index = int(np.flatnonzero(self._weights)[-1])
+            if index not in self._removed:
+                return index
+        return NO_TOKEN
+
+    def remove(self, index: int) -> float:
+        """Remove an index, and return its weight."""
+        weight = float(self._weights[index])
+        self._removed.append(index)
+        self._removed_weight += weight
+        return weight
+
+    def left(self) -> NDArray[np.float64]:
+        """Return the weights, with 0 for those that were removed."""
+        found = self._weights.copy()
+        found[self._removed] = 0.0
+        return found
+
+    def _renew(self) -> None:
+        """Sum up what is left: half of all draws would be of removed weights otherwise."""
+        self._weights = self.left()
+        self._sums = np.cumsum(self._weights)
+        self._whole, self._removed_weight = float(self._sums[-1]), 0.0
+
+
 def draw_accepted(
-    weights: NDArray[np.float64],
+    urn: Urn,
     accepts: Callable[[int], bool],
     point: float,
     rng: np.random.Generator,
@@ -49,7 +108,7 @@ def draw_accepted(
     """Draw an index from the accepted ones, by weight, and estimate the sum of the accepted weights.
 
     Args:
-        weights: float64[n], at least 0; not changed.
+        urn: the weights.
         accepts: tells whether an index is accepted.
         point: a draw from [0, 1) that decides the first index.
         rng: the other draws.
@@ -58,28 +117,19 @@ def draw_accepted(
     Returns:
         The index, `NO_TOKEN` where none is accepted; and the logarithm of the estimate.
     """
-    left = weights.copy()
+    first: float | None = point
     for _ in range(MAX_REFUSED):
-        total, index = _draw(left, point)
-        point = float(rng.random())
+        index = urn.draw(rng, first)
+        first = None
         if index == NO_TOKEN:
             return NO_TOKEN, -math.inf
-        own, left[index] = float(left[index]), 0.0
+        total = urn.total
+        own = urn.remove(index)
         if accepts(index):
-            _, following = _draw(left, point)
+            following = urn.draw(rng)
             is_enough = following == NO_TOKEN or accepts(following)
             return index, math.log(total if is_enough else own)
-    return last_resort(left)
-
-
-def _draw(weights: NDArray[np.float64], point: float) -> tuple[float, int]:
-    """Return the sum of weights, and the index at a point of it, from [0, 1); `NO_TOKEN` where the sum is 0."""
-    sums = np.cumsum(weights)
-    total = float(sums[-1]) if len(sums) else 0.0
-    if total <= 0:
-        return 0.0, NO_TOKEN
-    index = int(np.searchsorted(sums, point * total, side="right"))
-    return total, min(index, int(np.flatnonzero(weights)[-1]))
+    return last_resort(urn.left())
 
 
 class MaskedTokens:
@@ -101,6 +151,7 @@ class MaskedTokens:
         self._prefix = prefix
         self.token_ids = target.allowed(prefix)
         self.weights = probabilities[self.token_ids]
+        self._sums = np.cumsum(self.weights)
         self.refused: set[int] = set()
 
     def draw(self, point: float, rng: np.random.Generator) -> Drawn:
@@ -110,10 +161,10 @@ class MaskedTokens:
             point: a draw from [0, 1), for the first token that is tried.
             rng: the other draws.
         """
+        urn = Urn(self.weights, self._sums)
         if not self._target.has_budget:
-            total, index = _draw(self.weights, point)
-            return self._token(index), log_of(total)
-        index, log_total = draw_accepted(self.weights, self._fits, point, rng, self._shortest)
+            return self._token(urn.draw(rng, point)), log_of(urn.total)
+        index, log_total = draw_accepted(urn, self._fits, point, rng, self._shortest)
         return self._token(index), log_total
 
     def _token(self, index: int) -> int:
@@ -147,6 +198,7 @@ class RejectedTokens:
         self._target = target
         self._prefix = prefix
         self._probabilities = probabilities
+        self._sums = np.cumsum(probabilities)
         self._known: dict[int, bool] = {}  # other particles may draw the same tokens
 
     def draw(self, point: float, rng: np.random.Generator) -> Drawn:
@@ -155,7 +207,7 @@ class RejectedTokens:
         def masked(left: NDArray[np.float64]) -> Drawn:
             return MaskedTokens(self._target, self._prefix, left).draw(float(rng.random()), rng)
 
-        return draw_accepted(self._probabilities, self._accepts, point, rng, masked)
+        return draw_accepted(Urn(self._probabilities, self._sums), self._accepts, point, rng, masked)
 
     def _accepts(self, token_id: int) -> bool:
         if token_id not in self._known:

@@ -89,8 +89,8 @@ def call(
         format: the name of the format; docs/tools.md lists them. By default it is found in the chat template. A model
             whose template knows no tools is told of them in the system message, and writes JSON.
         limits: bounds on what the schemas may cost.
-        options: see `structgen.generate`. `on_budget` is "error" by default: a function must not run with arguments
-            that the budget ended.
+        options: see `structgen.generate`. `on_budget` is "error" and `max_repeats` None by default: a function must
+            not run with arguments that were ended for the model.
 
     Returns:
         The text, the reasoning, and the calls with validated arguments.
@@ -173,8 +173,8 @@ class Caller:
     ) -> None:
         check_model(model)
         running, reading = split_options(cast(dict[str, Any], options))
-        # A function must not run with arguments that the budget ended: a reply that breaks off is an error.
-        self._settings = Settings(**{"on_budget": "error", **running})
+        # A function must not run with arguments that were ended for the model: a reply that breaks off is an error.
+        self._settings = Settings(**{"on_budget": "error", "max_repeats": None, **running})
         defaults = model.reading if isinstance(model, RemoteModel) else LOCAL_READING
         self._reading: dict[str, Any] = {**defaults, **reading}
         schema_options = {key: value for key, value in self._reading.items() if key != "tokenization"}

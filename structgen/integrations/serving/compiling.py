@@ -15,12 +15,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from structgen.compilation.budget import Budget
 from structgen.compilation.compiler import compile
+from structgen.compilation.repetition import RepetitionGuard
 from structgen.engine.deadlines import Deadline
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
 from structgen.errors import GrammarError, LimitExceededError, SchemaError
-from structgen.integrations.serving.budget import ServedBudget
 from structgen.integrations.serving.requests import Kind, Requested, read
 from structgen.integrations.serving.sequence import ServedSequence
 from structgen.integrations.serving.settings import ServerSettings
@@ -156,9 +157,13 @@ class RequestCompiler:
         matcher = constraint.matcher(tuple(prompt_ids))
         matcher.fill_next_token_bitmask(allocate_token_bitmask(1, vocabulary.size))
         finishes = self._settings.on_budget == "finish"
-        budget = ServedBudget(max_tokens) if finishes and max_tokens is not None else None
+        budget = None
+        if finishes and max_tokens is not None:  # one token of it is the end token
+            budget = Budget(max_tokens - 1, is_proper=constraint.tokenization == "proper")
+        repeats = self._settings.max_repeats
+        guard = RepetitionGuard(repeats) if repeats is not None and constraint.is_json else None
         seconds = self._settings.slow_masks_seconds
-        return ServedSequence(matcher, vocabulary, slow_masks_seconds=seconds, budget=budget)
+        return ServedSequence(matcher, vocabulary, slow_masks_seconds=seconds, budget=budget, guard=guard)
 
 
 def end_tokens(generation_config: Any) -> list[int]:

@@ -12,14 +12,19 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from structgen.compilation.repetition import spelled
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.bitmask import as_words
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError, TokenRejectedError
-from structgen.integrations.serving.budget import ServedBudget
 from structgen.reporting.telemetry import logger
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from structgen.compilation.budget import Budget
+    from structgen.compilation.repetition import RepetitionGuard
     from structgen.engine.vocabulary.bitmask import Bitmask
 
 __all__ = ["ServedSequence"]
@@ -38,7 +43,9 @@ class ServedSequence:
         matcher: at the start of the text.
         vocabulary: of the matcher, with all end tokens of the request.
         slow_masks_seconds: the time that all slow masks together may take.
-        budget: the budget of tokens, within which the text is to end; None where it may be cut off.
+        budget: the budget of tokens, without the end token, within which the text is to end; None where it may be cut
+            off.
+        guard: keeps the text from repeating itself without end; None for no such guard.
     """
 
     def __init__(
@@ -47,21 +54,23 @@ class ServedSequence:
         vocabulary: Vocabulary,
         *,
         slow_masks_seconds: float = math.inf,
-        budget: ServedBudget | None = None,
+        budget: Budget | None = None,
+        guard: RepetitionGuard | None = None,
     ) -> None:
         self._matcher = matcher
         self._budget = budget
+        self._guard = guard
         self._slow_seconds_left = slow_masks_seconds
         self._vocabulary = vocabulary
         self._ends = frozenset(vocabulary.eos_token_ids)
-        self._count = 0  # tokens accepted
+        self._token_ids: list[int] = []  # accepted
         self._ended_at: int | None = None  # the count after the end token
         self._failed_at: int | None = None  # the count at which no mask could be made
         self.error: Exception | None = None
 
     def accept(self, token_id: int) -> bool:
         """Accept one token. Return whether the grammar allows it; the state is unchanged if not."""
-        if self._failed_at == self._count:
+        if self._failed_at == len(self._token_ids):
             return False
         try:
             self._matcher.accept_token(token_id)
@@ -72,9 +81,9 @@ class ServedSequence:
         except Exception as error:  # any fault: the engine must go on for the other requests
             self._fail("a token", error)
             return False
-        self._count += 1
+        self._token_ids.append(token_id)
         if ends and self._ended_at is None:
-            self._ended_at = self._count
+            self._ended_at = len(self._token_ids)
         return True
 
     def accept_all(self, token_ids: Sequence[int]) -> bool:
@@ -88,11 +97,11 @@ class ServedSequence:
 
     def accepted_prefix(self, token_ids: Sequence[int]) -> list[int]:
         """Return the tokens, up to the first that is not allowed or the end token. The state stays as it is."""
-        before = self._count
+        before = len(self._token_ids)
         for token_id in token_ids:
             if self._ended_at is not None or not self.accept(token_id):
                 break
-        count = self._count - before
+        count = len(self._token_ids) - before
         self.rollback(count)
         return list(token_ids[:count])
 
@@ -105,8 +114,8 @@ class ServedSequence:
         if not count:
             return
         self._matcher.rollback(count)
-        self._count -= count
-        if self._ended_at is not None and self._ended_at > self._count:
+        del self._token_ids[-count:]
+        if self._ended_at is not None and self._ended_at > len(self._token_ids):
             self._ended_at = None
 
     def fill(self, mask: Bitmask, row: int) -> None:
@@ -119,15 +128,21 @@ class ServedSequence:
         begun = time.thread_time()
         try:
             self._matcher.fill_next_token_bitmask(mask, row)
-            if self._budget is not None:
-                self._budget.narrow(self._matcher, as_words(mask, self._vocabulary.size)[row], self._count)
+            if self._guard is not None or self._budget is not None:
+                self._narrow(as_words(mask, self._vocabulary.size)[row])
             self._count_slow(time.thread_time() - begun)
         except Exception as error:  # any fault, as above
             self._fail("a mask", error)
             self.fill_ends(mask, row)
         else:
-            if self._failed_at == self._count:
+            if self._failed_at == len(self._token_ids):
                 self._failed_at = None
+
+    def _narrow(self, words: NDArray[np.uint32]) -> None:
+        if self._guard is not None:
+            self._guard.narrow(self._matcher, words, spelled(self._vocabulary, self._token_ids))
+        if self._budget is not None:
+            self._budget.limit(self._matcher, words, len(self._token_ids))
 
     def _count_slow(self, seconds: float) -> None:
         if seconds > SLOW_SECONDS:
@@ -156,19 +171,29 @@ class ServedSequence:
     def reset(self) -> None:
         """Go back to the start of the text."""
         self._matcher.reset()
-        self._count, self._ended_at, self._failed_at = 0, None, None
+        self._token_ids, self._ended_at, self._failed_at = [], None, None
 
     def fork(self) -> ServedSequence:
         """Return an independent copy in the same state."""
         left = self._slow_seconds_left
-        twin = ServedSequence(self._matcher.fork(), self._vocabulary, slow_masks_seconds=left, budget=self._budget)
-        twin._count, twin._ended_at, twin._failed_at = self._count, self._ended_at, self._failed_at
+        twin = ServedSequence(
+            self._matcher.fork(),
+            self._vocabulary,
+            slow_masks_seconds=left,
+            budget=self._budget,
+            guard=self._guard,
+        )
+        twin._token_ids = self._token_ids.copy()
+        twin._ended_at, twin._failed_at = self._ended_at, self._failed_at
         twin.error = self.error
         return twin
 
     def _fail(self, what: str, error: Exception) -> None:
-        self._failed_at = self._count
+        self._failed_at = len(self._token_ids)
         self.error = error
         logger.error(
-            "structgen: %s after %d tokens failed; the request ends with an error: %s", what, self._count, error
+            "structgen: %s after %d tokens failed; the request ends with an error: %s",
+            what,
+            len(self._token_ids),
+            error,
         )

@@ -34,6 +34,7 @@ LIMITS: dict[str, Callable[[str], float]] = {
 NUMBERS: dict[str, Callable[[str], float]] = {
     "check_seconds": float,
     "max_request_bytes": int,
+    "max_repeats": int,
     "slow_masks_seconds": float,
 }
 COMPILE_SECONDS = 10.0
@@ -59,6 +60,8 @@ class ServerSettings:
             of all requests.
         on_budget: "finish" closes a text before the budget of its tokens ends, where the engine tells the budget. With
             "cut", the engine cuts it off.
+        max_repeats: how often a text in JSON may repeat itself; see `structgen.compilation.repetition`. None for any
+            number.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -67,6 +70,7 @@ class ServerSettings:
     max_request_bytes: int = MAX_REQUEST_BYTES
     slow_masks_seconds: float = SLOW_MASKS_SECONDS
     on_budget: OnBudget = "cut"
+    max_repeats: int | None = None
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> ServerSettings:

@@ -15,7 +15,7 @@ from structgen.engine.regex import tree as rx
 from structgen.engine.regex.unicode_classes import union_of
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
-from structgen.kbnf.regex_facts import post_order
+from structgen.kbnf.regex_facts import is_surely_text, post_order
 from structgen.kbnf.rewriting import sequence
 from structgen.kbnf.writing.regex_text import chars_to_rust, regex_to_rust
 from structgen.kbnf.writing.shorter_regex import shortened
@@ -59,7 +59,7 @@ def automaton_rules(
     """
     store = AutomatonStore(limits)
     start = store.add(regex)
-    if not store.is_empty(rx.difference(regex, _TEXT)):
+    if not is_surely_text(regex) and not store.is_empty(rx.difference(regex, _TEXT)):
         raise GrammarError(
             "a regex matches bytes that are not UTF-8, and KBNF text cannot name them",
             hint="intersect it with text: any number of ANY_CHAR",

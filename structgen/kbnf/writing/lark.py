@@ -26,7 +26,7 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
 from structgen.kbnf import ast
-from structgen.kbnf.regex_facts import post_order
+from structgen.kbnf.regex_facts import is_surely_text, post_order
 from structgen.kbnf.regular import regular
 from structgen.kbnf.rewriting import children_of, group_rules, nodes_of, rewrite, sequence
 from structgen.kbnf.validation import validate
@@ -44,7 +44,6 @@ __all__ = ["print_lark"]
 
 _TEXT = rx.star(rx.ANY_CHAR)
 _TERMINALS = (ast.Literal, ast.RegexTerminal, ast.SubstringsTerminal, ast.AnyText, ast.Except)
-_MAY_BE_BYTES = (rx.ByteSet, rx.Complement, rx.Substrings, rx.Literal, rx.LiteralSet)
 _MAX_INLINE = 40  # characters of a terminal that is written in a rule; longer ones get a name
 _WORDS = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|\s+|.', re.DOTALL)  # the pieces that a text is split into first
 
@@ -141,8 +140,7 @@ def _regexes(bodies: Bodies) -> list[rx.Regex]:
 def _check_text(bodies: Bodies, store: AutomatonStore) -> None:
     """Refuse terminals that match bytes that are not UTF-8."""
     for regex in _regexes(bodies):
-        may_be_bytes = any(isinstance(node, _MAY_BE_BYTES) for node in post_order(regex))
-        if may_be_bytes and not store.is_empty(rx.difference(regex, _TEXT)):
+        if not is_surely_text(regex) and not store.is_empty(rx.difference(regex, _TEXT)):
             raise GrammarError(
                 "a terminal matches bytes that are not UTF-8, and Lark cannot name them",
                 hint="write it as a regex of characters: #'[^<]*' for #ex'<'",

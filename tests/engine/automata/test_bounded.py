@@ -125,6 +125,33 @@ def test_the_least_count_that_is_needed() -> None:
     assert store.is_empty(rx.intersection(rx.Repeat(rx.ANY_CHAR, 0, 8), pattern))
 
 
+def test_a_bound_can_be_kept_just_where_the_least_count_is_no_larger() -> None:
+    checked = 0
+    for seed in range(150):
+        condition = rx.Intersection(tuple(parts_of(random.Random(seed))))
+        exact = AutomatonStore()
+        bounded = exact.as_bounded(exact.add(condition))
+        if bounded is None:
+            continue  # one of the parts decides alone
+        least = exact.emptiness.least_begun(bounded[0])
+        for most in (0, 1, 2, 3, 5, least, 1):
+            store = AutomatonStore()
+            free, _ = store.as_bounded(store.add(condition))
+            for again in (most, least, most):
+                assert store.emptiness.keeps_within(free, again) == (least <= again), (seed, again)
+            assert store.emptiness.least_begun(free) == least, seed
+        checked += 1
+    assert checked >= 20
+
+
+def test_a_pattern_anywhere_in_a_bounded_string_is_found_by_a_short_search() -> None:
+    store = AutomatonStore()
+    anywhere = parse_regex(r"([^\"\\]|\\u[0-9a-f]{4})*[a-f0-9]{8}(-[a-f0-9]{4}){3}-[a-f0-9]{12}.*")
+    character = parse_regex(r"[^\"\\]|\\u[0-9a-f]{4}")
+    assert store.add(rx.intersection(rx.Repeat(character, 0, 500), anywhere))
+    assert store.emptiness.terms_searched < 60
+
+
 def test_bounds_that_say_no_more_than_another_part_are_one_count() -> None:
     store = AutomatonStore()
     letter = parse_regex("[a-zé]")

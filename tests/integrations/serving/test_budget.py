@@ -10,7 +10,8 @@ import pytest
 
 import structgen
 from structgen import Vocabulary
-from structgen.integrations.serving.budget import ServedBudget
+from structgen.compilation.budget import Budget
+from structgen.compilation.repetition import RepetitionGuard
 from structgen.integrations.serving.sequence import ServedSequence
 
 WORDS = ['"name"', '": "', '"tags"', '": ["', '", "', '"]', '"}', "true", "ab", "abc", '": ']
@@ -37,7 +38,7 @@ def written(schema, vocabulary, tokens, rng, drafts=0):
     constraint = structgen.compile(
         schema, vocabulary, **({"whitespace": "compact"} if isinstance(schema, dict) else {})
     )
-    sequence = ServedSequence(constraint.matcher(), vocabulary, budget=ServedBudget(tokens))
+    sequence = ServedSequence(constraint.matcher(), vocabulary, budget=Budget(tokens - 1, is_proper=False))
     mask = structgen.allocate_token_bitmask(1, vocabulary.size)
 
     def draw():
@@ -82,10 +83,42 @@ def test_a_budget_that_is_too_small_cuts_the_text_off(vocabulary):
 
 
 def test_a_grammar_that_never_ends_is_left_alone(vocabulary, monkeypatch):
-    from structgen.integrations.serving import budget
+    from structgen.compilation import budget
 
-    def shortest_completion(matcher):
+    def shortest_rest(matcher):
         raise structgen.LimitExceededError("mask_seconds", 1.0)
 
-    monkeypatch.setattr(budget, "shortest_completion", shortest_completion)
+    monkeypatch.setattr(budget, "shortest_rest", shortest_rest)
     assert written(structgen.Grammar.regex("[ab]{100,}"), vocabulary, 20, random.Random(1)) is None
+
+
+def test_nothing_long_is_begun_near_the_end(vocabulary):
+    """Optional properties whose rest is longer than any reserve: a token that begins one is removed in time."""
+    long = {"type": "string", "minLength": 60, "maxLength": 70, "pattern": "^x*$"}
+    schema = {"type": "object", "properties": {"a": long, "b": long}, "additionalProperties": False}
+    for tokens in (4, 30, 75, 90, 140, 160):
+        text = written(schema, vocabulary, tokens, random.Random(tokens))
+        assert text is not None
+        assert structgen.check(schema, text).fits, text
+
+
+def test_maps_with_keys_that_must_differ_are_closed(vocabulary):
+    schema = {"type": "object", "additionalProperties": {"type": "boolean"}, "propertyNames": {"pattern": "^[ab]+$"}}
+    rng = random.Random(5)
+    for tokens in (20, 40, 80):
+        text = written(schema, vocabulary, tokens, rng)
+        assert text is not None
+        assert structgen.check(schema, text).fits, text
+
+
+def test_a_text_that_repeats_itself_is_closed(vocabulary):
+    constraint = structgen.compile({"type": "string"}, vocabulary)
+    sequence = ServedSequence(constraint.matcher(), vocabulary, guard=RepetitionGuard(2))
+    mask = structgen.allocate_token_bitmask(1, vocabulary.size)
+    assert sequence.accept_all(list(b'"' + b"x" * 60))
+    for state in (sequence, sequence.fork()):
+        state.fill(mask, 0)
+        assert np.flatnonzero(np.unpackbits(mask[0].view(np.uint8), bitorder="little")).tolist() == [ord('"')]
+    sequence.rollback(1)
+    sequence.fill(mask, 0)
+    assert int(mask[0, ord("x") >> 5]) >> (ord("x") & 31) & 1

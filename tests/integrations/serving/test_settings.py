@@ -27,11 +27,13 @@ def test_all_variables():
             "STRUCTGEN_MAX_REQUEST_BYTES": "1000",
             "STRUCTGEN_SLOW_MASKS_SECONDS": "3",
             "STRUCTGEN_ON_BUDGET": "finish",
+            "STRUCTGEN_MAX_REPEATS": "8",
         }
     )
     assert settings.options == {"whitespace": "single", "lenient": True, "tokenization": "proper"}
     assert settings.limits == Limits(compile_seconds=1.5, mask_seconds=0.5, memory_bytes=1_000_000)
     assert settings.on_budget == "finish"
+    assert settings.max_repeats == 8
     assert (settings.check_seconds, settings.max_request_bytes, settings.slow_masks_seconds) == (0.1, 1000, 3.0)
 
 

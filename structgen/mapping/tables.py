@@ -1,0 +1,126 @@
+"""Tables of prompts and of answers: CSV, tab-separated text, and Parquet.
+
+A table is read as lines of JSON, one object for each record, so that everything else of `map_file` sees JSON Lines:
+
+    review,stars                  {"review": "I love it.", "stars": "5"}
+    I love it.,5            ->
+
+A table of answers has the columns of the prompts, then those of the answers. An answer that is an object has a column
+for each member, any other one the column `value`. A name that is taken gets the prefix `answer_`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from structgen.errors import StructgenError
+
+__all__ = ["is_table", "lines_of_table", "write_table"]
+
+_SEPARATORS = (",", ";", "\t", "|")
+
+
+def is_table(path: str | Path) -> bool:
+    """Return whether a file is a table, by its suffix."""
+    return Path(path).suffix.lower() in (".csv", ".tsv", ".parquet")
+
+
+def lines_of_table(path: str | Path) -> Iterator[tuple[int, bytes]]:
+    """Yield each record of a table as JSON, with its number from 1.
+
+    Raises:
+        ValueError: the table has no header, a name twice, or a record with more fields than the header.
+        OSError: the file cannot be read, or is no Parquet.
+        StructgenError: pyarrow is not installed.
+    """
+    records = _parquet_records(path) if Path(path).suffix.lower() == ".parquet" else _text_records(path)
+    for number, record in enumerate(records, 1):
+        yield number, json.dumps(record, ensure_ascii=False, default=str).encode(errors="surrogatepass")
+
+
+def _text_records(path: str | Path) -> Iterator[dict[str, Any]]:
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        header = file.readline()
+        file.seek(0)
+        reader = csv.DictReader(file, delimiter=max(_SEPARATORS, key=header.count))
+        names = list(reader.fieldnames or ())
+        if not names or len(set(names)) < len(names) or "" in names:
+            raise ValueError(f"{path} needs a header with a name for each column, not {header.strip()[:80]!r}")
+        for record in reader:
+            if None in record:
+                raise ValueError(f"line {reader.line_num} of {path} has more fields than its header")
+            yield record
+
+
+def _parquet_records(path: str | Path) -> Iterator[dict[str, Any]]:
+    parquet = _parquet()
+    try:
+        batches = parquet.ParquetFile(path).iter_batches()
+    except ValueError as error:  # pyarrow's errors of files that are none
+        raise OSError(f"{path} is not Parquet: {error}") from error
+    return chain.from_iterable(batch.to_pylist() for batch in batches)
+
+
+def _parquet() -> Any:
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise StructgenError(
+            "Parquet needs pyarrow, which is not installed", hint="pip install 'structgen-llm[parquet]'"
+        ) from error
+    return pyarrow.parquet
+
+
+def write_table(path: Path, lines: Iterable[tuple[int, bytes]], answers: Mapping[int, Mapping[str, Any]]) -> None:
+    """Write the prompts and their answers, in the order of the prompts.
+
+    Args:
+        path: the table; it is replaced at once, when all of it is written.
+        lines: the prompts as JSON, by number.
+        answers: the answered rows by the same numbers: each with `value`, or with `error` and `message`.
+    """
+    records = [_record(json.loads(line), answers[number]) for number, line in lines if number in answers]
+    names = list(dict.fromkeys(name for record in records for name in record))
+    begun = path.with_name(f"{path.name}.tmp")
+    if path.suffix.lower() == ".parquet":
+        _write_parquet(begun, records, names)
+    else:
+        with open(begun, "w", encoding="utf-8", newline="") as file:
+            delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+            writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+            writer.writerow(names)
+            writer.writerows([_cell(record.get(name)) for name in names] for record in records)
+    os.replace(begun, path)
+
+
+def _record(prompt: Any, answer: Mapping[str, Any]) -> dict[str, Any]:
+    record = dict(prompt) if isinstance(prompt, Mapping) else {"prompt": prompt}
+    if "error" in answer:
+        found: Mapping[str, Any] = {"error": f"{answer['error']}: {answer['message']}"}
+    else:
+        found = answer["value"] if isinstance(answer["value"], Mapping) else {"value": answer["value"]}
+    return record | {f"answer_{name}" if name in record else name: value for name, value in found.items()}
+
+
+def _cell(value: Any) -> Any:
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _write_parquet(path: Path, records: list[dict[str, Any]], names: list[str]) -> None:
+    parquet = _parquet()
+    import pyarrow
+
+    columns = {}
+    for name in names:
+        values = [record.get(name) for record in records]
+        try:
+            columns[name] = pyarrow.array(values)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):  # values of several types: as JSON text
+            columns[name] = pyarrow.array([_cell(value) for value in values])
+    parquet.write_table(pyarrow.table(columns), path)

@@ -1,0 +1,148 @@
+"""Tables of prompts and of answers: CSV, tab-separated text, Parquet; sorted answers; runs that give up."""
+
+import csv
+import json
+import logging
+from typing import Literal
+
+import pytest
+from pydantic import BaseModel
+
+import structgen
+from structgen.cli import main
+from structgen.mapping.files import MapSummary, map_file
+from structgen.mapping.tables import lines_of_table, write_table
+
+REVIEWS = [{"id": "a", "review": 'say "hi", twice'}, {"id": "b", "review": "two\nlines"}, {"id": "c", "review": ""}]
+PROMPT = "Classify: {review}"
+
+
+class Mood(BaseModel):
+    mood: Literal["good", "bad"]
+    review: Literal[1, 2]  # a name that the prompts have, too
+
+
+def write_reviews(path):
+    if path.suffix == ".parquet":
+        pyarrow = pytest.importorskip("pyarrow", reason="the test group has it, for ray")
+        parquet = pytest.importorskip("pyarrow.parquet", reason="the test group has it, for ray")
+        parquet.write_table(pyarrow.Table.from_pylist(REVIEWS), path)
+        return
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, ["id", "review"], delimiter="\t" if path.suffix == ".tsv" else ",")
+        writer.writeheader()
+        writer.writerows(REVIEWS)
+
+
+def read_table(path):
+    return [json.loads(line) for _, line in lines_of_table(path)]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+def test_a_table_of_prompts_becomes_a_table_of_answers(tiny_model, tmp_path, suffix):
+    prompts, out = tmp_path / f"reviews{suffix}", tmp_path / f"moods{suffix}"
+    write_reviews(prompts)
+    summary = map_file(tiny_model, prompts, Mood, out, prompt=PROMPT, temperature=1.0, seed=1, max_new_tokens=60)
+    assert summary == MapSummary(done=3, failed=0, skipped=0)
+    rows = read_table(out)
+    assert [{name: row[name] for name in ("id", "review")} for row in rows] == REVIEWS
+    expected = structgen.generate(tiny_model, "Classify: two\nlines", Mood, temperature=1.0, seed=3, max_new_tokens=60)
+    assert rows[1]["mood"] == expected.mood
+    assert int(rows[1]["answer_review"]) == expected.review
+    before = out.read_bytes()
+    again = map_file(tiny_model, prompts, Mood, out, prompt=PROMPT, temperature=1.0, seed=1, max_new_tokens=60)
+    assert again == MapSummary(done=3, failed=0, skipped=3)
+    assert out.read_bytes() == before
+
+
+def test_another_prompt_is_another_job(tiny_model, tmp_path):
+    write_reviews(tmp_path / "reviews.csv")
+    map_file(tiny_model, tmp_path / "reviews.csv", Literal["a"], tmp_path / "out.csv", prompt=PROMPT)
+    with pytest.raises(ValueError, match="changed: prompt"):
+        map_file(tiny_model, tmp_path / "reviews.csv", Literal["a"], tmp_path / "out.csv", prompt="{review}")
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_the_separator_is_that_of_the_header(tmp_path, separator):
+    path = tmp_path / "given.csv"
+    path.write_text(f"\ufeffid{separator}prompt\n1{separator}hello, you\n".replace("hello, you", '"hello, you"'))
+    assert read_table(path) == [{"id": "1", "prompt": "hello, you"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("", "needs a header"), ("a,a\n1,2\n", "needs a header"), ("a,b\n1,2,3\n", "line 2 of .* more fields")],
+)
+def test_tables_that_are_none(tmp_path, text, message):
+    path = tmp_path / "given.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_table(path)
+
+
+def test_a_file_that_is_no_parquet(tmp_path):
+    pytest.importorskip("pyarrow", reason="the test group has it, for ray")
+    path = tmp_path / "given.parquet"
+    path.write_text("nothing")
+    with pytest.raises(OSError, match="is not Parquet"):
+        read_table(path)
+
+
+def test_failed_rows_have_an_error_and_cells_are_json(tmp_path):
+    prompts = [(1, b'"one"'), (2, b'{"n": 2}'), (4, b'"not answered"')]
+    answers = {1: {"value": [1, "two"]}, 2: {"error": "ValueError", "message": "no"}}
+    write_table(tmp_path / "out.csv", prompts, answers)
+    assert read_table(tmp_path / "out.csv") == [
+        {"prompt": "one", "value": '[1, "two"]', "n": "", "error": ""},
+        {"prompt": "", "value": "", "n": "2", "error": "ValueError: no"},
+    ]
+
+
+def test_columns_of_several_types_are_text_in_parquet(tmp_path):
+    pytest.importorskip("pyarrow", reason="the test group has it, for ray")
+    write_table(tmp_path / "out.parquet", [(1, b'"a"'), (2, b'"b"')], {1: {"value": 1}, 2: {"value": "two"}})
+    assert [row["value"] for row in read_table(tmp_path / "out.parquet")] == ["1", "two"]
+
+
+def test_sorted_answers(tiny_model, tmp_path):
+    prompts, out = tmp_path / "prompts.jsonl", tmp_path / "out.jsonl"
+    prompts.write_text("".join(f'"text {number}"\n' for number in range(9)))
+    options = {"batch_size": 4, "temperature": 1.0, "seed": 3, "max_new_tokens": 40}
+    map_file(tiny_model, prompts, list[bool], out, **options)
+    unsorted = out.read_text().splitlines()
+    map_file(tiny_model, prompts, list[bool], out, is_sorted=True, **options)
+    assert out.read_text().splitlines() == sorted(unsorted, key=lambda line: json.loads(line)["line"])
+    assert map_file(tiny_model, prompts, list[bool], out, **options).skipped == 9
+
+
+def refuse(value):
+    raise ValueError("never")
+
+
+def test_a_run_in_which_all_rows_fail_ends(tiny_model, tmp_path, caplog):
+    prompts, out = tmp_path / "prompts.jsonl", tmp_path / "out.jsonl"
+    prompts.write_text("".join(f'"text {number}"\n' for number in range(9)))
+    with pytest.raises(structgen.GenerationError, match="the first 3 rows all failed") as caught:
+        map_file(tiny_model, prompts, Literal["a"], out, give_up_after=3, batch_size=2, validate=refuse)
+    assert "never" in str(caught.value)
+    warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert len(warnings) == 1 and "ValidationFailedError" in warnings[0] and "out.failed.jsonl" in warnings[0]
+    summary = map_file(
+        tiny_model, prompts, Literal["a"], out, give_up_after=None, batch_size=2, validate=refuse, retry_failed=True
+    )
+    assert summary.failed == 9
+
+
+def test_the_command(tiny_model, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("structgen.cli.with_model.load_model", lambda name: tiny_model)
+    monkeypatch.chdir(tmp_path)
+    write_reviews(tmp_path / "reviews.csv")
+    main(["map", "reviews.csv", "--prompt", PROMPT, "--choices", "good, bad", "--out", "moods.csv", "--sorted"])
+    assert {row["value"] for row in read_table(tmp_path / "moods.csv")} <= {"good", "bad"}
+    main(["generate", "--choices", "left, right", "Where?"])
+    assert capsys.readouterr().out in ("left\n", "right\n")
+    main(["generate", "--regex", "[0-9]{4}", "When?"])
+    assert capsys.readouterr().out.strip().isdigit()
+    with pytest.raises(SystemExit):
+        main(["generate", "--regex", "a", "--choices", "b", "Both?"])
+    assert "not allowed with argument" in capsys.readouterr().err
