@@ -17,7 +17,7 @@ __all__ = ["Defaults", "Task", "chat_task", "check_fields", "completion_tasks", 
 MAX_CHOICES = 16
 MAX_TOP_LOGPROBS = 20
 MAX_STOPS = 16
-_RUN_OPTIONS = ("on_budget",)  # of the field `structgen`, beside those of schemas
+_RUN_OPTIONS = ("on_budget", "max_repeats")  # of the field `structgen`, beside those of schemas
 
 # Fields that change nothing here: they name users, or choose what a hosted service does with a request.
 _WITHOUT_EFFECT = (

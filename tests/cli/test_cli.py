@@ -66,13 +66,14 @@ def test_options_of_sampling(folder, tiny, capsys, tiny_model):
     (bias,) = tiny_model.encode_text("b")
     options = {
         "--temperature": 1, "--seed": 5, "--min-p": 0.05, "--frequency-penalty": 1.5, "--presence-penalty": 0.5,
-        "--repetition-penalty": 1.25, "--max-tokens": 40, "--stop": "b", "--logit-bias": f'{{"{bias}": 4}}',
+        "--repetition-penalty": 1.25, "--max-tokens": 40, "--stop": "b", "--max-repeats": 3,
+        "--logit-bias": f'{{"{bias}": 4}}',
     }  # fmt: skip
     given = [text for name, value in options.items() for text in (name, str(value))]
     assert cli.main(["generate", "--schema", "letters.json", *given, "hi"]) == 0
     found = structgen.Generator(tiny_model, schema).run(
         "hi", temperature=1, seed=5, min_p=0.05, frequency_penalty=1.5, presence_penalty=0.5, repetition_penalty=1.25,
-        max_tokens=40, stop="b", logit_bias={bias: 4},
+        max_tokens=40, stop="b", logit_bias={bias: 4}, max_repeats=3,
     )  # fmt: skip
     assert capsys.readouterr().out.strip() == found.text
 

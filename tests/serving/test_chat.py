@@ -337,6 +337,7 @@ REFUSED = [
     ({"structgen": {"spaces": "none"}}, "structgen.spaces"),
     ({"structgen": {"whitespace": "none"}}, "structgen.whitespace"),
     ({"structgen": {"on_budget": "cut"}}, "structgen.on_budget"),
+    ({"structgen": {"max_repeats": 0}}, "structgen.max_repeats"),
     ({"structgen": {"tokenization": "best"}}, "structgen.tokenization"),
     ({"guided_json": {"x-structgen": {"numbers": "roman"}}}, "guided_json#/x-structgen"),
 ]  # fmt: skip

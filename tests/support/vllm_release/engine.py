@@ -171,7 +171,8 @@ def run_beams(model: str, repeats: int) -> dict[str, Any]:
     from vllm.sampling_params import BeamSearchParams, StructuredOutputsParams
 
     llm = make(model)
-    prompt = [{"prompt_token_ids": llm.get_tokenizer().apply_chat_template(QUESTION, add_generation_prompt=True)}]
+    asked_text = llm.get_tokenizer().apply_chat_template(QUESTION, add_generation_prompt=True, tokenize=False)
+    prompt = [{"prompt_token_ids": llm.get_tokenizer().encode(asked_text, add_special_tokens=False)}]
     ends = set(llm.get_tokenizer().all_special_ids)
     found, valid = [], []
     for asked, wanted in REQUESTS[:repeats]:

@@ -64,6 +64,13 @@ def test_response_formats(ask):
     assert isinstance(parsed.choices[0].message.parsed, Person)
 
 
+def test_beams_with_a_constraint_are_refused(ask):
+    """vLLM would drop the constraint."""
+    with pytest.raises(openai.BadRequestError, match="drops structured outputs in beam search"):
+        ask(n=2, extra_body={"use_beam_search": True, "structured_outputs": {"regex": "[0-9]{4}"}})
+    assert len(ask(n=2, max_tokens=3, seed=None, extra_body={"use_beam_search": True})) == 2
+
+
 @pytest.mark.parametrize(("asked", "message"), REFUSED)
 def test_a_bad_request_is_a_400_that_names_the_location(ask, asked, message):
     with pytest.raises(openai.BadRequestError) as raised:
