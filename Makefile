@@ -3,6 +3,8 @@
 # make test-vllm    the tests with the real vLLM, in an environment of its own (3.5 GB): in one process, and over HTTP
 # make test-frameworks  the tests of the adapters of frameworks, in an environment of its own that has all of them
 # make test-sglang  the tests of SGLang's backend, with the definitions of its wheel
+# make test-oldest, make test-newest  the tests that Pydantic and transformers decide, with the oldest and the newest
+#              versions that pyproject.toml allows, each in an environment of its own
 # make demo    three extractions by the embedded model
 # make bench   the short form of every benchmark, a few minutes; make bench BENCH_ARGS="masks --full" the long form of one
 # make docs    site/: the pages as a site, its links checked; make docs-serve shows it while you write
@@ -27,6 +29,8 @@ SGLANG_VERSION := 0.5.23
 # Python compiles the modules that are imported: compiling all of them takes longer than installing them.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint $(CONSTRAINTS)
 COMPILED := $(wildcard structgen/*/*.pxd structgen/*/*/*.pxd)
+BOUNDS_TESTS := tests/schema/pydantic tests/schema/test_sources.py tests/models/test_transformers.py \
+	tests/generation/test_functions.py tests/mapping/test_prompts.py
 UNCOMPILED_TESTS := tests/engine tests/kbnf tests/tokenization tests/schema/rules/test_lazy_rules.py
 # Its hint at version 2 of mkdocs is no warning of ours.
 export NO_MKDOCS_2_WARNING := 1
@@ -35,8 +39,8 @@ export HF_HUB_OFFLINE := 1
 # Bytecode is kept, whatever the environment says: reading the sources of transformers anew takes each process 3 s.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test test-compiled test-uncompiled test-vllm test-frameworks test-sglang fuzz demo bench docs docs-serve build \
-	wheels lint format clean
+.PHONY: test test-compiled test-uncompiled test-vllm test-frameworks test-sglang test-oldest test-newest fuzz demo bench \
+	docs docs-serve build wheels lint format clean
 
 # The build runs beside the installation and the type checker, each of which takes one core.
 test:
@@ -75,6 +79,12 @@ test-sglang: export STRUCTGEN_SGLANG := $(CURDIR)/.make/sglang
 test-sglang: .make/installed .make/built .make/sglang
 	$(BIN)/python -m pytest tests/integrations/sglang $(PYTEST_ARGS)
 
+# A warning that Pydantic's experimental parts are, and a plugin of a package of frameworks, stop old versions.
+test-oldest test-newest: export OMP_NUM_THREADS := 1
+test-oldest test-newest: test-%: .make/% .make/built
+	.venv-$*/bin/python -m pytest -n 2 -p no:langsmith_plugin \
+		-W ignore::pydantic.warnings.PydanticExperimentalWarning $(BOUNDS_TESTS) $(PYTEST_ARGS)
+
 demo: .make/installed .make/built
 	$(BIN)/structgen demo
 
@@ -109,7 +119,7 @@ format: .make/installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .make .venv $(VLLM) $(FRAMEWORKS) build dist site structgen_llm.egg-info $(wildcard structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd)
+	rm -rf .make .venv .venv-oldest .venv-newest $(VLLM) $(FRAMEWORKS) build dist site structgen_llm.egg-info $(wildcard structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd)
 
 # What builds the compiled modules; the rest of the environment can be installed meanwhile.
 .make/environment: $(CONSTRAINTS) pyproject.toml
@@ -157,6 +167,15 @@ clean:
 		'dspy>=3.4,<3.5' 'llama-index-core>=0.14,<0.15' 'pydantic-ai-slim>=2.68,<3' 'langchain-core>=1.7,<2'
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
 		"$$($(FRAMEWORKS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth"
+	@touch $@
+
+# The other packages are those of the tests' environment.
+.make/oldest .make/newest: .make/%: .make/installed requirements/oldest.txt
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/pip install --quiet --disable-pip-version-check --no-compile \
+		$(if $(filter oldest,$*),--requirement requirements/oldest.txt,--upgrade pydantic transformers jsonschema referencing filelock)
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+		"$$(.venv-$*/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth"
 	@touch $@
 
 # A wheel is a zip file. Only its definitions are read.

@@ -14,7 +14,7 @@ from transformers import DynamicCache, StaticCache
 
 from structgen.errors import ModelError
 from structgen.models.tokenized import TokenizedModel
-from structgen.models.transformers_batch import TransformersBatch
+from structgen.models.transformers_batch import TransformersBatch, cache_name
 
 __all__ = ["TransformersModel", "TransformersSession", "from_transformers"]
 
@@ -57,7 +57,7 @@ class TransformersModel(TokenizedModel):
             hint = f"; structgen.load({hf_model!r}) loads both" if isinstance(hf_model, str) else ""
             raise TypeError(f"from_transformers takes a model of transformers and its tokenizer, not {given}{hint}")
         parameters = inspect.signature(hf_model.forward).parameters
-        if "past_key_values" not in parameters or getattr(hf_model.config, "is_encoder_decoder", False):
+        if cache_name(hf_model) is None or getattr(hf_model.config, "is_encoder_decoder", False):
             raise ModelError(
                 f"{type(hf_model).__name__} is not a causal language model with a key-value cache",
                 hint="load it with transformers.AutoModelForCausalLM",
@@ -98,12 +98,13 @@ class TransformersModel(TokenizedModel):
 class TransformersSession:
     """A sequence in a cache of its own; a `structgen.models.base.Session`."""
 
-    __slots__ = ("_cache", "_hf_model", "_keeps_logits")
+    __slots__ = ("_cache", "_cache_name", "_hf_model", "_keeps_logits")
 
     def __init__(self, hf_model: Any, cache: Any, *, keeps_logits: bool) -> None:
         self._hf_model = hf_model
         self._cache = cache
         self._keeps_logits = keeps_logits
+        self._cache_name = cache_name(hf_model) or "past_key_values"
 
     @property
     def can_crop(self) -> bool:
@@ -112,10 +113,12 @@ class TransformersSession:
 
     def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> NDArray[np.float32]:
         """Read more tokens; see `structgen.models.base.Session.forward`."""
-        options: dict[str, Any] = {"logits_to_keep": keep} if self._keeps_logits else {}
+        options: dict[str, Any] = {self._cache_name: self._cache}
+        if self._keeps_logits:
+            options["logits_to_keep"] = keep
         with torch.inference_mode():
             input_ids = torch.tensor([token_ids], dtype=torch.long, device=self._hf_model.device)
-            output = self._hf_model(input_ids=input_ids, past_key_values=self._cache, use_cache=True, **options)
+            output = self._hf_model(input_ids=input_ids, use_cache=True, **options)
             logits: NDArray[np.float32] = output.logits[0, -keep:].float().cpu().numpy()
         return logits
 

@@ -11,6 +11,7 @@ When too many columns are holes, each row's tokens move together to the right.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,11 +20,20 @@ import torch
 from numpy.typing import NDArray
 from transformers import DynamicCache
 
-__all__ = ["TransformersBatch", "TransformersRow"]
+__all__ = ["TransformersBatch", "TransformersRow", "cache_name"]
 
 # Holes are removed when there are more columns than MAX_COLUMNS_RATIO * (tokens of the longest row) + SPARE_COLUMNS.
 MAX_COLUMNS_RATIO = 1.5
 SPARE_COLUMNS = 64
+
+
+def cache_name(hf_model: Any) -> str | None:
+    """Return the name of the cache among the parameters of `forward`; None where there is none.
+
+    transformers calls it `past_key_values`, and from 5.24 on `cache`.
+    """
+    parameters = inspect.signature(hf_model.forward).parameters
+    return next((name for name in ("past_key_values", "cache") if name in parameters), None)
 
 
 class TransformersRow:
@@ -58,6 +68,7 @@ class TransformersBatch:
     def __init__(self, hf_model: Any, *, keeps_logits: bool) -> None:
         self._hf_model = hf_model
         self._keeps_logits = keeps_logits
+        self._cache_name = cache_name(hf_model) or "past_key_values"
         self._rows: list[TransformersRow] = []
         self._cache: Any = None
         # bool[rows, columns]: whether a column of the cache is a token of the row, and no hole.
@@ -153,8 +164,8 @@ class TransformersBatch:
             input_ids=input_ids.to(device),
             position_ids=positions.to(device),
             attention_mask=is_token.long(),
-            past_key_values=cache,
             use_cache=True,
+            **{self._cache_name: cache},
             **({"logits_to_keep": max_keep} if self._keeps_logits else {}),
         )
         for index, (row, (_, keep)) in enumerate(zip(rows, inputs)):

@@ -45,3 +45,12 @@ def test_version(capsys):
     with pytest.raises(SystemExit):
         main(["--version"])
     assert capsys.readouterr().out == f"structgen {structgen.__version__}\n"
+
+
+def test_the_oldest_versions_that_are_tested_are_the_lower_bounds():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = [*project["dependencies"], *project["optional-dependencies"]["transformers"]]
+    lines = (ROOT / "requirements" / "oldest.txt").read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if not line.startswith("#")]
+    assert len(pins) > 3
+    assert {pin.replace("==", ">=") for pin in pins} <= set(needed)

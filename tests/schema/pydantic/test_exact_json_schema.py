@@ -34,6 +34,7 @@ from pydantic import (
     TypeAdapter,
 )
 from pydantic.experimental.pipeline import validate_as
+from pydantic.json_schema import GenerateJsonSchema
 from support.texts import constraint_of, is_read
 from typing_extensions import TypedDict
 
@@ -168,6 +169,7 @@ class PythonRegex(BaseModel):
 
 
 T = TypeVar("T")
+HAS_FRACTIONS = hasattr(GenerateJsonSchema, "fraction_schema")  # from Pydantic 2.14 on
 
 
 class Box(BaseModel, Generic[T]):
@@ -360,13 +362,10 @@ TABLE: list[tuple[Any, list[str], list[str]]] = [
     (pydantic.PostgresDsn, ['"postgres://u:p@a.org:1,b.org/db"'], ['"mysql://a.org"', '"postgres://"']),
     (pydantic.RedisDsn, ['"redis://localhost:6379/0"'], ['"http://a.org"']),
     (Path, ['"a/b"'], ["1"]),
-    (Fraction, ['"1/3"', '"-2"', "0.1", "7"], ['"1/0"', '"1.5/2"', '"1_0"']),
-    (Annotated[Fraction, Field(gt=0, le=Fraction(1, 4))], ["0.25", "0.1", "1e-9"], ["0", "0.26", '"1/8"']),
     (complex, ['"1+2j"', '"-1.5e-07j"', '"0"'], ['"1+2"', '"j"', '"nan"', '"(1+2j)"', "1"]),
     (dict[int | str, int], ['{"1": 1, "a": 2}'], ['{"1": "a"}']),
     (dict[int | Color, int], ['{"1": 1, "red": 2}'], ['{"a": 1}', '{"1.5": 1}']),
     (Annotated[AnyUrl, Field(max_length=14)], ['"http://ab.cd"'], ['"http://ab.cd/ef"']),
-    (Annotated[bytes, Field(pattern="^a")], ['"ab"'], ['"b"']),
     (
         Paths,
         ['{"x": [1, {"b": 2}], "d": "q"}', '{"x": [1, {"b": 2}, 3], "y": {"z": 4}, "d": "q"}'],
@@ -379,6 +378,12 @@ TABLE: list[tuple[Any, list[str], list[str]]] = [
         ],
     ),
 ]
+if HAS_FRACTIONS:
+    TABLE += [
+        (Fraction, ['"1/3"', '"-2"', "0.1", "7"], ['"1/0"', '"1.5/2"', '"1_0"']),
+        (Annotated[bytes, Field(pattern="^a")], ['"ab"'], ['"b"']),  # before, only the validator knows the pattern
+        (Annotated[Fraction, Field(gt=0, le=Fraction(1, 4))], ["0.25", "0.1", "1e-9"], ["0", "0.26", '"1/8"']),
+    ]
 
 
 @pytest.mark.parametrize("index", range(len(TABLE)))
@@ -409,7 +414,7 @@ def test_texts_are_let_through_as_the_type_asks(accepts, index):
         (dict[float, int], "propertyNames"),
         (dict[float | int, int], "propertyNames"),
         (Annotated[AnyUrl, Field(min_length=9)], "min_length"),
-        (Annotated[Fraction, Field(gt=Fraction(1, 3))], "gt"),
+        *([(Annotated[Fraction, Field(gt=Fraction(1, 3))], "gt")] if HAS_FRACTIONS else []),
         (set[frozenset[int] | Person], "items"),
         (pydantic.FileUrl, "allowed_schemes"),
         (pydantic.FilePath, "format"),
