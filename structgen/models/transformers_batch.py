@@ -19,6 +19,8 @@ import torch
 from numpy.typing import NDArray
 from transformers import DynamicCache
 
+from structgen.models.transformers_forward import TransformersForward
+
 __all__ = ["TransformersBatch", "TransformersRow"]
 
 # Holes are removed when there are more columns than MAX_COLUMNS_RATIO * (tokens of the longest row) + SPARE_COLUMNS.
@@ -51,17 +53,16 @@ class TransformersBatch:
     """Rows in one cache; a `structgen.models.base.SessionBatch`.
 
     Args:
-        hf_model: a model whose attention sees all tokens, in every layer.
-        keeps_logits: whether its forward method has the parameter `logits_to_keep`.
+        forward: the passes of a model whose attention sees all tokens, in every layer.
     """
 
-    def __init__(self, hf_model: Any, *, keeps_logits: bool) -> None:
-        self._hf_model = hf_model
-        self._keeps_logits = keeps_logits
+    def __init__(self, forward: TransformersForward) -> None:
+        self._forward = forward
+        self._hf_model = forward.hf_model
         self._rows: list[TransformersRow] = []
         self._cache: Any = None
         # bool[rows, columns]: whether a column of the cache is a token of the row, and no hole.
-        self._is_token = torch.empty((0, 0), dtype=torch.bool, device=hf_model.device)
+        self._is_token = torch.empty((0, 0), dtype=torch.bool, device=self._hf_model.device)
 
     def session(self) -> TransformersRow:
         """Return a new row; it joins the cache when it first has tokens to read."""
@@ -149,16 +150,15 @@ class TransformersBatch:
             is_new[index, width - count :] = True
             row.length += count
         is_token = torch.cat([is_token, is_new.to(device)], dim=1)
-        output = self._hf_model(
+        logits = self._forward.logits(
+            cache,
+            max_keep,
             input_ids=input_ids.to(device),
             position_ids=positions.to(device),
             attention_mask=is_token.long(),
-            past_key_values=cache,
-            use_cache=True,
-            **({"logits_to_keep": max_keep} if self._keeps_logits else {}),
         )
         for index, (row, (_, keep)) in enumerate(zip(rows, inputs)):
-            found[id(row)] = _last(output.logits[index], keep)
+            found[id(row)] = _last(logits[index], keep)
         return is_token
 
     def _leave(self, indices: list[int]) -> None:
