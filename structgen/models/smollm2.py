@@ -104,13 +104,19 @@ def _load(folder: Path, name: str, **where: str) -> TransformersModel:
 @contextlib.contextmanager
 def _no_progress_bars() -> Iterator[None]:
     """Hide the bars of transformers, which have no place beside the answers of a command."""
+    from transformers import modeling_gguf_pytorch_utils
     from transformers.utils import logging
 
     had_bars = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    # The reader of GGUF files has a bar that does not ask this switch.
+    gguf: Any = modeling_gguf_pytorch_utils
+    bar_of_gguf = gguf.tqdm
+    gguf.tqdm = logging.tqdm
     try:
         yield
     finally:
+        gguf.tqdm = bar_of_gguf
         if had_bars:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
@@ -14,7 +13,8 @@ from transformers import DynamicCache, StaticCache
 
 from structgen.errors import ModelError
 from structgen.models.tokenized import TokenizedModel
-from structgen.models.transformers_batch import TransformersBatch, cache_name
+from structgen.models.transformers_batch import TransformersBatch
+from structgen.models.transformers_forward import TransformersForward
 
 __all__ = ["TransformersModel", "TransformersSession", "from_transformers"]
 
@@ -56,8 +56,8 @@ class TransformersModel(TokenizedModel):
             given = f"{type(hf_model).__name__} and {type(tokenizer).__name__}"
             hint = f"; structgen.load({hf_model!r}) loads both" if isinstance(hf_model, str) else ""
             raise TypeError(f"from_transformers takes a model of transformers and its tokenizer, not {given}{hint}")
-        parameters = inspect.signature(hf_model.forward).parameters
-        if cache_name(hf_model) is None or getattr(hf_model.config, "is_encoder_decoder", False):
+        self._forward = TransformersForward(hf_model)
+        if not self._forward.has_cache or getattr(hf_model.config, "is_encoder_decoder", False):
             raise ModelError(
                 f"{type(hf_model).__name__} is not a causal language model with a key-value cache",
                 hint="load it with transformers.AutoModelForCausalLM",
@@ -71,7 +71,6 @@ class TransformersModel(TokenizedModel):
         self._cache_tokens = cache_tokens
         if cache_tokens is not None:
             self.context_tokens = min(cache_tokens, self.context_tokens or cache_tokens)
-        self._keeps_logits = "logits_to_keep" in parameters
 
     def __repr__(self) -> str:
         # The name that it was loaded by, without its folder; a model made in memory has none.
@@ -80,14 +79,14 @@ class TransformersModel(TokenizedModel):
 
     def session(self) -> TransformersSession:
         """Return a new, empty sequence."""
-        return TransformersSession(self.hf_model, self._new_cache(), keeps_logits=self._keeps_logits)
+        return TransformersSession(self._forward, self._new_cache())
 
     def session_batch(self) -> TransformersBatch | None:
         """Return a batch of sequences; None for models that do not see all earlier tokens."""
         cache = DynamicCache(config=self.hf_model.config)
         if not _is_croppable(cache):
             return None
-        return TransformersBatch(self.hf_model, keeps_logits=self._keeps_logits)
+        return TransformersBatch(self._forward)
 
     def _new_cache(self) -> Any:
         if self._cache_tokens is None:
@@ -98,13 +97,11 @@ class TransformersModel(TokenizedModel):
 class TransformersSession:
     """A sequence in a cache of its own; a `structgen.models.base.Session`."""
 
-    __slots__ = ("_cache", "_cache_name", "_hf_model", "_keeps_logits")
+    __slots__ = ("_cache", "_forward")
 
-    def __init__(self, hf_model: Any, cache: Any, *, keeps_logits: bool) -> None:
-        self._hf_model = hf_model
+    def __init__(self, forward: TransformersForward, cache: Any) -> None:
+        self._forward = forward
         self._cache = cache
-        self._keeps_logits = keeps_logits
-        self._cache_name = cache_name(hf_model) or "past_key_values"
 
     @property
     def can_crop(self) -> bool:
@@ -113,13 +110,10 @@ class TransformersSession:
 
     def forward(self, token_ids: Sequence[int], *, keep: int = 1) -> NDArray[np.float32]:
         """Read more tokens; see `structgen.models.base.Session.forward`."""
-        options: dict[str, Any] = {self._cache_name: self._cache}
-        if self._keeps_logits:
-            options["logits_to_keep"] = keep
         with torch.inference_mode():
-            input_ids = torch.tensor([token_ids], dtype=torch.long, device=self._hf_model.device)
-            output = self._hf_model(input_ids=input_ids, use_cache=True, **options)
-            logits: NDArray[np.float32] = output.logits[0, -keep:].float().cpu().numpy()
+            input_ids = torch.tensor([token_ids], dtype=torch.long, device=self._forward.hf_model.device)
+            found = self._forward.logits(self._cache, keep, input_ids=input_ids)
+            logits: NDArray[np.float32] = found[0, -keep:].float().cpu().numpy()
         return logits
 
     def crop(self, count: int) -> None:

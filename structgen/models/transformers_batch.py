@@ -11,7 +11,6 @@ When too many columns are holes, each row's tokens move together to the right.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,20 +19,13 @@ import torch
 from numpy.typing import NDArray
 from transformers import DynamicCache
 
-__all__ = ["TransformersBatch", "TransformersRow", "cache_name"]
+from structgen.models.transformers_forward import TransformersForward
+
+__all__ = ["TransformersBatch", "TransformersRow"]
 
 # Holes are removed when there are more columns than MAX_COLUMNS_RATIO * (tokens of the longest row) + SPARE_COLUMNS.
 MAX_COLUMNS_RATIO = 1.5
 SPARE_COLUMNS = 64
-
-
-def cache_name(hf_model: Any) -> str | None:
-    """Return the name of the cache among the parameters of `forward`; None where there is none.
-
-    transformers calls it `past_key_values`, and from 5.24 on `cache`.
-    """
-    parameters = inspect.signature(hf_model.forward).parameters
-    return next((name for name in ("past_key_values", "cache") if name in parameters), None)
 
 
 class TransformersRow:
@@ -61,18 +53,16 @@ class TransformersBatch:
     """Rows in one cache; a `structgen.models.base.SessionBatch`.
 
     Args:
-        hf_model: a model whose attention sees all tokens, in every layer.
-        keeps_logits: whether its forward method has the parameter `logits_to_keep`.
+        forward: the passes of a model whose attention sees all tokens, in every layer.
     """
 
-    def __init__(self, hf_model: Any, *, keeps_logits: bool) -> None:
-        self._hf_model = hf_model
-        self._keeps_logits = keeps_logits
-        self._cache_name = cache_name(hf_model) or "past_key_values"
+    def __init__(self, forward: TransformersForward) -> None:
+        self._forward = forward
+        self._hf_model = forward.hf_model
         self._rows: list[TransformersRow] = []
         self._cache: Any = None
         # bool[rows, columns]: whether a column of the cache is a token of the row, and no hole.
-        self._is_token = torch.empty((0, 0), dtype=torch.bool, device=hf_model.device)
+        self._is_token = torch.empty((0, 0), dtype=torch.bool, device=self._hf_model.device)
 
     def session(self) -> TransformersRow:
         """Return a new row; it joins the cache when it first has tokens to read."""
@@ -160,16 +150,15 @@ class TransformersBatch:
             is_new[index, width - count :] = True
             row.length += count
         is_token = torch.cat([is_token, is_new.to(device)], dim=1)
-        output = self._hf_model(
+        logits = self._forward.logits(
+            cache,
+            max_keep,
             input_ids=input_ids.to(device),
             position_ids=positions.to(device),
             attention_mask=is_token.long(),
-            use_cache=True,
-            **{self._cache_name: cache},
-            **({"logits_to_keep": max_keep} if self._keeps_logits else {}),
         )
         for index, (row, (_, keep)) in enumerate(zip(rows, inputs)):
-            found[id(row)] = _last(output.logits[index], keep)
+            found[id(row)] = _last(logits[index], keep)
         return is_token
 
     def _leave(self, indices: list[int]) -> None:

@@ -98,3 +98,13 @@ def test_without_a_place_for_the_copy_the_model_loads_all_the_same(original, mon
         smollm2.load_smollm2()
     assert original.reads == 2
     assert not (tmp_path / "cache").exists()
+
+
+def test_no_bar_of_transformers_shows(capsys):
+    from transformers import modeling_gguf_pytorch_utils as gguf
+
+    with smollm2._no_progress_bars():
+        assert list(gguf.tqdm([1, 2], desc="tensors")) == [1, 2]
+    assert capsys.readouterr().err == ""
+    assert list(gguf.tqdm([1, 2], desc="tensors")) == [1, 2]
+    assert "tensors" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """The adapter to transformers: sessions, prompts, widths, end tokens."""
 
 import copy
+import types
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -10,6 +11,8 @@ import structgen
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
+
+from structgen.models.transformers_forward import TransformersForward  # noqa: E402
 
 
 def whole_logits(hf_model, tokens):
@@ -45,6 +48,37 @@ def test_sliding_windows_cannot_be_cropped(tiny_tokenizer):
     assert not model.session().can_crop
     schema = {"type": "object", "properties": {"name": {"enum": ["a", "b"]}}, "required": ["name"]}
     assert structgen.generate(model, "hi", schema | {"additionalProperties": False})["name"] in ("a", "b")
+
+
+@pytest.mark.parametrize("name", ["past_key_values", "cache"])
+def test_releases_call_the_cache_by_either_name(tiny_hf_model, tiny_tokenizer, name):
+    own = TransformersForward(tiny_hf_model)
+
+    def logits(inputs, cache, keep):
+        return types.SimpleNamespace(logits=own.logits(cache, keep, **inputs))
+
+    class Renamed:
+        config, device, generation_config = tiny_hf_model.config, tiny_hf_model.device, tiny_hf_model.generation_config
+        get_output_embeddings = tiny_hf_model.get_output_embeddings
+        if name == "cache":  # transformers from 5.24 on
+
+            def forward(self, cache=None, use_cache=None, logits_to_keep=0, **inputs):
+                return logits(inputs, cache, logits_to_keep)
+        else:
+
+            def forward(self, past_key_values=None, use_cache=None, logits_to_keep=0, **inputs):
+                return logits(inputs, past_key_values, logits_to_keep)
+
+        __call__ = forward
+
+    model = structgen.from_transformers(Renamed(), tiny_tokenizer)
+    expected = whole_logits(tiny_hf_model, [10, 11, 12])
+    session = model.session()
+    session.forward([10])
+    np.testing.assert_allclose(session.forward([11, 12], keep=2), expected[1:], atol=1e-4)
+    batch = model.session_batch()
+    found = batch.forward([(batch.session(), [10, 11, 12], 1), (batch.session(), [10], 1)])
+    np.testing.assert_allclose([one[0] for one in found], expected[[2, 0]], atol=1e-4)
 
 
 def test_logits_of_half_precision_become_float32(tiny_hf_model, tiny_tokenizer):
