@@ -90,9 +90,9 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         default="smollm2",
-        help="smollm2 (embedded, the default), a folder or Hub name that transformers can load, or SERVER:NAME; the "
-        "servers are openai (OPENAI_BASE_URL and OPENAI_API_KEY say which), anthropic, vllm, sglang, llama.cpp, "
-        "ollama, structgen",
+        help="smollm2 (embedded, the default), a folder or Hub name that transformers can load, the path of a .gguf "
+        "file for llama.cpp, or SERVER:NAME; the servers are openai (OPENAI_BASE_URL and OPENAI_API_KEY say which), "
+        "anthropic, vllm, sglang, llama.cpp, ollama, structgen",
     )
 
 
