@@ -19,6 +19,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SHORT = {
+    "alignment": ["--seeds", "1", "--particles", "4", "16", "--prompts", "3"],
     "ambiguity": ["--longest", "800", "--runs", "1"],
     "batches": ["--batches", "1", "16"],
     "json_schema": ["--page-only"],
@@ -27,6 +28,7 @@ SHORT = {
 }
 """Arguments of the short form, for benchmarks that need some."""
 FULL = {
+    "alignment": [],
     "ambiguity": [],
     "batches": ["--rounds", "3"],
     "end_to_end": ["--prompts", "50"],

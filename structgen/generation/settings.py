@@ -84,8 +84,8 @@ class GenerationOptions(TypedDict, total=False):
         context: passed to Pydantic's validators as `info.context`.
         logprobs: with True, `Result.logprobs` has the log-probabilities of the answer's tokens, and `Result.confidence`
             says how sure the model was of a value. Behind a server they are the server's; see docs/servers.md.
-        sampling: how several answers are drawn from the model's own distribution over whole answers, of which the value
-            with the most weight is returned: "smc" (sequential Monte Carlo), "awrs" (the same by adaptive weighted
+        sampling: draws several answers from the model's own distribution over whole answers, and returns the one that
+            agrees most with all of them: "smc" (sequential Monte Carlo), "awrs" (the same by adaptive weighted
             rejection) or "asap" (adaptive sampling). See docs/sampling.md. The temperature is 1 then, unless another
             one is given. None, the default, draws one answer, token by token under the mask.
         particles: the number of answers that `sampling` draws; 16 by default.

@@ -1,5 +1,6 @@
 """Samples beside the distribution that they are drawn from: every answer of small languages with its probability."""
 
+import json
 import math
 
 import numpy as np
@@ -171,25 +172,42 @@ def test_values_that_validators_refuse_are_left_out():
         structgen.sample(model, PROMPT, schema, validate=lambda value: refuse({"a": 9}), **options)
 
 
-def test_shares_and_best():
-    samples = structgen.Samples(
-        (
-            structgen.Sample({"a": 1, "b": 2}, '{"a": 1, "b": 2}', (1,), 0.3, -1.0),
-            structgen.Sample({"a": 7}, '{"a": 7}', (2,), 0.4, -2.0),
-            structgen.Sample({"a": 1, "b": 2}, '{"b": 2, "a": 1}', (3,), 0.3, -0.5),
-        ),
-        -1.5,
-        structgen.Usage(0, 0, 0, 0, 0, 0.0),
-        is_json=True,
-    )
-    assert samples.best_sample.token_ids == (3,)
-    assert samples.best == {"a": 1, "b": 2}
+def samples_of(*texts_and_weights, is_json=True):
+    items = [
+        structgen.Sample(json.loads(text) if is_json else text, text, (at,), weight, float(at))
+        for at, (text, weight) in enumerate(texts_and_weights)
+    ]
+    return structgen.Samples(tuple(items), -1.5, structgen.Usage(0, 0, 0, 0, 0, 0.0), is_json=is_json)
+
+
+def test_shares():
+    samples = samples_of(('{"a": 1, "b": 2}', 0.3), ('{"a": 7}', 0.4), ('{"b": 2, "a": 1}', 0.3))
     assert samples.shares("/a") == [(1, 0.6), (7, 0.4)]
     assert samples.shares("/b") == [(2, 0.6)]
     assert samples.shares()[1] == ({"a": 7}, 0.4)
     assert samples.effective_sample_size == pytest.approx(1 / 0.34)
     with pytest.raises(ValueError, match="no answer has a value at '/c'"):
         samples.shares("/c")
+    with pytest.raises(ValueError, match="not JSON"):
+        samples_of(("a", 1.0), is_json=False).shares("/c")
+
+
+@pytest.mark.parametrize(
+    ("texts_and_weights", "best", "is_json"),
+    [
+        ([("a", 0.4), ("b", 0.3), ("b", 0.3)], 2, False),
+        ([("a", 0.5), ("b", 0.5)], 1, False),  # the likeliest of equals
+        ([('{"a": 1, "b": 2}', 0.3), ('{"a": 7}', 0.4), ('{"b": 2, "a": 1}', 0.3)], 2, True),
+        # No two are equal, and each field has its majority in the last one, which has the least weight.
+        ([('{"a": 1, "b": 8}', 0.34), ('{"a": 5, "b": 2}', 0.36), ('{"a": 1, "b": 2}', 0.3)], 2, True),
+        ([("[]", 0.4), ("[1, 2]", 0.3), ("[1]", 0.3)], 2, True),
+        ([("[[]]", 0.4), ("[{}]", 0.3), ("7", 0.3)], 0, True),
+    ],
+)
+def test_the_best_agrees_most_with_all(texts_and_weights, best, is_json):
+    samples = samples_of(*texts_and_weights, is_json=is_json)
+    assert samples.best_sample is samples.items[best]
+    assert samples.best == samples.items[best].value
 
 
 def test_an_answer_that_the_model_never_gives():
