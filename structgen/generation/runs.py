@@ -31,6 +31,7 @@ from structgen.generation.reasoner import Reasoner, is_begun
 from structgen.generation.reasoning_marks import marks_of
 from structgen.generation.settings import Reasoning, Settings
 from structgen.models.base import Request
+from structgen.schema.sentences import reasons
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -291,7 +292,7 @@ class Run(ABC, Generic[T]):
         else:
             what = f"{len(self.attempts)} answers fit the schema, but the last one's validation failed"
         hint = "" if self.settings.max_retries else "max_retries=… sends the errors back to the model"
-        return ValidationFailedError(f"{what}: {error}", attempts=self.attempts, hint=hint)
+        return ValidationFailedError(f"{what}: {error}", attempts=self.attempts, hint=hint, reasons=reasons(error))
 
     def _whole_text(self) -> str:
         decoder = cast(Answer, self.decoder)
