@@ -19,6 +19,7 @@ StructgenError
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 __all__ = [
@@ -208,10 +209,22 @@ class ServerError(GenerationError):
 class ValidationFailedError(GenerationError):
     """Texts that the validator refused, one for each attempt.
 
+    The message begins with what is wrong, in sentences; the validator's own message follows.
+
     Attributes:
         attempts: the text and the error of each attempt.
+        reasons: what is wrong with the last one, in sentences such as "age: 200 is more than the maximum 120"; empty
+            where the error is neither Pydantic's nor jsonschema's.
     """
 
-    def __init__(self, message: str, *, attempts: list[tuple[str, Exception]], hint: str = "") -> None:
-        super().__init__(message, hint=hint)
+    def __init__(
+        self,
+        message: str,
+        *,
+        attempts: list[tuple[str, Exception]],
+        hint: str = "",
+        reasons: Sequence[str] = (),
+    ) -> None:
+        super().__init__("\n".join([*reasons, message]), hint=hint)
         self.attempts = attempts
+        self.reasons = tuple(reasons)

@@ -164,7 +164,7 @@ class Checker:
 
     def _reasons(self, text: str | bytes) -> tuple[str, ...]:
         """Return what the JSON Schema refuses, in sentences; nothing where the text is not JSON, or not YAML."""
-        from structgen.diagnostics.sentences import sentences
+        from structgen.schema.sentences import sentences
 
         try:
             whole = text if isinstance(text, str) else text.decode()

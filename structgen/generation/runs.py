@@ -34,6 +34,7 @@ from structgen.generation.usage import Usage
 from structgen.models.base import Request
 from structgen.reporting.cards import as_json, card
 from structgen.reporting.telemetry import Span, logger
+from structgen.schema.sentences import reasons
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -308,7 +309,7 @@ class Run(ABC, Generic[T]):
         else:
             what = f"{len(self.attempts)} answers fit the schema, but the last one's validation failed"
         hint = "" if self.settings.max_retries else "max_retries=… sends the errors back to the model"
-        return ValidationFailedError(f"{what}: {error}", attempts=self.attempts, hint=hint)
+        return ValidationFailedError(f"{what}: {error}", attempts=self.attempts, hint=hint, reasons=reasons(error))
 
     def _whole_text(self) -> str:
         decoder = cast(Answer, self.decoder)

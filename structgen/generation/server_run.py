@@ -36,6 +36,7 @@ from structgen.models.base import (
 )
 from structgen.models.servers.strict_schemas import VALUE
 from structgen.output_types.grammar import Grammar
+from structgen.schema.sentences import reasons
 
 if TYPE_CHECKING:
     from structgen.generation.settings import Settings
@@ -174,7 +175,7 @@ class ServerRun(Run[T], Generic[T]):
         count = len(self.attempts)
         what = "the answer is not valid" if count == 1 else f"{count} answers are not valid; the last one"
         hint = "" if self.settings.max_retries else "max_retries=… sends the errors back to the model"
-        return ValidationFailedError(f"{what}: {error}", attempts=self.attempts, hint=hint)
+        return ValidationFailedError(f"{what}: {error}", attempts=self.attempts, hint=hint, reasons=reasons(error))
 
 
 def _asked(constraint: Constraint[Any]) -> Asked:

@@ -32,6 +32,7 @@ from structgen.generation.scheduler import SharedThreads, in_threads
 from structgen.generation.snapshots import MISSING, PartialValues
 from structgen.models.base import AsyncServer
 from structgen.schema import json_schema_to_rules
+from structgen.schema.sentences import reasons
 
 if TYPE_CHECKING:
     from structgen.generation.batches import NewSession
@@ -280,6 +281,7 @@ class Stream(Generic[T]):
             raise ValidationFailedError(
                 f"an element fits the schema, but its validation failed: {error}",
                 attempts=[*self._run.attempts, (self.text, error)],
+                reasons=reasons(error),
             ) from error
 
 

@@ -147,3 +147,42 @@ def test_nothing_optional_is_begun_in_the_last_part_of_the_budget(tiny_tokenizer
 def test_an_unknown_way_to_end_is_an_error() -> None:
     with pytest.raises(ValueError, match="on_budget must be 'finish' or 'error', not 'stop'"):
         structgen.generate(None, "x", str, on_budget="stop")  # type: ignore[call-overload]
+
+
+EXHAUSTED = (
+    structgen.Grammar.kbnf('start ::= "(" start ")" | "x";'),
+    structgen.Grammar.kbnf('start ::= "a" start "bcd" | "e" start | "f";'),
+    structgen.Grammar.regex("(ab|c){2,6}d?"),
+    {"type": "array", "items": {"enum": [1, [], {}]}, "minItems": 1},
+    {"type": "object", "properties": {"a": {"enum": [0, "b"]}, "b": {"const": []}}, "additionalProperties": False},
+)
+
+
+@pytest.mark.parametrize("language", EXHAUSTED, ids=str)
+def test_every_choice_under_a_narrowed_mask_ends_within_the_budget(language: Any) -> None:
+    spellings = [bytes([byte]) for byte in range(33, 127)] + [b"((", b"))", b"ab", b"bc", b"[]", b'":', b",["]
+    vocabulary = structgen.Vocabulary.from_bytes(dict(enumerate([*spellings, b"</s>"])), eos_token_ids=[len(spellings)])
+    options: Any = {"whitespace": "compact"} if isinstance(language, dict) else {}
+    constraint = structgen.compile(language, vocabulary, **options)
+    least = len(Budget(99, is_proper=False).rest(constraint.matcher()) or ())
+    for tokens in range(least, least + 6):
+        budget = Budget(tokens, is_proper=False)
+        mask = structgen.allocate_token_bitmask(1, vocabulary.size)
+        waiting, seen, shortest = [(constraint.matcher(), 0, b"")], {b""}, 99
+        while waiting:
+            matcher, spent, text = waiting.pop()
+            assert spent <= tokens, text
+            if matcher.is_accepting:
+                shortest = min(shortest, spent)
+            matcher.fill_next_token_bitmask(mask)
+            budget.limit(matcher, mask[0], spent)
+            assert mask.any(), text
+            for token in np.flatnonzero(np.unpackbits(mask[0].view(np.uint8), bitorder="little")).tolist():
+                key = text + b"\0" + (vocabulary.token_bytes(token) or b"")
+                if token in vocabulary.eos_token_ids or key in seen or len(seen) > 3_000:
+                    continue
+                seen.add(key)
+                after = matcher.fork()
+                after.accept_token(token)
+                waiting.append((after, spent + 1, key))
+        assert shortest == least

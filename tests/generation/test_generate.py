@@ -181,6 +181,8 @@ def test_validators_in_python_have_the_last_word(tiny_model):
     ((text, error),) = caught.value.attempts
     assert json.loads(text)["number"] in range(1, 10)
     assert isinstance(error, pydantic.ValidationError)
+    assert caught.value.reasons == ("number: not to my taste",)
+    assert str(caught.value).startswith("number: not to my taste\nthe answer fits the schema, but")
 
 
 def test_stop_ends_where_the_grammar_allows(tiny_model):

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import jsonschema
+import pydantic
 from jsonschema.exceptions import best_match
 
 if TYPE_CHECKING:
-    import jsonschema
+    from pydantic_core import ErrorDetails
 
-__all__ = ["sentences"]
+__all__ = ["reasons", "sentences"]
 
 _MAX_SHOWN = 40  # characters of a value
 _MAX_LISTED = 6  # values of an enum
@@ -30,6 +32,34 @@ _KINDS = {
 
 Words: TypeAlias = Callable[[Any, Any], str]
 """Says what is wrong with a value, given it and the keyword's value."""
+
+
+def reasons(error: Exception) -> list[str]:
+    """Return a sentence for each thing that a validation refused, without repetitions.
+
+    Args:
+        error: of Pydantic or jsonschema; of other errors the message is a sentence, or not, and nothing is returned.
+    """
+    if isinstance(error, jsonschema.ValidationError):
+        return sentences([error])
+    if not isinstance(error, pydantic.ValidationError):
+        return []
+    return list(dict.fromkeys(map(_sentence_of_pydantic, error.errors(include_url=False))))
+
+
+def _sentence_of_pydantic(error: ErrorDetails) -> str:
+    place, kind = _place(error["loc"]), error["type"]
+    if kind == "missing":
+        return f"{place} is required"
+    if kind == "extra_forbidden":
+        return f"{place} is not an allowed property"
+    if kind in _KEYWORDS:
+        keyword, name = _KEYWORDS[kind]
+        return f"{place}: {_WORDS[keyword](error['input'], error['ctx'][name])}"
+    message = error["msg"]
+    for prefix in ("Value error, ", "Assertion failed, "):
+        message = message.removeprefix(prefix)
+    return f"{place}: {message}"
 
 
 def sentences(errors: Iterable[jsonschema.ValidationError]) -> list[str]:
@@ -99,6 +129,20 @@ def _type(value: Any, wanted: Any) -> str:
 def _one_of(value: Any, wanted: Any) -> str:
     return f"{_shown(value)} does not fit exactly one of the {len(wanted)} alternatives"
 
+
+_KEYWORDS = {
+    "greater_than": ("exclusiveMinimum", "gt"),
+    "greater_than_equal": ("minimum", "ge"),
+    "less_than": ("exclusiveMaximum", "lt"),
+    "less_than_equal": ("maximum", "le"),
+    "multiple_of": ("multipleOf", "multiple_of"),
+    "string_pattern_mismatch": ("pattern", "pattern"),
+    "string_too_long": ("maxLength", "max_length"),
+    "string_too_short": ("minLength", "min_length"),
+    "too_long": ("maxItems", "max_length"),
+    "too_short": ("minItems", "min_length"),
+}
+"""Pydantic's kinds of errors: the keyword that asks the same, and the name of its value in the error's context."""
 
 _WORDS: dict[str, Words] = {
     "type": _type,

@@ -6,11 +6,12 @@ import json
 from typing import Literal
 
 import jsonschema
+import pydantic
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 
 import structgen
-from structgen.diagnostics.sentences import sentences
+from structgen.schema.sentences import reasons, sentences
 
 CASES = [
     ({"type": "integer"}, "a", ['the value: "a" is not an integer']),
@@ -97,3 +98,47 @@ def test_places_behind_references():
     }
     found = structgen.check(schema, '{"next": {"next": {"v": 1}}}')
     assert found.reasons == ("next.next.v: 1 is not null",)
+
+
+class Person(BaseModel):
+    """A person, with a validator in Python."""
+
+    model_config = {"extra": "forbid"}
+
+    name: str = Field(min_length=2, max_length=5, pattern="^[A-Z]")
+    age: int = Field(ge=0, le=120)
+    tags: list[str] = Field(max_length=1)
+
+    @field_validator("name")
+    @classmethod
+    def known(cls, name: str) -> str:
+        """Refuse one name."""
+        if name == "Nobody"[:5]:
+            raise ValueError("nobody is called so")
+        return name
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"name": "Ann", "age": 200, "tags": []}, ["age: 200 is more than the maximum 120"]),
+        ({"name": "A", "age": -1, "tags": ["a", "b"]}, [
+            'name: "A" has 1 characters, fewer than 2', "age: -1 is less than the minimum 0",
+            "tags: there are 2 items, more than 1",
+        ]),
+        ({"name": "ann", "tags": [], "x": 1}, [
+            'name: "ann" does not match the pattern ^[A-Z]', "age is required", "x is not an allowed property",
+        ]),
+        ({"name": "Nobod", "age": 3, "tags": []}, ["name: nobody is called so"]),
+    ],
+)  # fmt: skip
+def test_reasons_of_pydantic(value, said):
+    with pytest.raises(pydantic.ValidationError) as caught:
+        Person.model_validate(value)
+    assert reasons(caught.value) == said
+
+
+def test_reasons_of_other_errors():
+    error = jsonschema.ValidationError("no")
+    assert reasons(error) == ["the value: no"]
+    assert reasons(ValueError("too old")) == []
