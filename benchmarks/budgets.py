@@ -143,7 +143,15 @@ def answers(names: list[str]) -> str:
                 known = sum(len(case[2]) for case in cases)
                 rows.append([kind, budget, name, len(cases) - len(done), ended, f"{right} of {known}", tokens])
                 print(rows[-1], file=sys.stderr, flush=True)
-    columns = ["prompts", "budget", "guards", "incomplete", "ended by a guard", "fields right", "tokens"]
+    columns = [
+        "prompts",
+        "budget",
+        "guards",
+        "incomplete",
+        "ended by a guard",
+        "fields right",
+        "tokens of complete answers",
+    ]
     return table(columns, rows, left=3)
 
 

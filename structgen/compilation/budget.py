@@ -118,7 +118,7 @@ class Budget:
             classes.narrow(words, classes.within(max_tokens=max_tokens))
         return classes is not None
 
-    def early_end(self, matcher: Matcher, text: bytes, spent: int) -> tuple[NDArray[np.uint32], float] | None:
+    def early_end(self, matcher: Matcher, text: bytes, spent: int) -> tuple[NDArray[np.intp], float] | None:
         """Return the tokens that bring a string nearer to its end, where the model wants to begin a new word instead.
 
         Args:
@@ -127,8 +127,9 @@ class Budget:
             spent: the number of tokens before it.
 
         Returns:
-            A mask, uint32[words], and by how much the logit of the model's token may be higher than that of the best of
-            these. None before the last part of the budget, and where the text is not in a string.
+            The tokens, of which the mask may forbid some; and by how much the logit of the model's token may be higher
+            than that of the best of these. None before the last part of the budget, and where the text is not in a
+            string.
         """
         left = self._tokens - spent
         if left * LAST_PART > self._tokens or self._is_unknown:
@@ -141,7 +142,7 @@ class Budget:
             return None
         spare = left - 1 - len(rest.tokens)
         margin = MAX_MARGIN * (1 - spare * LAST_PART / self._tokens) if spare > SPARE_TOKENS else math.inf
-        return classes.within(max_bytes=len(rest.text) - 1), margin
+        return classes.nearer(len(rest.text) - 1), margin
 
     def limit(self, matcher: Matcher, words: NDArray[np.uint32], spent: int) -> None:
         """Narrow a mask from which another loop samples, so that the text is whole within the budget.

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from structgen.compilation.budget import Budget
 from structgen.compilation.constraint import Constraint
 from structgen.compilation.repetition import RepetitionGuard
-from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, tokens_of
+from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GenerationError, IncompleteOutputError
 from structgen.generation.adjusting import Adjuster
@@ -321,11 +321,14 @@ class Decoder:
         found = budget.early_end(self.matcher, text, len(self.token_ids))
         if found is None:
             return token_id
-        ends = tokens_of(found[0] & self._mask[row])
+        ends, margin = found
+        if self._is_proper:  # the tokenizer would not write most of them
+            words = self._mask[row]
+            ends = ends[(words[ends >> 5] >> (ends & 31).astype(np.uint32) & np.uint32(1)).astype(bool)]
         if not len(ends):
             return token_id
         best = int(ends[logits[ends].argmax()])
-        if not logits[token_id] - logits[best] <= found[1]:
+        if not logits[token_id] - logits[best] <= margin or not int(self._mask[row, best >> 5]) >> (best & 31) & 1:
             return token_id
         self._is_cut = True
         return best

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structgen.engine.grammar.shortest_bodies import FAR
+from structgen.engine.vocabulary.bitmask import tokens_of
 
 __all__ = ["TokenClasses"]
 
@@ -37,6 +38,7 @@ class TokenClasses:
     masks: NDArray[np.uint32]
     ends: list[int]
     _unions: dict[tuple[int, int], NDArray[np.uint32]] = field(default_factory=dict)
+    _listed: dict[int, NDArray[np.intp]] = field(default_factory=dict)
 
     def within(self, *, max_bytes: int = FAR - 1, max_tokens: int = FAR - 1) -> NDArray[np.uint32]:
         """Return the mask of the tokens after which the rest has at most so many bytes and tokens.
@@ -51,6 +53,13 @@ class TokenClasses:
                 self._unions.clear()
             rows = [at for at, (size, count) in enumerate(self.lengths) if size <= max_bytes and count <= max_tokens]
             found = self._unions[key] = np.bitwise_or.reduce(self.masks[rows], axis=0)
+        return found
+
+    def nearer(self, max_bytes: int) -> NDArray[np.intp]:
+        """Return the tokens after which the rest has at most so many bytes; do not change them."""
+        found = self._listed.get(max_bytes)
+        if found is None:
+            found = self._listed[max_bytes] = tokens_of(self.within(max_bytes=max_bytes))
         return found
 
     def narrow(self, words: NDArray[np.uint32], kept: NDArray[np.uint32]) -> None:
