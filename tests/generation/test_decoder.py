@@ -89,6 +89,7 @@ class Constraint:
     grammar = Written
     vocabulary = VOCABULARY
     tokenization = "any"
+    is_json = False
 
     def __init__(self, *texts):
         self.texts = [text.encode() for text in texts]
