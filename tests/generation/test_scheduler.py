@@ -203,6 +203,8 @@ def test_a_failed_pass_ends_its_runs_and_no_later_one(counted):
 
 def test_a_cancelled_run_leaves_the_others(counted):
     generator = structgen.Generator(counted, Person, max_new_tokens=80)
+    go = threading.Event()
+    counted.before = lambda requests: go.wait(60)  # no answer is complete before the others are cancelled
 
     async def run():
         tasks = [asyncio.ensure_future(generator.arun(prompt)) for prompt in PROMPTS]
@@ -210,6 +212,7 @@ def test_a_cancelled_run_leaves_the_others(counted):
             await asyncio.sleep(0.001)
         for task in tasks[::2]:
             task.cancel()
+        go.set()
         found = await asyncio.gather(*tasks, return_exceptions=True)
         assert all(isinstance(one, asyncio.CancelledError) for one in found[::2])
         return [one.value for one in found[1::2]]
