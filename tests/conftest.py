@@ -1,5 +1,6 @@
 """Models that several test files use: a tiny one made on the spot, and SmolLM2 where its package is installed."""
 
+import copy
 import importlib.util
 import math
 import os
@@ -75,6 +76,17 @@ def tiny_tokenizer():
     bpe.train_from_iterator(TEXTS * 3, trainer)
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token="<|end|>", pad_token="<|pad|>")
     tokenizer.chat_template = CHAT_TEMPLATE
+    return tokenizer
+
+
+@pytest.fixture
+def own_tokenizer(tiny_tokenizer, request):
+    """The tiny tokenizer with a token of the test's own, for proper tokenization.
+
+    Vocabularies of the same tokens are one, and know the tokenizers of all tests, some of which split texts otherwise.
+    """
+    tokenizer = copy.deepcopy(tiny_tokenizer)
+    tokenizer.add_tokens([f"<|{request.node.name}|>"])
     return tokenizer
 
 

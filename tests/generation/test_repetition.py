@@ -66,8 +66,8 @@ def test_without_the_guard_the_budget_ends_it(shopper: Model) -> None:
 
 
 @pytest.mark.parametrize("tokenization", ["any", "proper"])
-def test_a_string_is_closed(tiny_tokenizer: Any, tokenization: Any) -> None:
-    model = repeating(tiny_tokenizer, '"', "and so on, and on, ")
+def test_a_string_is_closed(own_tokenizer: Any, tokenization: Any) -> None:
+    model = repeating(own_tokenizer, '"', "and so on, and on, ")
     value = structgen.generate(model, "x", str, max_new_tokens=500, raw=True, tokenization=tokenization)
     assert 8 <= value.count("and so on") <= 20
     assert set(value[:-2]) <= set("and so on, ")

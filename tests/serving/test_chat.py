@@ -128,13 +128,15 @@ def test_own_options(client, options, texts, is_keyword):
     assert found == texts
 
 
-def test_proper_tokens(client, tiny_model):
+def test_proper_tokens(own_client, own_tokenizer):
     """The text is written in the tokens that the tokenizer itself makes of it."""
     fields = {"guided_regex": "[a-z]{12}", "temperature": 2.0, "logprobs": True}
 
     def is_proper(seed, **more):
-        choice = answer(client, seed=seed, **fields, **more)["choices"][0]
-        return len(choice["logprobs"]["content"]) == len(tiny_model.encode_text(choice["message"]["content"]))
+        choice = answer(own_client, seed=seed, **fields, **more)["choices"][0]
+        return len(choice["logprobs"]["content"]) == len(
+            own_tokenizer.encode(choice["message"]["content"], add_special_tokens=False)
+        )
 
     assert not all(is_proper(seed) for seed in range(6))
     assert all(is_proper(seed, structgen={"tokenization": "proper"}) for seed in range(6))
