@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.matching.rests import Rest, shortest_rest, tokens_by_rest
 from structgen.engine.vocabulary.token_trie import TokenTrie
-from structgen.errors import LimitExceededError, TokenRejectedError
+from structgen.errors import IncompleteOutputError, LimitExceededError, TokenRejectedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Budget"]
+__all__ = ["Budget", "open_budget"]
 
 LAST_PART = 5  # the last fifth of the budget is for closing what is open
 MAX_MARGIN = 6.0  # by which the logit of a new word may be higher than that of the end of its string
@@ -245,6 +245,33 @@ class Budget:
             begins.append(end)
             choices.append(_tokens_at(trie, text, end))
         return None
+
+
+def open_budget(matcher: Matcher, tokens: int, *, is_proper: bool, rewritten: int) -> Budget | None:
+    """Return the budget of an answer; None where no end of the answer is known.
+
+    Args:
+        matcher: the state before the answer.
+        tokens: the budget, with the prompt tokens that are written again.
+        is_proper: see `Budget`.
+        rewritten: the number of these prompt tokens.
+
+    Raises:
+        IncompleteOutputError: the budget is smaller than the shortest answer.
+    """
+    budget = Budget(tokens, is_proper=is_proper)
+    rest = budget.rest(matcher)
+    if rest is None:
+        return None
+    if len(rest) > tokens:
+        needed = len(rest) - rewritten
+        raise IncompleteOutputError(
+            f"{tokens - rewritten} tokens are too few: the shortest answer needs {needed}",
+            text="",
+            partial=None,
+            hint=f"max_new_tokens={needed} or more; the model's context must have room for them",
+        )
+    return budget
 
 
 def _trie_of(matcher: Matcher) -> TokenTrie:

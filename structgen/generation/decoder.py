@@ -27,12 +27,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from structgen.compilation.budget import Budget
+from structgen.compilation.budget import Budget, open_budget
 from structgen.compilation.constraint import Constraint
 from structgen.compilation.repetition import RepetitionGuard
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.errors import GenerationError, IncompleteOutputError
+from structgen.errors import GenerationError
 from structgen.generation.adjusting import Adjuster
 from structgen.generation.sampling import Sampler, checked_logits
 from structgen.models.base import Request
@@ -181,33 +181,14 @@ class Decoder:
         self._mask = allocate_token_bitmask(MAX_HELD + 1, self._vocabulary.size)
         self._temperatures: list[float | None] = [None] * (MAX_HELD + 1)  # that the grammar asks for, by row
         self._text = bytearray()
-        self._budget = self._new_budget(len(prompt_ids) - len(kept_ids)) if finish else None
+        rewritten = len(prompt_ids) - len(kept_ids)
+        self._budget = (
+            open_budget(self.matcher, self._max_new_tokens, is_proper=self._is_proper, rewritten=rewritten)
+            if finish
+            else None
+        )
         self._guard = RepetitionGuard(max_repeats) if max_repeats is not None and constraint.is_json else None
         self._is_cut = False  # whether a token was refused that the grammar allows
-
-    def _new_budget(self, rewritten: int) -> Budget | None:
-        """Return the budget to keep; None where no end of the answer is known.
-
-        Args:
-            rewritten: the number of prompt tokens that are written again.
-
-        Raises:
-            IncompleteOutputError: the budget is smaller than the shortest answer.
-        """
-        tokens = self._max_new_tokens
-        budget = Budget(tokens, is_proper=self._is_proper)
-        rest = budget.rest(self.matcher)
-        if rest is None:
-            return None
-        if len(rest) > tokens:
-            needed = len(rest) - rewritten
-            raise IncompleteOutputError(
-                f"{tokens - rewritten} tokens are too few: the shortest answer needs {needed}",
-                text="",
-                partial=None,
-                hint=f"max_new_tokens={needed} or more; the model's context must have room for them",
-            )
-        return budget
 
     @property
     def text_bytes(self) -> bytes:

@@ -107,7 +107,7 @@ class Samples(Generic[T]):
             try:
                 value = member_of(json.loads(item.text), pointer) if self.is_json else item.text
             except ValueError:
-                continue
+                continue  # this answer has no value at the pointer
             key = json.dumps(value, sort_keys=True)
             found.setdefault(key, value)
             totals[key] = totals.get(key, 0.0) + item.weight

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from structgen.compilation.budget import Budget
+from structgen.compilation.budget import open_budget
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, tokens_of
-from structgen.errors import IncompleteOutputError, ModelError, TokenRejectedError
+from structgen.errors import ModelError, TokenRejectedError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,18 +94,9 @@ class Target:
         self._adjuster = adjuster
         self._mask = allocate_token_bitmask(1, self._size)
         is_proper = constraint.tokenization == "proper"
-        self._budget = Budget(self._max_tokens, is_proper=is_proper) if finish else None
-        rest = self._budget.rest(self._matcher) if self._budget is not None else None
-        if rest is None:
-            self._budget = None
-        elif len(rest) > self._max_tokens:
-            needed = len(rest) - rewritten
-            raise IncompleteOutputError(
-                f"{max_new_tokens} tokens are too few: the shortest answer needs {needed}",
-                text="",
-                partial=None,
-                hint=f"max_new_tokens={needed} or more; the model's context must have room for them",
-            )
+        self._budget = (
+            open_budget(self._matcher, self._max_tokens, is_proper=is_proper, rewritten=rewritten) if finish else None
+        )
 
     def root(self) -> Prefix:
         """Return the empty beginning."""

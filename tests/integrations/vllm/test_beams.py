@@ -9,7 +9,7 @@ from support.vllm_interface import Interface, ModelConfig, StructuredOutputsPara
 
 from structgen.integrations.vllm import plugin
 
-pytest.importorskip("torch")
+pytest.importorskip("torch", reason="make installs it, for the embedded model")
 
 
 class Offline:
