@@ -54,6 +54,8 @@ def run_page(page, request, tmp_path, monkeypatch, stack):
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     if "smollm2" in text:
         request.getfixturevalue("smollm2")
+    if "logging.getLogger(" in text:
+        structgen.clear_cache()  # what other tests left there is dropped, and that is logged
     if "structgen.serving" in text:
         pytest.importorskip("starlette", reason="the test group has it")
     for framework in ("pydantic_ai", "langchain"):
