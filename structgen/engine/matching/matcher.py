@@ -183,15 +183,12 @@ class Matcher:
         return self.ask(lambda compiled, set_id: self._follow(data) == len(data))
 
     def forced_bytes(self) -> bytes:
-        """Return the bytes that must come next: up to the first choice, a token terminal, or where the text may end."""
+        """Return the bytes that must come next: up to a choice, token terminal, end, 65,536 bytes or `mask_seconds`."""
         first = next(iter(self.forced_pieces()), b"")
         return first if isinstance(first, bytes) else b""
 
     def forced_pieces(self) -> list[bytes | int]:
-        """Return the texts and token terminals that must come next, a terminal as its token id; see `forced_bytes`.
-
-        Returns less if `Limits.mask_seconds` is passed, and at most 65,536 bytes.
-        """
+        """Return the texts and token terminals that must come next, a terminal as its token id; see `forced_bytes`."""
         compiled = self._compiled
         if self._has_ended() or (compiled.has_marks and may_have_ended(self._texts)):
             return []
