@@ -17,6 +17,7 @@ STYLES = (
     "glm_xml",
     "hunyuan_xml",
     "minicpm_xml",
+    "atem_xml",
     "cohere_xml",
     "kimi_k3_xml",
     "gemma",

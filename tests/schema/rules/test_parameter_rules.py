@@ -107,6 +107,7 @@ EXAMPLES = {
     "qwen_xml": "<parameter=city>\nLyon\n</parameter>\n<parameter=days>\n3\n</parameter>"
     '<parameter=tags>["a"]</parameter>',
     "minimax_xml": '<parameter name="city">Lyon</parameter>\n<parameter name="days">null</parameter>\n',
+    "atem_xml": '<atem:parameter name="city">Lyon</atem:parameter>\n<atem:parameter name="days">3</atem:parameter>\n',
     "deepseek_xml": '<｜DSML｜parameter name="city" string="true">Lyon</｜DSML｜parameter>\n'
     '<｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>',
     "deepseek_v4_1_xml": '<｜DSML｜ parameter name="city" string="true">Lyon</｜DSML｜ parameter>\n'
