@@ -57,6 +57,11 @@ class Style:
     has_sections: bool = False
     names: bool = True
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All marks."""
+        return self.before_key, self.after_key, self.close, *self.open.values(), self.item or ""
+
     def opening(self, kind: Kind) -> str:
         """Return the text before a value of a type."""
         return self.open.get(kind, self.open.get("", ""))

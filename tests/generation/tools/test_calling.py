@@ -327,6 +327,15 @@ def solar_call(call_id, name, arguments):
     return f"{begin}{call_id}{after_id}{name}{after_name}{arguments}{end}"
 
 
+KIMI_K3 = ("<|open|>", "<|close|>", "<|sep|>")
+KIMI_K3_SAID = (
+    'Well.<|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool="add" index="1"<|sep|>'
+    '<|open|>argument key="a" type="number"<|sep|>2<|close|>argument<|sep|>'
+    '<|open|>argument key="b" type="number"<|sep|>3<|close|>argument<|sep|><|close|>call<|sep|>'
+    '<|open|>call tool="weather" index="2"<|sep|><|open|>argument key="city" type="string"<|sep|>'
+    "L'{y}:<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|><|close|>message<|sep|>"
+)
+
 MUSE = ("<|start|>", "<|message|>", "<|eom|>", "<|eot|>")
 
 
@@ -369,6 +378,7 @@ MUSE_SAID = "<|eom|><|start|>assistant".join(
             f"""{solar_call("x-2", "weather", '{"city": "L' + "'" + '{y}:"}')}<|calls|>""",
         ),
         ("muse_glimmer", MUSE, f"{MUSE_SAID}<|eot|>"),
+        ("kimi_k3", KIMI_K3, KIMI_K3_SAID),
         ("functionary_3_2", (), 'all\nWell.>>>add\n{"a": 2, "b": 3}>>>weather\n{"city": "L\'{y}:"}'),
     ],
 )
