@@ -7,8 +7,9 @@ The model of this benchmark has logits of chance, and likes words and opening br
 itself. So each answer is closed by its budget, and the tokens that it likes are refused. *Near the end* is the last
 fifth of the budget, and every place where a token was refused. The times are those that the budget adds to one token:
 the rest is looked up, the token is tried, and where it is refused, the mask is narrowed and sampled once more. The
-*first* runs, one for each budget, fill the tables of a schema; the *others* find them filled. Sampling is greedy. The
-clock is that of the thread, so other work on the machine adds little.
+*first* runs, one for each budget, fill the tables of a schema; the *others* find them filled. Sampling is greedy, so
+all runs with the same budget write the same answer: the time of one token is the median over them. The clock is that of
+the thread. So other work on the machine adds little.
 
 With `--answers`, SmolLM2 answers the first 20 prompts of `end_to_end.py` and the 15 tasks of `_everyday_tasks.py`, with
 three budgets, greedily, in batches. An answer is *incomplete* if its budget ended before it did. *Fields right* counts
@@ -56,12 +57,19 @@ SCHEMAS: dict[str, Any] = {
 BUDGETS = (40, 80, 160)
 
 
+Times = dict[tuple[int, int], list[float]]  # by the budget and the number of tokens before, of all runs
+
+
 class Timer:
     """Times of the choices of tokens, in µs."""
 
     def __init__(self) -> None:
-        self.near: list[float] = []
-        self.far: list[float] = []
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all times."""
+        self.near: Times = {}
+        self.far: Times = {}
         self.refused = 0
 
     def attach(self) -> None:
@@ -72,13 +80,18 @@ class Timer:
             begun = time.thread_time()
             found = within(decoder, budget, token_id, logits, row)
             took = (time.thread_time() - begun) * 1e6
-            left = decoder._max_new_tokens - len(decoder.token_ids)
-            is_near = found != token_id or left * 5 <= decoder._max_new_tokens
-            (self.near if is_near else self.far).append(took)
+            budgeted, spent = decoder._max_new_tokens, len(decoder.token_ids)
+            is_near = found != token_id or (budgeted - spent) * 5 <= budgeted
+            (self.near if is_near else self.far).setdefault((budgeted, spent), []).append(took)
             self.refused += found != token_id
             return found
 
         Decoder._within_budget = timed  # type: ignore[method-assign]
+
+
+def medians(times: Times) -> list[float]:
+    """Return the median of each token's times, in ascending order."""
+    return sorted(percentile(sorted(runs), 50) for runs in times.values())
 
 
 def rambling(tokenizer: Any, seed: int) -> Any:
@@ -101,16 +114,15 @@ def cost(tokenizer: Any, runs: int) -> str:
     rows = []
     for name, schema in SCHEMAS.items():
         for is_first in (True, False):
-            timer.near, timer.far, timer.refused = [], [], 0
+            timer.clear()
             generator = structgen.Generator(model, schema)
             for run in range(len(BUDGETS) if is_first else runs):
                 result = generator.run("x", max_new_tokens=BUDGETS[run % len(BUDGETS)])
                 assert result.finish_reason == "length"
-            near, far = sorted(timer.near), sorted(timer.far) or [float("nan")]
+            near, far = medians(timer.near), medians(timer.far) or [float("nan")]
             share = [percentile(near, 50), percentile(near, 99), near[-1]]
-            rows.append(
-                [name, "first" if is_first else "others", len(near), timer.refused, *share, percentile(far, 50)]
-            )
+            count = sum(map(len, timer.near.values()))
+            rows.append([name, "first" if is_first else "others", count, timer.refused, *share, percentile(far, 50)])
     columns = ["schema", "run", "tokens near the end", "refused", "p50, µs", "p99", "max", "far from the end, p50"]
     return table(columns, rows, left=2)
 

@@ -35,6 +35,10 @@ MARKS = {
         ("<|channel|>analysis<|message|>",), ("<|end|>",), "<|start|>assistant", "<|channel|>final<|message|>"
     ),
     "kimi_k3": Marks(("<|open|>think<|sep|>",), ("<|close|>think<|sep|>",), "", "<|open|>response<|sep|>"),
+    "muse_glimmer": Marks((" to=self<|message|>",), ("<|eom|>",), "<|start|>assistant", " to=user<|message|>"),
+    "solar": Marks(("<|think|>",), ("<|end|>",), "<|begin|>assistant", "<|content|>"),
+    "apriel": Marks(("",), ("[BEGIN FINAL RESPONSE]",), "\n"),
+    "apertus": Marks(("<|inner_prefix|>",), ("<|inner_suffix|>",), ""),
     "gemma": Marks(("<|channel>thought\n",), ("<channel|>",), ""),
     "cohere": Marks(("<|START_THINKING|>",), ("<|END_THINKING|>",), ""),
     "mistral": Marks(("[THINK]",), ("[/THINK]",), ""),
@@ -53,6 +57,9 @@ MARKS = {
 _TELL_TALES = {
     "harmony": ("<|channel|>analysis", "<|end|>"),
     "kimi_k3": ("'<|open|>' + tag", "'think'"),
+    "muse_glimmer": ("to=self<|message|>", "<|eom|>"),
+    "solar": ("<|begin|>assistant<|think|>", "<|end|>"),
+    "apriel": ("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),
     "hunyuan": ("'</think{}>'",),
     "deepseek_r1": (r"<｜Assistant｜><think>\n", "</think>"),
     "deepseek_v3_1": ("<｜Assistant｜>", "</think>"),

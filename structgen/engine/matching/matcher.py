@@ -188,7 +188,10 @@ class Matcher:
         return first if isinstance(first, bytes) else b""
 
     def forced_pieces(self) -> list[bytes | int]:
-        """Return the texts and token terminals that must come next, a terminal as its token id; see `forced_bytes`."""
+        """Return the texts and token terminals that must come next, a terminal as its token id; see `forced_bytes`.
+
+        Returns less if `Limits.mask_seconds` is passed, and at most 65,536 bytes.
+        """
         compiled = self._compiled
         if self._has_ended() or (compiled.has_marks and may_have_ended(self._texts)):
             return []
@@ -201,10 +204,11 @@ class Matcher:
                 compiled.let_move()
                 compiled.sets.append_forced(self._set, out, MAX_FORCED_BYTES)
             except LimitExceededError as error:
-                self._renew_after(error)
-                out.clear()
-                with contextlib.suppress(LimitExceededError):  # then those that fit
-                    compiled.sets.append_forced(self._set, out, MAX_FORCED_BYTES)
+                if error.limit != "mask_seconds":  # else the bytes that are known by now
+                    self._renew_after(error)
+                    out.clear()
+                    with contextlib.suppress(LimitExceededError):  # then those that fit
+                        compiled.sets.append_forced(self._set, out, MAX_FORCED_BYTES)
         if compiled.has_marks:
             return list(pieces_of(bytes(out)))
         return [bytes(out)] if out else []

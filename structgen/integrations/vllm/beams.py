@@ -3,8 +3,8 @@
     LLM.beam_search(…)         makes a backend by its name, and asks it what each beam may write: it is told our name
     "use_beam_search" (HTTP)   drops the constraint, whatever the backend is: with ours, such a request is refused
 
-Two methods are wrapped for the first, three for the second. A release that has them elsewhere stays as it is: then
-`LLM.beam_search` refuses the backend by its name.
+One method is wrapped for the first, three for the second. A release may have them elsewhere. Then `LLM.beam_search`
+refuses the backend by its name. A server would answer without a mask: it refuses the backend when it starts.
 """
 
 from __future__ import annotations
@@ -30,26 +30,32 @@ _PROGRAM = "vllm.entrypoints.llm"
 _SERVER = "vllm.entrypoints.launchers.api_server.entry"
 
 
-def wrap_beams() -> None:
-    """Wrap the beam search of this process, if it has one. A second call does nothing."""
+def wrap_beams() -> bool:
+    """Wrap the beam search of this process, if it has one. A second call does nothing.
+
+    Returns:
+        False where a server would answer without a mask: its beam search is not where it should be.
+    """
     if _PROGRAM in sys.modules:
         _wrap(*_OFFLINE, "_init_beam_search_structured_output", _backend_for_beams)
-    if _SERVER in sys.modules:
-        for module, name in _REQUESTS:
-            _wrap(module, name, "to_beam_search_params", _params_with_constraint)
-        _wrap(*_ONLINE, "beam_search", _refuse_constraint)
+    if _SERVER not in sys.modules:
+        return True
+    found = [_wrap(module, name, "to_beam_search_params", _params_with_constraint) for module, name in _REQUESTS]
+    return all(found) and _wrap(*_ONLINE, "beam_search", _refuse_constraint)
 
 
-def _wrap(module: str, name: str, method: str, made: Any) -> None:
+def _wrap(module: str, name: str, method: str, made: Any) -> bool:
+    """Wrap a method of a class, unless it is wrapped. Returns whether this release has it."""
     try:
         owner = getattr(importlib.import_module(module), name)
         original = getattr(owner, method)
     except (ImportError, AttributeError):
-        return  # another release
+        return False
     if not hasattr(original, "structgen_wraps"):
         wrapped: Any = functools.wraps(original)(made(original))
         wrapped.structgen_wraps = original
         setattr(owner, method, wrapped)
+    return True
 
 
 def _backend_for_beams(original: Any) -> Any:

@@ -41,11 +41,13 @@ def register() -> None:
         names = typing.get_args(configuration.StructuredOutputsBackend)
     except (ImportError, AttributeError):
         return  # another vLLM, without a Literal of names: it refuses unknown names by itself
-    if _is_supported(version):
-        wrap_beams()
+    supported = _is_supported(version)
+    if supported and not wrap_beams():
+        supported = False
+        version = f"{version}, with its beam search in another place"
     if BACKEND in names:
         return
-    if _is_supported(version):
+    if supported:
         _add_name(configuration, typing.Literal[(*names, BACKEND)])
         _wrap_check()
         _wrap_manager()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import pydantic
 import pytest
 from support.vllm_interface import Interface, ModelConfig, StructuredOutputsParams, ValidationError, VllmConfig
 
@@ -124,7 +125,18 @@ def test_a_server_refuses_a_constraint(online):
     assert mixin("structgen").beam_search("hi", "1", request().to_beam_search_params(5, {})) == "beams of hi"
 
 
-def test_a_release_without_these_parts_is_left_alone(monkeypatch):
+def test_a_server_without_these_parts_refuses_the_backend(monkeypatch):
+    """It would answer requests for beams without a mask."""
+    interface = Interface(monkeypatch)
+    for name in ("entrypoints", "entrypoints.launchers", "entrypoints.launchers.api_server"):
+        interface._add(f"vllm.{name}")
+    interface._add("vllm.entrypoints.launchers.api_server.entry")
+    plugin.register()
+    with pytest.raises(pydantic.ValidationError, match="its beam search in another place"):
+        interface.config.StructuredOutputsConfig(backend="structgen")
+
+
+def test_a_program_without_these_parts_is_left_alone(monkeypatch):
     interface = Interface(monkeypatch)
     interface._add("vllm.entrypoints")
     interface._add("vllm.entrypoints.llm")
