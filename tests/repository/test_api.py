@@ -65,6 +65,7 @@ PUBLIC = [
     "allocate_token_bitmask",
     "apply_token_bitmask",
     "arun_tools",
+    "asample",
     "ascore",
     "astream",
     "astream_call",
