@@ -148,6 +148,14 @@ def test_reasoning_sets_the_templates_variable():
     assert run("yes", template)[2] == {}
 
 
+def test_reasoning_sets_the_effort_where_the_default_is_none():
+    template = TEMPLATES["hunyuan"] + "{% set reasoning_effort = reasoning_effort | default('no_think') %}"
+    assert run("two</think:opensource>yes", template, reasoning=True)[2] == {"reasoning_effort": "high"}
+    assert run("yes", template)[2] == {}
+    template = TEMPLATES["harmony"] + "{% set reasoning_effort = reasoning_effort | default('medium') %}"
+    assert "reasoning_effort" not in run("two<|end|>yes", template, reasoning=True)[2]
+
+
 def test_variables_of_the_template(tiny_model, monkeypatch):
     monkeypatch.setattr(tiny_model.tokenizer, "chat_template", "{{ mood }}:" + tiny_model.chat_template)
     seen = []
