@@ -14,6 +14,10 @@ TEMPLATES = {
     "kimi_k3": "{{- '<|open|>' + tag + '<|sep|>' -}}{{- open_tag('think') -}}",
     "gemma": r"{{- '<|channel>thought\n' + thinking_text + '\n<channel|>' -}}",
     "cohere": "<|START_THINKING|>{{message.reasoning_content}}<|END_THINKING|>",
+    "muse_glimmer": "{{- '<|start|>assistant to=self<|message|>' + message['reasoning_content'] + '<|eom|>' -}}",
+    "solar": """{{- "<|begin|>assistant<|think|>" + message.reasoning + "<|end|>" }}""",
+    "apriel": "{%- set start = 'Here are my reasoning steps:\n' -%}{{ reasoning + '\n[BEGIN FINAL RESPONSE]\n' }}",
+    "apertus": "{%- set inner_token = '<|inner_prefix|>' -%}{%- set outer_token = '<|inner_suffix|>' -%}",
     "mistral": "{{- '[THINK]' + block['thinking'] + '[/THINK]' }}",
     "seed": "{{ '<seed:think>' + message.reasoning_content + '</seed:think>' }}",
     "minimax_m3": "{{ '<mm:think>' ~ message.reasoning_content ~ '</mm:think>' }}",
@@ -31,6 +35,20 @@ def test_each_family_is_found_and_can_be_named(family):
     assert marks_of(TEMPLATES[family]) == MARKS[family]
     assert structgen.Reasoning(family=family).marks(None) == MARKS[family]
     assert structgen.Reasoning(max_tokens=5).marks(TEMPLATES[family]) == MARKS[family]
+
+
+@pytest.mark.parametrize(
+    ("template", "start", "after"),
+    [
+        (r"{{ '<think>' + reasoning + '</think>' }}{{ content }}", "<think>", ""),
+        (r"{{- '<think>\n' + reasoning.strip('\n') + '\n</think>\n' + content }}", "<think>\n", "\n"),
+        (r"{{ '<think>' ~ '\n' ~ reasoning ~ '\n' ~ '</think>' ~ '\n\n' }}", "<think>\n", "\n\n"),
+        (r'{%- set c = "<think>\n" ~ reasoning ~ "\n</think>\n" ~ (content | default("")) %}', "<think>\n", "\n"),
+        (r"{%- set c = c.split('</think>')[-1] %}{{- '<think></think>' -}}", "<think>\n", "\n\n"),  # writes none
+    ],
+)
+def test_white_space_is_as_the_template_writes_it(template, start, after):
+    assert marks_of(template) == ((start,), ("</think>",), after, "")
 
 
 def test_a_template_without_marks_has_none():
@@ -93,6 +111,21 @@ def test_harmony_answers_in_its_final_channel():
     assert read == ("ask <|channel|>analysis<|message|>two<|end|><|start|>assistant<|channel|>final<|message|>yes")
     result, read, _ = run("yes", TEMPLATES["harmony"])
     assert read == "ask <|channel|>final<|message|>yes"
+
+
+@pytest.mark.parametrize(
+    ("family", "end", "before", "after"),
+    [
+        ("muse_glimmer", "<|eom|>", " to=self<|message|>", "<|start|>assistant to=user<|message|>"),
+        ("solar", "<|end|>", "<|think|>", "<|begin|>assistant<|content|>"),
+        ("hunyuan", "</think:opensource>", "<think:opensource>", ""),
+        ("apriel", "[BEGIN FINAL RESPONSE]", "", "\n"),
+    ],
+)
+def test_the_marks_around_the_reasoning_of_a_family(family, end, before, after):
+    result, read, _ = run(f"two{end}yes", TEMPLATES[family], reasoning=True)
+    assert (result.reasoning, result.text) == ("two", "yes")
+    assert read == f"ask {before}two{end}{after}yes"
 
 
 def test_any_of_several_marks_ends_it():

@@ -184,7 +184,7 @@ class Matcher:
         return self.ask(lambda compiled, set_id: self._follow(data) == len(data))
 
     def forced_bytes(self) -> bytes:
-        """Return the bytes that must come next: up to the first choice, a token terminal, or where the text may end."""
+        """Return the bytes that must come next: up to a choice, token terminal, end, 65,536 bytes or `mask_seconds`."""
         first = next(iter(self.forced_pieces()), b"")
         return first if isinstance(first, bytes) else b""
 
@@ -202,10 +202,11 @@ class Matcher:
                 compiled.let_move()
                 compiled.sets.append_forced(self._set, out, MAX_FORCED_BYTES)
             except LimitExceededError as error:
-                self._renew_after(error)
-                out.clear()
-                with contextlib.suppress(LimitExceededError):  # then those that fit
-                    compiled.sets.append_forced(self._set, out, MAX_FORCED_BYTES)
+                if error.limit != "mask_seconds":  # else the bytes that are known by now
+                    self._renew_after(error)
+                    out.clear()
+                    with contextlib.suppress(LimitExceededError):  # then those that fit
+                        compiled.sets.append_forced(self._set, out, MAX_FORCED_BYTES)
         if compiled.has_marks:
             return list(pieces_of(bytes(out)))
         return [bytes(out)] if out else []

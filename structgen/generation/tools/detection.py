@@ -30,6 +30,7 @@ _TELL_TALES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("deepseek_r1", ("<｜tool▁call▁begin｜>", "```json")),
     ("deepseek_v3_1", ("<｜tool▁call▁begin｜>",)),
     ("minimax_m3", ("]<]minimax[>[",)),
+    ("muse_glimmer", ("<atem:function_calls>",)),
     ("minimax", ("<minimax:tool_call>",)),
     ("cohere", ("<cofl:tool_calls>",)),
     ("cohere_2", ("<|START_ACTION|>",)),

@@ -83,6 +83,10 @@ _XML = {
         r'<parameter name="(?P<key>[^"]+)">(?P<value>.*?)</parameter>',
         '<parameter name="{key}">{value}</parameter>\n',
     ),
+    "atem_xml": _xml(
+        r'<atem:parameter name="(?P<key>[^"]+)">(?P<value>.*?)</atem:parameter>',
+        '<atem:parameter name="{key}">{value}</atem:parameter>\n',
+    ),
     "deepseek_xml": _xml(
         r'<｜DSML｜parameter name="(?P<key>[^"]+)" string="(?P<kind>\w+)">(?P<value>.*?)</｜DSML｜parameter>',
         '<｜DSML｜parameter name="{key}" string="{kind}">{value}</｜DSML｜parameter>\n',

@@ -29,12 +29,14 @@ class NodeSpace(Protocol):
         limits: bounds on the work.
         deadline: a clock that long loops check.
         listed: the shapes of lists of values, by identity, keyword and forms of numbers, each beside its list.
+        is_circular: a subschema refers to itself, and the rounds of its fixed point are under way.
     """
 
     options: SchemaOptions
     limits: Limits
     deadline: Deadline
     listed: dict[tuple[int, str, int], tuple[Any, Shape]]
+    is_circular: bool
 
     @property
     def dialect(self) -> Dialect:

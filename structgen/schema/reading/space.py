@@ -87,6 +87,7 @@ class Space:
         text_units: length of the source texts that terminals hold; see `GrammarTables`.
         dead: sets of objects that are left out of what can be written, as their rules show that they have no member.
         listed: the shapes of lists of values, by identity, keyword and forms of numbers, each beside its list.
+        is_circular: a subschema refers to itself, and the rounds of its fixed point are under way.
     """
 
     def __init__(
@@ -116,6 +117,7 @@ class Space:
         self._sizes: Sizes | None = None
         self._simple: SimpleNodes | None = None  # made when it is needed
         self._fixed: FixedPoint | None = None  # the rounds under way, if a subschema refers to itself
+        self.is_circular = False
         self.listed: dict[tuple[int, str, int], tuple[Any, Shape]] = {}
         self.dead = _NO_SETS
         self._questions = 0  # questions under way that an answer "not known" suffices for
@@ -278,6 +280,7 @@ class Space:
             SchemaError: no value is decided: neither that it satisfies the subschema, nor that it does not.
         """
         self._fixed = FixedPoint()
+        self.is_circular = True
         try:
             is_decided = self._fixed.is_settled(lambda: self.shape(node))
             if is_decided and self._fixed.made[node] == NOTHING:
@@ -290,6 +293,7 @@ class Space:
             self._shapes |= self._fixed.made
         finally:
             self._fixed = None
+            self.is_circular = False
         return self._shapes[node]
 
     def spend(self, shape: Shape) -> Shape:

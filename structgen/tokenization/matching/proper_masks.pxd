@@ -5,9 +5,10 @@ from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.masks.set_masks cimport SetMasks
-from structgen.tokenization.matching.continuations cimport Continuations, Endings
+from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.merges.merge_table cimport MergeTable
-from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, ids, intersect, remove, unite, without
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, intersect, intersection, remove, remove_both, unite, without
+from structgen.tokenization.matching.verdicts cimport Verdicts
 from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 from structgen.tokenization.matching.whole_words cimport WholeWords
 
@@ -29,10 +30,11 @@ cdef class ProperMasks:
     cdef dict _undecided        # by set and branch: see `_undecided_of`
     cdef dict _best_cutters
     cdef dict _proven           # by set without its captured text, and branch: see `UndecidedTokens.proven`
+    cdef list _begun            # by token: see `ProperTokenization.begun`
     cdef Continuations _ahead
+    cdef Verdicts _verdicts
     cdef dict _good_added       # by set and begun added tokens: the added tokens that lead on, checked one by one
     cdef bint _depends_on_tail
-    cdef dict _quick
     cdef dict _surely_first     # by set and state of the scanner: see `_has_sure_way`
     cdef dict _found
     cdef object _known_ways     # of KnownWays
@@ -45,35 +47,17 @@ cdef class ProperMasks:
     cdef int _allow_added(self, unsigned int[::1] words, int set_id, state) except -1
     @cython.locals(rows=TokenRows)
     cdef int _allow(self, int set_id, state, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1
-    @cython.locals(joins=UndecidedTokens, begins=UndecidedTokens, undecided=UndecidedTokens, index="Py_ssize_t", token=int, one="unsigned int")
+    @cython.locals(joins=UndecidedTokens, begins=UndecidedTokens, undecided=UndecidedTokens, before=int, begins_word=bint, word_before=int, word=int, index="Py_ssize_t", token=int, one="unsigned int")
     cdef int _remove_dead_ends(self, unsigned int[::1] way, int set_id, branch, state, bint joined) except -1
     cdef tuple _undecided_of(self, int set_id, branch, state)
-    @cython.locals(text=bytes, next_set=int, next_state=int, partial=int, scanner_state=int, word=int, verdict=int)
-    cdef bint _leads_on(self, int set_id, branch, state, bint joined, int token, UndecidedTokens undecided) except -1
-    @cython.locals(verdict=int)
-    cdef int _verdict(self, int set_id, int next_set, int next_state, int partial, int word, int token, added) except -1
-    @cython.locals(sets=ItemSetStore, automata=AutomatonStore, scan=int, at=int, cutting=object)
-    cdef bint _is_good_within(self, int set_id, int scanner_state, int partial, int word, int token, added) except -1
-    @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t")
-    cdef int _judge_within(self, int set_id, int scanner_state, int word, int token) except -1
-    @cython.locals(completion=bytes, last=int, next_at=int, next_state=int, still=int)
-    cdef bint _is_completed_within(self, int at, int scanner_state, int partial, int token) except -1
-    @cython.locals(completion=bytes, last=int, next_set=int, next_state=int, still=int)
-    cdef bint _is_completed(self, int set_id, int scanner_state, int partial, int token) except -1
-    cdef object _cutting(self, int scanner_state, int word, int token)
-    @cython.locals(tokens=tuple, following=int, each=int, is_decided=bint)
-    cdef int _judge(self, Endings endings, int word, int token) except -1
-    cdef bint _is_quickly_good(self, int set_id, int scanner_state, int word, int token) except -1
-    @cython.locals(scanner=Scanner, following=object, other=int, text=bytes, next_set=int, begun=int, next_state=int, partial=int)
-    cdef bint _is_good_after_bridge(self, int set_id, int scanner_state, int token) except -1
+    @cython.locals(rows=TokenRows)
+    cdef tuple _find_undecided(self, int set_id, branch, state)
+    @cython.locals(first=int, most=int, cutters=int, left=int, decided=int)
+    cdef object _drop_cut_off(self, joins, begins, int set_id, int scanner_state, TokenRows rows)
+    @cython.locals(text=bytes, next_set=int, next_state=int, partial=int, verdict=int)
+    cdef bint _leads_on(self, int set_id, int before, state, int word, int token, UndecidedTokens undecided) except -1
     cdef bint _has_sure_way(self, int set_id, int scanner_state, int word, int token) except -1
     @cython.locals(undecided=UndecidedTokens)
     cdef object _find_surely_first(self, int set_id, int scanner_state)
-    cdef bint _may_stop(self, int set_id, int scanner_state) except -1
-    cdef bint _may_come(self, int set_id, cutting) except -1
-    @cython.locals(following=object)
-    cdef bint _may_cut(self, int set_id, int scanner_state) except -1
     cdef bint _leads_on_after(self, int set_id, state, int token) except -1
     cdef bint _is_good(self, int set_id, state) except -1
-    @cython.locals(cutting=object, is_good=bint)
-    cdef bint _ends_soon(self, int set_id, state) except -1

@@ -37,21 +37,24 @@ from structgen.engine.arrays import zeros
 from structgen.engine.masks.set_masks import SetMasks
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import LimitExceededError
-from structgen.tokenization.matching.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings
+from structgen.tokenization.matching.continuations import Continuations
 from structgen.tokenization.matching.known_ways import KnownWays
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.token_sets import (
     UndecidedTokens,
     count,
-    ids,
     intersect,
+    intersection,
     remove,
+    remove_both,
     tokens_first,
     unite,
     without,
 )
 from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
+from structgen.tokenization.matching.verdicts import Verdicts
 from structgen.tokenization.matching.whole_words import OTHER
+from structgen.tokenization.pre_tokens.scanner import TokenRows
 
 __all__ = ["ProperMasks"]
 
@@ -90,11 +93,12 @@ class ProperMasks:
         self._undecided: dict[tuple[int, int, int, int, frozenset[int]], tuple[UndecidedTokens, UndecidedTokens]] = {}
         self._best_cutters: dict[int, int] = {}  # by state of the scanner
         self._proven: dict[tuple[int, int, int, int, frozenset[int]], tuple[set[int], set[int]]] = {}
+        self._begun = tokenization.begun
         self._ahead = Continuations(compiled, tokenization)
+        self._verdicts = Verdicts(compiled, tokenization, self._ahead)
         self._surely_first: dict[tuple[int, int], NDArray[np.uint32]] = {}
         self._good_added: dict[tuple[int, frozenset[int]], list[int]] = {}
         self._depends_on_tail = False
-        self._quick: dict[tuple[int, int], bool] = {}
         self._found: dict[tuple[int, TokenizerState], bool] = {}
         self._known_ways = KnownWays(tokenization)
         words = tokenization.word_count
@@ -181,13 +185,16 @@ class ProperMasks:
         """Remove the tokens from which no proper way leads to an end."""
         joins, begins = self._undecided_of(set_id, branch, state)
         undecided = joins if joined else begins
-        one = 1
+        before = branch.scanner_state if joined else self._scanner.cut(branch.scanner_state)
+        begins_word = not joined or (self._scanner.is_start(before) and not state.partial)
+        word_before, one = branch.word, 1
         for index in range(len(undecided.tokens)):
             token = undecided.tokens[index]
             if way[token >> 5] >> (token & 31) & 1:
                 verdict = undecided.verdicts[index]
                 if verdict == UNKNOWN:
-                    verdict = GOOD if self._leads_on(set_id, branch, state, joined, token, undecided) else BAD
+                    word = self._words.begun_by(token) if begins_word else self._words.after(word_before, token)
+                    verdict = GOOD if self._leads_on(set_id, before, state, word, token, undecided) else BAD
                     if not self._depends_on_tail:
                         undecided.verdicts[index] = verdict
                 if verdict == BAD:
@@ -210,37 +217,44 @@ class ProperMasks:
     ) -> tuple[UndecidedTokens, UndecidedTokens]:
         tokenization = self.tokenization
         rows = tokenization.rows(branch.scanner_state, state.partial)
-        base = np.zeros(tokenization.word_count, dtype=np.uint32)
+        base, joins, begins = (np.zeros(tokenization.word_count, dtype=np.uint32) for _ in range(3))
         self._compiled.masks.fill(set_id, base)
-        joins, begins = base & np.asarray(rows.joins), base & np.asarray(rows.begins)
-        following = [t for t in self._words.following(branch.word) if joins[t >> 5] >> np.uint32(t & 31) & 1]
-        # The cutting texts that decided most tokens last time come first: inside strings, others than after keys.
-        first = self._best_cutters.get(branch.scanner_state, 0)
-        most = 0
-        for cutters in (first, 1 - first):
-            left = count(joins) + count(begins)
-            if left > self.tokenization.max_single_checks:
-                cut = self._cuttable(cutters, set_id)
-                joins &= ~(rows.sure_joins[cutters] & cut)
-                begins &= ~(rows.sure_begins[cutters] & cut)
-                decided = left - count(joins) - count(begins)
-                if decided > most:
-                    most = decided
-                    self._best_cutters[branch.scanner_state] = cutters
-        # A cutting text continues no added token that the token itself begins, but may continue one begun before it.
-        continuing = tokenization.continuing_added(state.added)
+        intersection(joins, base, rows.joins)
+        intersection(begins, base, rows.begins)
+        following = [token for token in self._words.following(branch.word) if _has(joins, token)]
+        self._drop_cut_off(joins, begins, set_id, branch.scanner_state, rows)
+        if state.added:
+            # A cutting text continues no added token that its token begins, but may continue one begun before it.
+            continuing = base & tokenization.continuing_added(state.added)
+            joins |= continuing & np.asarray(rows.joins)
+            begins |= continuing & np.asarray(rows.begins)
+        for token in following:
+            joins[token >> 5] |= np.uint32(1 << (token & 31))
         key = (self._sets.unknown(set_id), branch.scanner_state, branch.word, state.partial, state.added)
         proven = self._proven.get(key)
         if proven is None:
             if len(self._proven) >= MAX_KEPT:
                 self._proven.clear()
             proven = self._proven[key] = (set(), set())
-        return (
-            UndecidedTokens(
-                sorted({*ids(joins | (base & np.asarray(rows.joins) & continuing)), *following}), proven[0]
-            ),
-            UndecidedTokens(ids(begins | (base & np.asarray(rows.begins) & continuing)), proven[1]),
-        )
+        return UndecidedTokens(joins, proven[0]), UndecidedTokens(begins, proven[1])
+
+    def _drop_cut_off(self, joins: Any, begins: Any, set_id: int, scanner_state: int, rows: TokenRows) -> None:
+        """Remove the tokens that their cutting texts may follow, as long as many tokens are left.
+
+        The cutting texts that decided most tokens last time come first: inside strings, others than after keys.
+        """
+        first = self._best_cutters.get(scanner_state, 0)
+        most = 0
+        for cutters in (first, 1 - first):
+            left = count(joins) + count(begins)
+            if left > self.tokenization.max_single_checks:
+                cut = self._cuttable(cutters, set_id)
+                remove_both(joins, rows.sure_joins[cutters], cut)
+                remove_both(begins, rows.sure_begins[cutters], cut)
+                decided = left - count(joins) - count(begins)
+                if decided > most:
+                    most = decided
+                    self._best_cutters[scanner_state] = cutters
 
     def _new_cut_masks(self, cutters: int) -> SetMasks:
         vocabulary = self.tokenization.cut_vocabularies[cutters]
@@ -258,205 +272,41 @@ class ProperMasks:
         return row
 
     def _leads_on(
-        self, set_id: int, branch: Branch, state: TokenizerState, joined: bool, token: int, undecided: UndecidedTokens
+        self, set_id: int, before: int, state: TokenizerState, word: int, token: int, undecided: UndecidedTokens
     ) -> bool:
         """Return whether a proper way leads from a token to an end.
 
         Sets `_depends_on_tail`: whether that holds only after the same last characters.
-        """
-        self._depends_on_tail = False
-        tokenization, scanner, text = self.tokenization, self._scanner, self._spellings[token]
-        scanner_state = branch.scanner_state if joined else scanner.cut(branch.scanner_state)
-        next_state, partial = scanner.follow(scanner_state, state.partial, text)
-        if partial and not tokenization.can_be_completed(token):
-            return False
-        is_first = not joined or (scanner.is_start(branch.scanner_state) and not state.partial)
-        word = self._words.begun_by(token) if is_first else self._words.after(branch.word, token)
-        added = tokenization.added.after(state.added, text) if state.added else tokenization.begun[token]
-        if added is None:
-            return False
-        if self._is_good_within(set_id, next_state, partial, word, token, added):
-            undecided.proven.add(token)
-            return True
-        next_set = self._ahead.follow(set_id, text)
-        verdict = self._verdict(set_id, next_set, next_state, partial, word, token, added)
-        if verdict != UNKNOWN:
-            return verdict == GOOD
-        tail = tokenization.tail(state, text)
-        self._depends_on_tail = state.tail != "" and tail != tokenization.tail(replace(state, tail=""), text)
-        return self._is_good(next_set, TokenizerState((Branch(next_state, word),), partial, token, added, tail))
-
-    def _verdict(
-        self, set_id: int, next_set: int, next_state: int, partial: int, word: int, token: int, added: frozenset[int]
-    ) -> int:
-        """Return GOOD, BAD or UNKNOWN: whether a proper way leads on, as far as that is known without a search.
 
         Args:
             set_id: the Earley set before the token.
-            next_set: the Earley set after it.
-            next_state: the state of the scanner after it.
-            partial: the scanner's number of the character that it leaves unfinished.
-            word: the node of the current pre-token in `WholeWords`.
+            before: the state of the scanner before it, with a cut if there is one.
+            state: the tokenizer's state before it.
+            word: the node of the current pre-token in `WholeWords` after it.
             token: the token.
-            added: the added tokens that the text is in the middle of after it.
+            undecided: gets the proven tokens.
         """
-        if partial:
-            if not added and word == OTHER and self._is_completed(next_set, next_state, partial, token):
-                return GOOD
-            return UNKNOWN if self.tokenization.can_continue(next_state, partial, token) else BAD
-        if added:
-            cutting = self._cutting(next_state, word, token) & self.tokenization.added.leaving(added)
-            return GOOD if self._may_come(next_set, cutting) else UNKNOWN
-        if self._is_quickly_good(next_set, next_state, word, token):
-            return GOOD
-        if word == OTHER and self._is_good_after_bridge(next_set, next_state, token):
-            return GOOD
-        verdict = self._judge_within(set_id, next_state, word, token)
-        if verdict == UNKNOWN:
-            verdict = self._judge(self._ahead.endings(next_set, next_state, IN_SET), word, token)
-        if verdict == UNKNOWN and self._borders is not None and self._has_sure_way(next_set, next_state, word, token):
-            return GOOD
-        return verdict
-
-    def _is_good_within(
-        self, set_id: int, scanner_state: int, partial: int, word: int, token: int, added: frozenset[int]
-    ) -> bool:
-        """Return whether a proper way surely leads on within one of the terminals that the set is in."""
-        sets, automata = self._sets, self._sets.automata
-        sets.close(set_id)
-        cutting = 0 if partial else self._cutting(scanner_state, word, token)
-        if added:
-            cutting = cutting & self.tokenization.added.leaving(added)
-        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
-            at = self._ahead.follow_within(sets.scans.state[scan], self._spellings[token])
-            if not at or not automata.has_next(at):
-                continue
-            if partial:
-                if not added and word == OTHER and self._is_completed_within(at, scanner_state, partial, token):
-                    return True
-            elif self._ahead.bytes_within(at) & cutting:
-                return True
-        return False
-
-    def _judge_within(self, set_id: int, scanner_state: int, word: int, token: int) -> int:
-        """Return GOOD, BAD or UNKNOWN: whether a proper way leads on within the terminals that the set is in."""
-        sets, automata, text = self._sets, self._sets.automata, self._spellings[token]
-        kind = IN_CAPTURE if sets.table.captures[set_id] else IN_TERMINAL
-        verdict = BAD
-        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
-            at = sets.scans.state[scan]
-            for index in range(len(text)):
-                at = automata.next(at, text[index])
-                if not at:
-                    break
-                if automata.table.accepting[at]:
-                    verdict = UNKNOWN  # other terminals may follow
-                    if self._compiled.eager:
-                        at = 0
-                        break
-            if at and automata.has_next(at):
-                judged = self._judge(self._ahead.endings(at, scanner_state, kind), word, token)
-                if judged == GOOD:
-                    return GOOD
-                if judged == UNKNOWN:
-                    verdict = UNKNOWN
-        return verdict
-
-    def _is_completed_within(self, at: int, scanner_state: int, partial: int, token: int) -> bool:
-        """Return the same as `_is_completed`, within a terminal."""
-        completions = self.tokenization.completions.of(token)
-        for completion, last in zip(completions.texts, completions.last_tokens, strict=True):
-            next_at = self._ahead.follow_within(at, completion)
-            if next_at:
-                next_state, still = self._scanner.follow(scanner_state, partial, completion)
-                if (
-                    next_state
-                    and not still
-                    and self._ahead.bytes_within(next_at) & self._cutting(next_state, OTHER, last)
-                ):
-                    return True
-        return False
-
-    def _is_completed(self, set_id: int, scanner_state: int, partial: int, token: int) -> bool:
-        """Return whether a usual completion of a token's last character leads to where the pre-token may end."""
-        completions = self.tokenization.completions.of(token)
-        for completion, last in zip(completions.texts, completions.last_tokens, strict=True):
-            next_set = self._ahead.follow(set_id, completion)
-            if next_set:
-                next_state, still = self._scanner.follow(scanner_state, partial, completion)
-                if next_state and not still and self._is_quickly_good(next_set, next_state, OTHER, last):
-                    return True
-        return False
-
-    def _cutting(self, scanner_state: int, word: int, token: int) -> Any:
-        """Return the bytes that, if they come next, surely separate the tokens before them; as bits of a number.
-
-        Args:
-            scanner_state: the state of the scanner after the tokens.
-            word: the node of the current pre-token in `WholeWords`.
-            token: the last token.
-        """
-        if self._borders is not None:  # a pre-token may continue after a border
-            return self._scanner.cutting_bytes(scanner_state) & self._borders.of(token) if word == OTHER else 0
-        return 0 if self._words.is_whole(word) else self._scanner.cutting_bytes(scanner_state)
-
-    def _judge(self, endings: Endings, word: int, token: int) -> int:
-        """Return GOOD, BAD or UNKNOWN: whether one of the endings of a pre-token can follow a token.
-
-        It can if its first token can: after a token of a pre-token, the rest is tokenized as if it stood alone.
-        """
-        words = self._words
-        if words.is_alone(word) or not self._merges.is_proper[token]:
-            return UNKNOWN
-        is_decided = endings.are_all
-        for tokens in endings.spelled:
-            if not tokens or not self._merges.crosses(token, tokens[0]):
-                following = word
-                for each in tokens:
-                    following = words.after(following, each)
-                if following == OTHER or not (words.is_whole(following) or self._borders is not None):
-                    return GOOD
-                is_decided = is_decided and self._borders is None  # with borders, a word may continue
-        return BAD if is_decided else UNKNOWN
-
-    def _is_quickly_good(self, set_id: int, scanner_state: int, word: int, token: int) -> bool:
-        """Return whether the text may end, or a character may come next that surely cuts."""
-        if scanner_state == self._scanner.start:
-            return True  # a pre-token begins here anyway
-        if self._words.is_whole(word):
+        self._depends_on_tail = False
+        tokenization, text = self.tokenization, self._spellings[token]
+        next_state, partial = self._scanner.follow(before, state.partial, text)
+        if partial and not tokenization.can_be_completed(token):
             return False
-        if self._borders is not None:
-            return self._may_stop(set_id, scanner_state) or self._may_come(
-                set_id, self._cutting(scanner_state, word, token)
-            )
-        key = (set_id, scanner_state)
-        known = self._quick.get(key)
-        if known is None:
-            if len(self._quick) >= MAX_KEPT:
-                self._quick.clear()
-            known = self._quick[key] = self._may_stop(set_id, scanner_state) or self._may_cut(set_id, scanner_state)
-        return known
-
-    def _is_good_after_bridge(self, set_id: int, scanner_state: int, token: int) -> bool:
-        """Return whether one of some short tokens may follow, and after it the text may end or be cut."""
-        if self._compiled.eager and self._sets.table.accepting[set_id]:
+        added = tokenization.added.after(state.added, text) if state.added else self._begun[token]
+        if added is None:
             return False
-        scanner = self._scanner
-        following = self._ahead.next_bytes(set_id)
-        for other in self.tokenization.bridges:
-            text = self._spellings[other]
-            if not following >> text[0] & 1:
-                continue
-            next_set = self._ahead.follow(set_id, text)
-            if not next_set:
-                continue
-            for begun in (scanner_state, scanner.cut(scanner_state)):
-                if begun == scanner_state and self._merges.crosses(token, other):
-                    continue
-                next_state, partial = scanner.follow(begun, 0, text)
-                if next_state and not partial and self._is_quickly_good(next_set, next_state, OTHER, other):
-                    return True
-        return False
+        if self._verdicts.is_good_within(set_id, next_state, partial, word, token, added):
+            undecided.proven.add(token)
+            return True
+        next_set = self._ahead.follow(set_id, text)
+        verdict = self._verdicts.on(set_id, next_set, next_state, partial, word, token, added)
+        if verdict != UNKNOWN:
+            return verdict == GOOD
+        is_whole = not partial and not added
+        if is_whole and self._borders is not None and self._has_sure_way(next_set, next_state, word, token):
+            return True
+        tail = tokenization.tail(state, text)
+        self._depends_on_tail = state.tail != "" and tail != tokenization.tail(replace(state, tail=""), text)
+        return self._is_good(next_set, TokenizerState((Branch(next_state, word),), partial, token, added, tail))
 
     def _has_sure_way(self, set_id: int, scanner_state: int, word: int, token: int) -> bool:
         """Return whether a token may follow in the same pre-token that surely leads on."""
@@ -486,27 +336,6 @@ class ProperMasks:
         without(row, row, undecided.tokens)
         return row
 
-    def _may_stop(self, set_id: int, scanner_state: int) -> bool:
-        return self._scanner.may_end(scanner_state) and self._ahead.may_stop(set_id)
-
-    def _may_come(self, set_id: int, cutting: int) -> bool:
-        """Return whether one of some bytes, as bits of a number, may come next."""
-        if self._compiled.eager and self._sets.table.accepting[set_id]:
-            return False  # nothing follows
-        return self._ahead.are_accepted(set_id, self._ahead.next_bytes(set_id) & cutting, IN_SET)
-
-    def _may_cut(self, set_id: int, scanner_state: int) -> bool:
-        if self._may_come(set_id, self._scanner.cutting_bytes(scanner_state)):
-            return True
-        if self._compiled.eager and self._sets.table.accepting[set_id]:
-            return False
-        following = self._ahead.next_bytes(set_id)
-        cuts = self._scanner.cuts
-        for cut in self.tokenization.cuts_of(scanner_state):
-            if len(cuts[cut]) > 1 and following >> cuts[cut][0] & 1 and self._ahead.follow(set_id, cuts[cut]):
-                return True
-        return False
-
     def leads_on(self, set_id: int, state: TokenizerState) -> bool:
         """Return whether a proper way leads to an end from an Earley set and a tokenizer's state."""
         return self._is_good(set_id, state)
@@ -530,7 +359,7 @@ class ProperMasks:
         first = (set_id, state)
         if first in found:
             return found[first]
-        if self._ends_soon(set_id, state) or self._leads_on_as_before(set_id, state):
+        if self._verdicts.ends_soon(set_id, state) or self._leads_on_as_before(set_id, state):
             found[first] = True
             return True
         came_from: dict[Any, Any] = {first: None}
@@ -545,40 +374,30 @@ class ProperMasks:
             elif step not in came_from:
                 came_from[step] = here
                 next_set, next_state = step
-                if found.get(step) or (step not in found and self._ends_soon(next_set, next_state)):
-                    if here == first:
-                        self._known_ways.keep(set_id, state, next_state)
-                    while step is not None:
-                        found[step] = True
-                        step = came_from[step]
+                if found.get(step) or (step not in found and self._verdicts.ends_soon(next_set, next_state)):
+                    self._keep_way(first, step, came_from)
                     return True
                 if step not in found:
                     waiting.append((step, self._ways(next_set, next_state)))
         found.update(dict.fromkeys(came_from, False))
         return False
 
+    def _keep_way(self, first: Any, last: Any, came_from: dict[Any, Any]) -> None:
+        """Keep that all steps of a way lead on, and its first token for other searches."""
+        step = last
+        while step is not None:
+            self._found[step] = True
+            before = came_from[step]
+            if before == first:
+                self.tokenization.bridges.learn(first[1], step[1].token)
+                if step == last:
+                    self._known_ways.keep(first[0], first[1], step[1])
+            step = before
+
     def _leads_on_as_before(self, set_id: int, state: TokenizerState) -> bool:
         """Return whether the next token of an earlier search from the same set leads on here, too."""
         after = self._known_ways.advance(set_id, state)
-        return after is not None and self._ends_soon(self._ahead.after_token(set_id, after.token), after)
-
-    def _ends_soon(self, set_id: int, state: TokenizerState) -> bool:
-        """Return whether it is known without a search that a proper way leads to an end."""
-        if state.partial:
-            return False
-        if state.added and self._sets.table.accepting[set_id] and self.tokenization.may_end(state):
-            return True
-        for branch in state.branches:
-            if state.added:
-                cutting = self.tokenization.added.leaving(state.added)
-                if branch.scanner_state != self._scanner.start:
-                    cutting = cutting & self._cutting(branch.scanner_state, branch.word, state.token)
-                is_good = self._may_come(set_id, cutting)
-            else:
-                is_good = self._is_quickly_good(set_id, branch.scanner_state, branch.word, state.token)
-            if is_good:
-                return True
-        return False
+        return after is not None and self._verdicts.ends_soon(self._ahead.after_token(set_id, after.token), after)
 
     def _ways(self, set_id: int, state: TokenizerState) -> Iterator[tuple[int, TokenizerState]]:
         """Yield the set and the state after each token that may follow."""
@@ -594,6 +413,11 @@ class ProperMasks:
             next_state = self.tokenization.advance(state, token)
             if next_state is not None:
                 yield self._ahead.after_token(set_id, token), next_state
+
+
+def _has(row: Any, token: int) -> bool:
+    """Return whether a mask has a token."""
+    return bool(row[token >> 5] >> np.uint32(token & 31) & np.uint32(1))
 
 
 _NOTHING = zeros(0)

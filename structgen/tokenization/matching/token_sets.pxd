@@ -15,6 +15,10 @@ cpdef int unite(unsigned int[::1] out, unsigned int[::1] row) except -1
 cpdef int intersect(unsigned int[::1] out, unsigned int[::1] row) except -1
 @cython.locals(index="Py_ssize_t")
 cpdef int remove(unsigned int[::1] out, unsigned int[::1] row) except -1
+@cython.locals(index="Py_ssize_t")
+cpdef int intersection(unsigned int[::1] out, unsigned int[::1] row, unsigned int[::1] other) except -1
+@cython.locals(index="Py_ssize_t")
+cpdef int remove_both(unsigned int[::1] out, unsigned int[::1] row, unsigned int[::1] other) except -1
 @cython.locals(index="Py_ssize_t", word="unsigned int", bit=int, found=list)
 cpdef list ids(unsigned int[::1] row)
 @cython.locals(at=int, token=int)

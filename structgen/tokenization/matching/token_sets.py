@@ -8,7 +8,19 @@ from typing import Any
 
 from structgen.engine.arrays import zeros
 
-__all__ = ["UndecidedTokens", "count", "ids", "intersect", "ints", "remove", "tokens_first", "unite", "without"]
+__all__ = [
+    "UndecidedTokens",
+    "count",
+    "ids",
+    "intersect",
+    "intersection",
+    "ints",
+    "remove",
+    "remove_both",
+    "tokens_first",
+    "unite",
+    "without",
+]
 
 ALL_BITS = 0xFFFFFFFF  # of a word; declared as a C integer in the .pxd, so not importable from here
 
@@ -74,6 +86,18 @@ def intersect(out: Any, row: Any) -> None:
         out[index] &= row[index]
 
 
+def intersection(out: Any, row: Any, other: Any) -> None:
+    """Write the tokens that two masks share to `out`."""
+    for index in range(len(out)):
+        out[index] = row[index] & other[index]
+
+
+def remove_both(out: Any, row: Any, other: Any) -> None:
+    """Remove the tokens that two masks share from `out`."""
+    for index in range(len(out)):
+        out[index] &= ALL_BITS ^ (row[index] & other[index])
+
+
 def tokens_first(row: Any, first: array[int]) -> Iterator[int]:
     """Yield the tokens of a mask; those of `first` before the others. Most callers take one or two of them."""
     at = next_of(row, first, 0)
@@ -109,13 +133,18 @@ def next_token(row: Any, begin: int) -> int:
 class UndecidedTokens:
     """Tokens that fit an Earley set and a state, and must be checked one by one for dead ends.
 
+    Args:
+        row: uint32[words], a mask of them.
+        proven: see below; these need no check.
+
     Attributes:
         tokens: int32[tokens], ascending.
         verdicts: int32[tokens]: UNKNOWN, GOOD or BAD.
         proven: tokens that lead to an end from all sets that differ from this one in their captured text alone.
     """
 
-    def __init__(self, tokens: list[int], proven: set[int]) -> None:
-        self.tokens = ints([token for token in tokens if token not in proven])
+    def __init__(self, row: Any, proven: set[int]) -> None:
+        tokens = ids(row)
+        self.tokens = ints([token for token in tokens if token not in proven] if proven else tokens)
         self.verdicts = zeros(len(self.tokens))
         self.proven = proven

@@ -39,6 +39,7 @@ cdef class Scanner:
     cdef dict _blocks           # by number of a block: what `byte` returns for its characters
     cdef dict _cutting_bytes
     cdef dict _completed        # by state and partial character: see `can_complete`
+    cdef dict _completing       # by partial character: see `_kinds_completing`
     cdef bint _has_borders
     cdef object _leads
     cdef object _free_bytes
@@ -65,8 +66,10 @@ cdef class Scanner:
     @cython.locals(index="Py_ssize_t", after=int)
     cpdef int kind_of(self, bytes text) except? -100
     cpdef bint can_complete(self, int state, int partial)
-    @cython.locals(low=int, high=int, block=int, first=int, last=int, after=int)
+    @cython.locals(kind=int)
     cdef bint _find_completed(self, int state, int partial)
+    @cython.locals(found=set)
+    cdef list _kinds_completing(self, int partial)
     @cython.locals(index="Py_ssize_t", after=int)
     cpdef tuple follow(self, int state, int partial, bytes text)
     @cython.locals(states="int[::1]", partials="int[::1]", node=int, depth=int, index=int, token=int, one="unsigned int", first=Cutters, second=Cutters, sure_first="unsigned int[::1]", sure_second="unsigned int[::1]")

@@ -150,6 +150,7 @@ class Scanner:
         self._blocks: dict[int, list[int]] = {}
         self._cutting_bytes: dict[int, int] = {}
         self._completed: dict[tuple[int, int], bool] = {}
+        self._completing: dict[int, list[int]] = {}
         self._number(frozenset())
         self.start = self._number(frozenset({(False, self._levels.opened())}))
         openings = [split for split in splits if split.behavior == "opening"]
@@ -330,15 +331,19 @@ class Scanner:
     def _find_completed(self, state: int, partial: int) -> bool:
         if self.cuts_characters:
             return any(self._accepts(state, form) for form in self._forms_of(partial))
-        low, high = _completions(self._prefixes[partial])
-        tried: set[int] = set()
-        for block in range(low // BLOCK, high // BLOCK + 1):
-            first, last = max(low - block * BLOCK, 0), min(high - block * BLOCK, BLOCK - 1)
-            for after in set(self._kinds_of_block(block)[first : last + 1]) - tried:
-                if after <= FIRST_KIND and self.step(state, FIRST_KIND - after):
-                    return True
-                tried.add(after)
-        return False
+        return any(self.step(state, kind) for kind in self._kinds_completing(partial))
+
+    def _kinds_completing(self, partial: int) -> list[int]:
+        """Return the kinds of the characters that begin with a partial one, found once for all states."""
+        known = self._completing.get(partial)
+        if known is None:
+            low, high = _completions(self._prefixes[partial])
+            found: set[int] = set()
+            for block in range(low // BLOCK, high // BLOCK + 1):
+                first, last = max(low - block * BLOCK, 0), min(high - block * BLOCK, BLOCK - 1)
+                found.update(self._kinds_of_block(block)[first : last + 1])
+            known = self._completing[partial] = sorted(FIRST_KIND - after for after in found if after <= FIRST_KIND)
+        return known
 
     def _accepts(self, state: int, kinds: tuple[int, ...]) -> bool:
         """Return whether bytes of some kinds fit a state, one after another, with any cuts between them."""

@@ -166,8 +166,8 @@ def test_real_templates(path):
         assert all(name in prompt[: prompt.index("QUESTION")] for name, _ in CALLS)
     conversation = prompt[prompt.index("QUESTION") + len("QUESTION") :]
     assert "result 0" in conversation and "result 1" in conversation
+    conversation = conversation.removeprefix("<|end|>" if format == "harmony" else "<|eot|>")
     if format == "harmony":
-        conversation = conversation.removeprefix("<|end|>")
         conversation = conversation.replace("<|start|>functions", "<|start|>assistant functions")
     found = read_reply(format, conversation, SCHEMAS)
     assert [(call.name, call.arguments) for call in found.calls] == CALLS

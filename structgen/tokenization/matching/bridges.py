@@ -1,0 +1,78 @@
+"""Bridges: short texts between a token and a cut, found once for all tokens that lead to the same position.
+
+In `{"a" : 1}`, a run of spaces before the colon is proper if ` :` may follow: the tokenizer leaves the last space of a
+run to what comes next. So ` :` is a bridge from all tokens of spaces there. Whether a bridge leads on depends on the
+Earley set and the scanner's state alone if there is a cut before it; otherwise no merge may join it to the token.
+"""
+
+from __future__ import annotations
+
+from structgen.tokenization.matching.tokenizer_state import TokenizerState
+from structgen.tokenization.merges.merge_table import MergeTable
+
+__all__ = ["BridgeTokens", "Bridges"]
+
+MAX_BRIDGES = 32  # tokens to try after one state of the scanner
+
+
+class BridgeTokens:
+    """Tokens that may be bridges after a state of the scanner: short ones, and those that led on in a search.
+
+    Args:
+        short: the short ones.
+        usual: tokens that may be learnt: of ASCII, at home anywhere in a pre-token, no beginning of an added token.
+    """
+
+    def __init__(self, short: list[int], usual: frozenset[int]) -> None:
+        self._short = short
+        self._usual = usual
+        self._known: dict[int, list[int]] = {}
+
+    def of(self, scanner_state: int) -> list[int]:
+        """Return the tokens to try after a state of the scanner; the list grows as `learn` adds to it."""
+        known = self._known.get(scanner_state)
+        if known is None:
+            known = self._known[scanner_state] = self._short.copy()
+        return known
+
+    def learn(self, state: TokenizerState, token: int) -> None:
+        """Note that a token led on from a state, if the last token and the last characters do not count there."""
+        if len(state.branches) > 1 or state.partial or state.added or state.tail:
+            return
+        tokens = self.of(state.branches[0].scanner_state)
+        if token in self._usual and token not in tokens and len(tokens) < MAX_BRIDGES:
+            tokens.append(token)
+
+
+class Bridges:
+    """The bridges from one Earley set and one state of the scanner.
+
+    Args:
+        tokens: tokens that may be bridges. The list is shared, and may grow.
+
+    Attributes:
+        tokens: the same.
+        tried: how many of them were tried.
+        is_sure: whether one leads on after a cut, and so after every token.
+        is_barred: whether nothing may follow.
+        joining: those that lead on in the same pre-token.
+    """
+
+    def __init__(self, tokens: list[int]) -> None:
+        self.tokens = tokens
+        self.tried = 0
+        self.is_sure = self.is_barred = False
+        self.joining: list[int] = []
+
+    def add(self, token: int, is_cut: bool) -> None:
+        """Add a bridge that leads on: after a cut, or in the same pre-token."""
+        if is_cut:
+            self.is_sure = True
+        else:
+            self.joining.append(token)
+
+    def leads_on_after(self, token: int, merges: MergeTable) -> bool:
+        """Return whether one of the bridges found so far leads on after a token."""
+        if self.is_sure:
+            return True
+        return any(not merges.crosses(token, other) for other in self.joining)

@@ -1,0 +1,276 @@
+"""Verdicts on tokens: whether a proper way leads on after one, as far as that is known without a search.
+
+A way leads on if the text may end after the token, or if a text may follow that is surely cut off from it:
+
+    after               may follow      verdict
+    `is` in a string    `"`             GOOD: a cut comes before each `"` after a letter
+    ` ` before a colon  ` :`            GOOD: not `:` alone, as a run of spaces leaves its last one to what comes next
+    `isl` of `isle"`    `e"`            BAD: that is all that may follow, and the tokenizer makes `isle` of both
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.tokenization.matching.bridges import Bridges
+from structgen.tokenization.matching.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
+from structgen.tokenization.matching.tokenizer_state import TokenizerState
+from structgen.tokenization.matching.whole_words import OTHER
+
+__all__ = ["Verdicts"]
+
+# Declared as C integers in the .pxd, so not importable from here.
+UNKNOWN = 0
+GOOD = 1
+BAD = 2
+MAX_KEPT = 65_536  # answers of each kind
+
+
+class Verdicts:
+    """The verdicts on the tokens of one grammar, for the Earley sets of one epoch.
+
+    Args:
+        compiled: the grammar.
+        tokenization: the tokenizer.
+        ahead: the texts that may come next in the grammar.
+    """
+
+    def __init__(self, compiled: CompiledGrammar, tokenization: ProperTokenization, ahead: Continuations) -> None:
+        self._compiled = compiled
+        self._tokenization = tokenization
+        self._ahead = ahead
+        self._sets = compiled.sets
+        self._scanner = tokenization.scanner
+        self._merges = tokenization.merges
+        self._words = tokenization.words
+        self._borders = tokenization.borders
+        self._spellings = compiled.vocabulary.spellings
+        self._quick: dict[tuple[int, int], bool] = {}
+        self._bridges: dict[tuple[int, int], Bridges] = {}
+
+    def on(
+        self, set_id: int, next_set: int, next_state: int, partial: int, word: int, token: int, added: frozenset[int]
+    ) -> int:
+        """Return GOOD, BAD or UNKNOWN: whether a proper way leads on, as far as that is known without a search.
+
+        Args:
+            set_id: the Earley set before the token.
+            next_set: the Earley set after it.
+            next_state: the state of the scanner after it.
+            partial: the scanner's number of the character that it leaves unfinished.
+            word: the node of the current pre-token in `WholeWords`.
+            token: the token.
+            added: the added tokens that the text is in the middle of after it.
+        """
+        if partial:
+            if not added and word == OTHER and self._is_completed(next_set, next_state, partial, token):
+                return GOOD
+            return UNKNOWN if self._tokenization.can_continue(next_state, partial, token) else BAD
+        if added:
+            cutting = self._cutting(next_state, word, token) & self._tokenization.added.leaving(added)
+            return GOOD if self._may_come(next_set, cutting) else UNKNOWN
+        if self._is_quickly_good(next_set, next_state, word, token):
+            return GOOD
+        if word == OTHER and self._is_good_after_bridge(next_set, next_state, token):
+            return GOOD
+        verdict = self._judge_within(set_id, next_state, word, token)
+        if verdict == UNKNOWN:
+            verdict = self._judge(self._ahead.endings(next_set, next_state, IN_SET), word, token)
+        return verdict
+
+    def is_good_within(
+        self, set_id: int, scanner_state: int, partial: int, word: int, token: int, added: frozenset[int]
+    ) -> bool:
+        """Return whether a proper way surely leads on within one of the terminals that the set is in."""
+        sets, automata = self._sets, self._sets.automata
+        sets.close(set_id)
+        cutting = 0 if partial else self._cutting(scanner_state, word, token)
+        if added:
+            cutting = cutting & self._tokenization.added.leaving(added)
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            at = self._ahead.follow_within(sets.scans.state[scan], self._spellings[token])
+            if not at or not automata.has_next(at):
+                continue
+            if partial:
+                if not added and word == OTHER and self._is_completed_within(at, scanner_state, partial, token):
+                    return True
+            elif self._ahead.bytes_within(at) & cutting:
+                return True
+        return False
+
+    def _judge_within(self, set_id: int, scanner_state: int, word: int, token: int) -> int:
+        """Return GOOD, BAD or UNKNOWN: whether a proper way leads on within the terminals that the set is in."""
+        sets, automata, text = self._sets, self._sets.automata, self._spellings[token]
+        kind = IN_CAPTURE if sets.table.captures[set_id] else IN_TERMINAL
+        verdict = BAD
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            at = sets.scans.state[scan]
+            for index in range(len(text)):
+                at = automata.next(at, text[index])
+                if not at:
+                    break
+                if automata.table.accepting[at]:
+                    verdict = UNKNOWN  # other terminals may follow
+                    if self._compiled.eager:
+                        at = 0
+                        break
+            if at and automata.has_next(at):
+                judged = self._judge(self._ahead.endings(at, scanner_state, kind), word, token)
+                if judged == GOOD:
+                    return GOOD
+                if judged == UNKNOWN:
+                    verdict = UNKNOWN
+        return verdict
+
+    def _is_completed_within(self, at: int, scanner_state: int, partial: int, token: int) -> bool:
+        """Return the same as `_is_completed`, within a terminal."""
+        completions = self._tokenization.completions.of(token)
+        for completion, last in zip(completions.texts, completions.last_tokens, strict=True):
+            next_at = self._ahead.follow_within(at, completion)
+            if next_at:
+                next_state, still = self._scanner.follow(scanner_state, partial, completion)
+                if (
+                    next_state
+                    and not still
+                    and self._ahead.bytes_within(next_at) & self._cutting(next_state, OTHER, last)
+                ):
+                    return True
+        return False
+
+    def _is_completed(self, set_id: int, scanner_state: int, partial: int, token: int) -> bool:
+        """Return whether a usual completion of a token's last character leads to where the pre-token may end."""
+        completions = self._tokenization.completions.of(token)
+        for completion, last in zip(completions.texts, completions.last_tokens, strict=True):
+            next_set = self._ahead.follow(set_id, completion)
+            if next_set:
+                next_state, still = self._scanner.follow(scanner_state, partial, completion)
+                if next_state and not still and self._is_quickly_good(next_set, next_state, OTHER, last):
+                    return True
+        return False
+
+    def _cutting(self, scanner_state: int, word: int, token: int) -> Any:
+        """Return the bytes that, if they come next, surely separate the tokens before them; as bits of a number.
+
+        Args:
+            scanner_state: the state of the scanner after the tokens.
+            word: the node of the current pre-token in `WholeWords`.
+            token: the last token.
+        """
+        if self._borders is not None:  # a pre-token may continue after a border
+            return self._scanner.cutting_bytes(scanner_state) & self._borders.of(token) if word == OTHER else 0
+        return 0 if self._words.is_whole(word) else self._scanner.cutting_bytes(scanner_state)
+
+    def _judge(self, endings: Endings, word: int, token: int) -> int:
+        """Return GOOD, BAD or UNKNOWN: whether one of the endings of a pre-token can follow a token.
+
+        It can if its first token can: after a token of a pre-token, the rest is tokenized as if it stood alone.
+        """
+        words = self._words
+        if words.is_alone(word) or not self._merges.is_proper[token]:
+            return UNKNOWN
+        is_decided = endings.are_all
+        for tokens in endings.spelled:
+            if not tokens or not self._merges.crosses(token, tokens[0]):
+                following = word
+                for each in tokens:
+                    following = words.after(following, each)
+                if following == OTHER or not (words.is_whole(following) or self._borders is not None):
+                    return GOOD
+                is_decided = is_decided and self._borders is None  # with borders, a word may continue
+        return BAD if is_decided else UNKNOWN
+
+    def _is_quickly_good(self, set_id: int, scanner_state: int, word: int, token: int) -> bool:
+        """Return whether the text may end, or a character may come next that surely cuts."""
+        if scanner_state == self._scanner.start:
+            return True  # a pre-token begins here anyway
+        if self._words.is_whole(word):
+            return False
+        if self._borders is not None:
+            return self._may_stop(set_id, scanner_state) or self._may_come(
+                set_id, self._cutting(scanner_state, word, token)
+            )
+        key = (set_id, scanner_state)
+        known = self._quick.get(key)
+        if known is None:
+            if len(self._quick) >= MAX_KEPT:
+                self._quick.clear()
+            known = self._quick[key] = self._may_stop(set_id, scanner_state) or self._may_cut(set_id, scanner_state)
+        return known
+
+    def _is_good_after_bridge(self, set_id: int, scanner_state: int, token: int) -> bool:
+        """Return whether one of some tokens may follow, and after it the text may end or be cut.
+
+        That is found once for all tokens that lead to the same set and state: only a merge with the bridge differs.
+        """
+        key = (set_id, scanner_state)
+        bridges = self._bridges.get(key)
+        if bridges is None:
+            if len(self._bridges) >= MAX_KEPT:
+                self._bridges.clear()
+            bridges = self._bridges[key] = Bridges(self._tokenization.bridges.of(scanner_state))
+            bridges.is_barred = bool(self._compiled.eager and self._sets.table.accepting[set_id])
+        if bridges.leads_on_after(token, self._merges):
+            return True
+        while not bridges.is_barred and bridges.tried < len(bridges.tokens):
+            other = bridges.tokens[bridges.tried]
+            bridges.tried += 1
+            self._try_bridge(bridges, set_id, scanner_state, other)
+            if bridges.is_sure or (bridges.joining and bridges.leads_on_after(token, self._merges)):
+                return True
+        return False
+
+    def _try_bridge(self, bridges: Bridges, set_id: int, scanner_state: int, other: int) -> None:
+        """Note whether a text may end or be cut after a token: in another pre-token, or else in the same one."""
+        scanner, text = self._scanner, self._spellings[other]
+        if not self._ahead.next_bytes(set_id) >> text[0] & 1:
+            return
+        next_set = self._ahead.follow(set_id, text)
+        if next_set:
+            for is_cut in (True, False):
+                begun = scanner.cut(scanner_state) if is_cut else scanner_state
+                word = self._words.begun_by(other) if is_cut else OTHER
+                next_state, partial = scanner.follow(begun, 0, text)
+                if next_state and not partial and self._is_quickly_good(next_set, next_state, word, other):
+                    bridges.add(other, is_cut)
+                    return
+
+    def _may_stop(self, set_id: int, scanner_state: int) -> bool:
+        return self._scanner.may_end(scanner_state) and self._ahead.may_stop(set_id)
+
+    def _may_come(self, set_id: int, cutting: int) -> bool:
+        """Return whether one of some bytes, as bits of a number, may come next."""
+        if self._compiled.eager and self._sets.table.accepting[set_id]:
+            return False  # nothing follows
+        return self._ahead.are_accepted(set_id, self._ahead.next_bytes(set_id) & cutting, IN_SET)
+
+    def _may_cut(self, set_id: int, scanner_state: int) -> bool:
+        if self._may_come(set_id, self._scanner.cutting_bytes(scanner_state)):
+            return True
+        if self._compiled.eager and self._sets.table.accepting[set_id]:
+            return False
+        following = self._ahead.next_bytes(set_id)
+        cuts = self._scanner.cuts
+        for cut in self._tokenization.cuts_of(scanner_state):
+            if len(cuts[cut]) > 1 and following >> cuts[cut][0] & 1 and self._ahead.follow(set_id, cuts[cut]):
+                return True
+        return False
+
+    def ends_soon(self, set_id: int, state: TokenizerState) -> bool:
+        """Return whether it is known without a search that a proper way leads to an end."""
+        if state.partial:
+            return False
+        if state.added and self._sets.table.accepting[set_id] and self._tokenization.may_end(state):
+            return True
+        for branch in state.branches:
+            if state.added:
+                cutting = self._tokenization.added.leaving(state.added)
+                if branch.scanner_state != self._scanner.start:
+                    cutting = cutting & self._cutting(branch.scanner_state, branch.word, state.token)
+                is_good = self._may_come(set_id, cutting)
+            else:
+                is_good = self._is_quickly_good(set_id, branch.scanner_state, branch.word, state.token)
+            if is_good:
+                return True
+        return False
