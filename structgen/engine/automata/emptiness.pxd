@@ -42,7 +42,7 @@ cdef class Emptiness:
     @cython.locals(part=int, plain=int, text=bytes)
     cdef bint _has_short_text(self, int term) except -1
     @cython.locals(text=bytearray, at=int, nearest=int, byte=int, first=int, number=int, target=int)
-    cdef bytes _short_text(self, int term)
+    cpdef bytes short_text(self, int term)
     @cython.locals(index="Py_ssize_t")
     cdef bint _is_matched(self, int term, bytes text) except -1
     @cython.locals(before=dict, living=list, term=int, index=int, target=int)

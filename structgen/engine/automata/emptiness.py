@@ -140,7 +140,7 @@ class Emptiness:
                 if plain != NOTHING or self.table.may_be_empty[part]:
                     return False
                 plain = part
-        text = self._short_text(plain) if plain != NOTHING else None
+        text = self.short_text(plain) if plain != NOTHING else None
         if text is None:
             return False
         for part in self.table.payload[term]:
@@ -148,8 +148,11 @@ class Emptiness:
                 return False
         return True
 
-    def _short_text(self, term: int) -> bytes | None:
-        """Return a shortest text of a term without intersections or complements; None if longer than SHORT_TEXT."""
+    def short_text(self, term: int) -> bytes | None:
+        """Return a text of a term, a shortest one if the term has no intersections or complements.
+
+        None if it has more than SHORT_TEXT bytes, or if the search, which takes one way only, finds none.
+        """
         if term not in self._short_texts:
             text = bytearray()
             at = term
