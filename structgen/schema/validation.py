@@ -115,7 +115,7 @@ def _validator_class(dialect: Dialect, asserts_formats: bool) -> Any:
         GRAMMAR: _grammar,
         JSON_CONTENT: _json_content,
     }
-    keywords |= {name: check for name, check in _DECIDED.items() if name in base.VALIDATORS}
+    keywords |= {name: check for name, check in _MENDED.items() if name in base.VALIDATORS}
     if not dialect.name:
         keywords |= _OLDER_FORMS
     keywords |= dict.fromkeys(base.VALIDATORS.keys() - dialect.keywords, _annotation)
@@ -270,7 +270,8 @@ def _strict_bound(keyword: str) -> Keyword:
     return check
 
 
-_DECIDED: dict[str, Keyword] = {
+_MENDED: dict[str, Keyword] = {
+    "additionalItems": _additional_items,
     "not": decided_not,
     "if": decided_if,
     "oneOf": decided_one_of,

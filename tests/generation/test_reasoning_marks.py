@@ -37,6 +37,20 @@ def test_each_family_is_found_and_can_be_named(family):
     assert structgen.Reasoning(max_tokens=5).marks(TEMPLATES[family]) == MARKS[family]
 
 
+@pytest.mark.parametrize(
+    ("template", "start", "after"),
+    [
+        (r"{{ '<think>' + reasoning + '</think>' }}{{ content }}", "<think>", ""),
+        (r"{{- '<think>\n' + reasoning.strip('\n') + '\n</think>\n' + content }}", "<think>\n", "\n"),
+        (r"{{ '<think>' ~ '\n' ~ reasoning ~ '\n' ~ '</think>' ~ '\n\n' }}", "<think>\n", "\n\n"),
+        (r'{%- set c = "<think>\n" ~ reasoning ~ "\n</think>\n" ~ (content | default("")) %}', "<think>\n", "\n"),
+        (r"{%- set c = c.split('</think>')[-1] %}{{- '<think></think>' -}}", "<think>\n", "\n\n"),  # writes none
+    ],
+)
+def test_white_space_is_as_the_template_writes_it(template, start, after):
+    assert marks_of(template) == ((start,), ("</think>",), after, "")
+
+
 def test_a_template_without_marks_has_none():
     assert marks_of("{{ message.content }}") is None
     assert marks_of(None) is None
@@ -132,6 +146,14 @@ def test_reasoning_sets_the_templates_variable():
     assert run("two</think>yes", template, reasoning=True)[2] == {"enable_thinking": True}
     assert run("two</think>yes", template, reasoning=True, template={"enable_thinking": 2})[2] == {"enable_thinking": 2}
     assert run("yes", template)[2] == {}
+
+
+def test_reasoning_sets_the_effort_where_the_default_is_none():
+    template = TEMPLATES["hunyuan"] + "{% set reasoning_effort = reasoning_effort | default('no_think') %}"
+    assert run("two</think:opensource>yes", template, reasoning=True)[2] == {"reasoning_effort": "high"}
+    assert run("yes", template)[2] == {}
+    template = TEMPLATES["harmony"] + "{% set reasoning_effort = reasoning_effort | default('medium') %}"
+    assert "reasoning_effort" not in run("two<|end|>yes", template, reasoning=True)[2]
 
 
 def test_variables_of_the_template(tiny_model, monkeypatch):

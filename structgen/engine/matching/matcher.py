@@ -80,6 +80,7 @@ class Matcher:
         self._mask_words: NDArray[np.uint32]  # of that mask
         self._mask_rows = 0
         self._reached = 0
+        self.reasons_of: Callable[[bytes], tuple[str, ...]] | None = None  # see `Explanation.reasons`; given a text
         self._begin()
 
     def _begin(self) -> None:
@@ -183,15 +184,12 @@ class Matcher:
         return self.ask(lambda compiled, set_id: self._follow(data) == len(data))
 
     def forced_bytes(self) -> bytes:
-        """Return the bytes that must come next: up to the first choice, a token terminal, or where the text may end."""
+        """Return the bytes that must come next: up to a choice, token terminal, end, 65,536 bytes or `mask_seconds`."""
         first = next(iter(self.forced_pieces()), b"")
         return first if isinstance(first, bytes) else b""
 
     def forced_pieces(self) -> list[bytes | int]:
-        """Return the texts and token terminals that must come next, a terminal as its token id; see `forced_bytes`.
-
-        Returns less if `Limits.mask_seconds` is passed, and at most 65,536 bytes.
-        """
+        """Return the texts and token terminals that must come next, a terminal as its token id; see `forced_bytes`."""
         compiled = self._compiled
         if self._has_ended() or (compiled.has_marks and may_have_ended(self._texts)):
             return []
@@ -274,16 +272,15 @@ class Matcher:
             TypeError: the token id is no integer.
             LimitExceededError: a bound of `Limits` was passed.
         """
-        from structgen.engine.matching.explaining import State, explain  # for messages only
+        from structgen.engine.matching.explaining import State, explain, with_reasons  # for messages only
 
         token_id = whole_number(token_id, "a token id")
 
         def found(compiled: CompiledGrammar, set_id: int) -> Explanation:
-            text = written(compiled, self._texts)
-            state = State(set_id, text, has_ended=self._has_ended(), may_end=self._may_end())
+            state = State(set_id, written(compiled, self._texts), has_ended=self._has_ended(), may_end=self._may_end())
             return explain(self._finder(), compiled, state, token_id)
 
-        return self.ask(found)
+        return with_reasons(self.ask(found), self.reasons_of)
 
     def expected(self) -> tuple[Expected, ...]:
         """Describe in words what may come next; see `structgen.engine.matching.expectations.Expected`.
@@ -497,6 +494,7 @@ class Matcher:
         with Turn(self._compiled):
             self._refresh()
             twin._prefix = self._prefix
+            twin.reasons_of = self.reasons_of
             twin._epoch = self._epoch
             twin._set = self._set
             twin._ended_by = self._ended_by

@@ -38,7 +38,6 @@ from structgen.engine.masks.set_masks import SetMasks
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import LimitExceededError
 from structgen.tokenization.matching.continuations import Continuations
-from structgen.tokenization.matching.known_ways import KnownWays
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.token_sets import (
     UndecidedTokens,
@@ -100,7 +99,7 @@ class ProperMasks:
         self._good_added: dict[tuple[int, frozenset[int]], list[int]] = {}
         self._depends_on_tail = False
         self._found: dict[tuple[int, TokenizerState], bool] = {}
-        self._known_ways = KnownWays(tokenization)
+        self._known_ways = tokenization.known_ways
         words = tokenization.word_count
         self._allowed = np.zeros(words, dtype=np.uint32)
         self._way = np.zeros(words, dtype=np.uint32)
@@ -389,14 +388,13 @@ class ProperMasks:
             self._found[step] = True
             before = came_from[step]
             if before == first:
-                self.tokenization.bridges.learn(first[1], step[1].token)
-                if step == last:
-                    self._known_ways.keep(first[0], first[1], step[1])
+                self._known_ways.keep(first[1], step[1].token)
             step = before
 
     def _leads_on_as_before(self, set_id: int, state: TokenizerState) -> bool:
-        """Return whether the next token of an earlier search from the same set leads on here, too."""
-        after = self._known_ways.advance(set_id, state)
+        """Return whether the next token of an earlier search from a similar state leads on here, too."""
+        token = self._known_ways.token_after(state)
+        after = self.tokenization.advance(state, token) if token is not None else None
         return after is not None and self._verdicts.ends_soon(self._ahead.after_token(set_id, after.token), after)
 
     def _ways(self, set_id: int, state: TokenizerState) -> Iterator[tuple[int, TokenizerState]]:

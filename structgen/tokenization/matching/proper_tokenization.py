@@ -37,10 +37,10 @@ from structgen.errors import VocabularyError
 from structgen.tokenization.configuration.added_tokens import AddedTokens
 from structgen.tokenization.configuration.symbols import Symbols, check_spellings
 from structgen.tokenization.configuration.tokenizer_parts import read_tokenizer
-from structgen.tokenization.matching.bridges import BridgeTokens
 from structgen.tokenization.matching.completions import Completions, unfinished
 from structgen.tokenization.matching.conflicts import ConflictTable, mask_of
 from structgen.tokenization.matching.cutting_texts import AFTER_BORDERS, CUTS, CutterFinder
+from structgen.tokenization.matching.known_ways import KnownWays
 from structgen.tokenization.matching.normal_texts import NormalTexts
 from structgen.tokenization.matching.token_sets import ids
 from structgen.tokenization.matching.tokenizer_copy import TokenizerCopy, only_tokenizer
@@ -81,7 +81,7 @@ class ProperTokenization:
         completions: the ways to complete an unfinished character.
         cut_vocabularies: the tokens extended by their cutting texts, in two orders of preference.
         begun: by token, the added tokens that its text is in the middle of; None where one occurs in it.
-        bridges: tokens that often stand between a token and a cut.
+        known_ways: next tokens that searches have found.
         closing: tokens that a search tries first: those that end a value of JSON, the shorter the sooner.
         spelling: the checks for texts that cannot be spelled.
         start: the state at the beginning of a text.
@@ -140,7 +140,7 @@ class ProperTokenization:
         known = enumerate(spellings[: self._parts.size])
         short = [token for token, text in known if text in BRIDGES and token not in never]
         usual = [token for token, begun in enumerate(self.begun) if begun == frozenset() and spellings[token].isascii()]
-        self.bridges = BridgeTokens(short, frozenset(usual) - never - self.words.tokens)
+        self.known_ways = KnownWays(short, frozenset(usual) - never - self.words.tokens)
         closers = [token for token, text in enumerate(spellings) if _closing(text)]
         closers.sort(key=lambda token: (len(spellings[token]), token))
         self.closing = array("i", closers[:MAX_CLOSING])

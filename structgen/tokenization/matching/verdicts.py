@@ -126,7 +126,7 @@ class Verdicts:
 
     def _is_completed_within(self, at: int, scanner_state: int, partial: int, token: int) -> bool:
         """Return the same as `_is_completed`, within a terminal."""
-        completions = self._tokenization.completions.of(token)
+        completions = self._tokenization.completions.after(token, self._scanner.text_of(partial))
         for completion, last in zip(completions.texts, completions.last_tokens, strict=True):
             next_at = self._ahead.follow_within(at, completion)
             if next_at:
@@ -141,12 +141,14 @@ class Verdicts:
 
     def _is_completed(self, set_id: int, scanner_state: int, partial: int, token: int) -> bool:
         """Return whether a usual completion of a token's last character leads to where the pre-token may end."""
-        completions = self._tokenization.completions.of(token)
+        completions = self._tokenization.completions.after(token, self._scanner.text_of(partial))
         for completion, last in zip(completions.texts, completions.last_tokens, strict=True):
             next_set = self._ahead.follow(set_id, completion)
             if next_set:
                 next_state, still = self._scanner.follow(scanner_state, partial, completion)
                 if next_state and not still and self._is_quickly_good(next_set, next_state, OTHER, last):
+                    return True
+                if next_state and not still and self._is_good_after_bridge(next_set, next_state, last):
                     return True
         return False
 
@@ -209,7 +211,7 @@ class Verdicts:
         if bridges is None:
             if len(self._bridges) >= MAX_KEPT:
                 self._bridges.clear()
-            bridges = self._bridges[key] = Bridges(self._tokenization.bridges.of(scanner_state))
+            bridges = self._bridges[key] = Bridges(self._tokenization.known_ways.bridges(scanner_state))
             bridges.is_barred = bool(self._compiled.eager and self._sets.table.accepting[set_id])
         if bridges.leads_on_after(token, self._merges):
             return True

@@ -110,6 +110,12 @@ def test_nested_unevaluated_keywords_do_not_double_the_work():
     assert structgen.compile({"$schema": DRAFT, **chain}, BYTES).parse(text) == json.loads(text)
 
 
+@pytest.mark.parametrize("draft", ["http://json-schema.org/draft-07/schema#", DRAFT])
+def test_additional_items_beside_a_boolean_say_nothing(draft):
+    schema = {"$schema": draft, "items": True, "additionalItems": False}
+    assert structgen.compile(schema, BYTES).parse("[1]") == [1]  # jsonschema raises a TypeError
+
+
 def test_errors_of_a_repeated_reference_keep_their_paths():
     branch = {"properties": {"a": {"$ref": "#/$defs/text"}}}
     schema = {"$ref": "#/$defs/twice", "$defs": {"text": {"type": "string"}, "twice": {"allOf": [branch, branch]}}}
