@@ -35,7 +35,7 @@ cdef class Emptiness:
     cdef int _known_count(self, int term) except -2
     @cython.locals(came_from=dict, cost=dict, settled=set, queue=list, best=int, total=int, known=int, reached=int,
                    bound=int, lowest=int, index=int, last=int, top=int, target=int, seen=int)
-    cpdef int least_begun(self, int term) except -1
+    cpdef int least_begun(self, int term, int most=*) except -1
     @cython.locals(top=int, target=int, index=int, order=int, looked_at=int, came_from=dict, queue=list, seen=int)
     cpdef bint is_alive(self, int term) except -1
     cpdef bint _is_known_alive(self, int term) except -1

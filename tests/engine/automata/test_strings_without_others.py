@@ -191,6 +191,13 @@ def test_an_address_without_a_pattern_needs_few_states(other: str) -> None:
     assert matcher.is_accepting
 
 
+def test_no_text_is_searched_past_its_bound() -> None:
+    """Regexes of at most three characters, with and without `a`: longer ones lead to very many terms."""
+    schema = {"type": "string", "format": "regex", "maxLength": 3, "pattern": "(?<!b)a", "not": {"pattern": "a"}}
+    with pytest.raises(structgen.UnsatisfiableSchemaError):
+        structgen.compile(schema, BYTES, limits=Limits(automaton_states=20_000))
+
+
 def test_a_string_long_enough_is_no_condition_beside_a_pattern() -> None:
     automata = AutomatonStore()
     for inner in (rx.repeat(rx.Chars(((97, 122),)), 2, None), rx.repeat(rx.Chars(((48, 57), (97, 102))), 3, 40)):
