@@ -176,8 +176,9 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
 
 
 def _demo(options: argparse.Namespace) -> None:
-    from structgen.cli.demo import run
+    from structgen.cli.demo import INTRODUCTION, run
 
+    print(INTRODUCTION, file=sys.stderr)
     run(load_model(options.model))
 
 

@@ -205,6 +205,7 @@ def encode(model: Model, prompt: Prompt, constraint: Constraint[Any], settings: 
 _REASONING_VARIABLES: dict[str, tuple[Any, str]] = {
     "enable_thinking": (True, "enable_thinking"),
     "thinking": (True, "thinking"),
+    "reasoning": (True, "GCML"),  # GigaChat 3.5
     "reasoning_effort": ("high", "no_think"),  # the default of Hunyuan's template; other templates reason by default
 }
 

@@ -266,7 +266,9 @@ def test_a_module_of_the_working_folder_is_found(folder):
 
 def test_the_demo_prints_three_instances(tiny, capsys):
     assert cli.main(["demo"]) in (0, 1)  # random weights may not finish a text in time
-    for line in capsys.readouterr().out.splitlines():
+    out, err = capsys.readouterr()
+    assert err.startswith("Three texts")
+    for line in out.splitlines():
         assert isinstance(json.loads(line), dict)
 
 

@@ -444,11 +444,9 @@ class Matcher:
         vocabulary, text = self._compiled.vocabulary, None
         if 0 <= token_id < vocabulary.size:
             text = vocabulary.shown(token_id) if self._compiled.has_marks else vocabulary.token_bytes(token_id)
-        return TokenRejectedError(
-            f"token {token_id} ({text!r}) was rejected after {len(self._texts)} tokens: {why}",
-            token_id=token_id,
-            position=len(self._texts),
-        )
+        position = len(self._texts)
+        message = f"token {token_id} ({text!r}) was rejected after {position} tokens: {why}"
+        return TokenRejectedError(message, token_id=token_id, position=position)
 
     # -- going back, and copies -------------------------------------------------------------------------------------
 

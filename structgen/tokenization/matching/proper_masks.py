@@ -42,6 +42,7 @@ from structgen.tokenization.matching.proper_tokenization import ProperTokenizati
 from structgen.tokenization.matching.token_sets import (
     UndecidedTokens,
     count,
+    has,
     intersect,
     intersection,
     remove,
@@ -220,7 +221,7 @@ class ProperMasks:
         self._compiled.masks.fill(set_id, base)
         intersection(joins, base, rows.joins)
         intersection(begins, base, rows.begins)
-        following = [token for token in self._words.following(branch.word) if _has(joins, token)]
+        following = [token for token in self._words.following(branch.word) if has(joins, token)]
         self._drop_cut_off(joins, begins, set_id, branch.scanner_state, rows)
         if state.added:
             # A cutting text continues no added token that its token begins, but may continue one begun before it.
@@ -294,7 +295,8 @@ class ProperMasks:
         if added is None:
             return False
         if self._verdicts.is_good_within(set_id, next_state, partial, word, token, added):
-            undecided.proven.add(token)
+            if self._sets.table.captures[set_id]:
+                undecided.proven.add(token)
             return True
         next_set = self._ahead.follow(set_id, text)
         verdict = self._verdicts.on(set_id, next_set, next_state, partial, word, token, added)
@@ -411,11 +413,6 @@ class ProperMasks:
             next_state = self.tokenization.advance(state, token)
             if next_state is not None:
                 yield self._ahead.after_token(set_id, token), next_state
-
-
-def _has(row: Any, token: int) -> bool:
-    """Return whether a mask has a token."""
-    return bool(row[token >> 5] >> np.uint32(token & 31) & np.uint32(1))
 
 
 _NOTHING = zeros(0)

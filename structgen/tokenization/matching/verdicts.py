@@ -47,6 +47,7 @@ class Verdicts:
         self._words = tokenization.words
         self._borders = tokenization.borders
         self._spellings = compiled.vocabulary.spellings
+        self._cut_within: dict[tuple[int, int], bool] = {}
         self._quick: dict[tuple[int, int], bool] = {}
         self._bridges: dict[tuple[int, int], Bridges] = {}
 
@@ -84,21 +85,34 @@ class Verdicts:
         self, set_id: int, scanner_state: int, partial: int, word: int, token: int, added: frozenset[int]
     ) -> bool:
         """Return whether a proper way surely leads on within one of the terminals that the set is in."""
-        sets, automata = self._sets, self._sets.automata
+        sets = self._sets
         sets.close(set_id)
-        cutting = 0 if partial else self._cutting(scanner_state, word, token)
-        if added:
-            cutting = cutting & self._tokenization.added.leaving(added)
         for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
             at = self._ahead.follow_within(sets.scans.state[scan], self._spellings[token])
-            if not at or not automata.has_next(at):
+            if not at:
                 continue
             if partial:
                 if not added and word == OTHER and self._is_completed_within(at, scanner_state, partial, token):
                     return True
-            elif self._ahead.bytes_within(at) & cutting:
+            elif self._is_cut_within(at, scanner_state, word, token, added):
                 return True
         return False
+
+    def _is_cut_within(self, at: int, scanner_state: int, word: int, token: int, added: frozenset[int]) -> bool:
+        """Return whether a byte that surely cuts leads on within a terminal, from a state of its automaton."""
+        if added:
+            cutting = self._cutting(scanner_state, word, token) & self._tokenization.added.leaving(added)
+            return bool(self._ahead.bytes_within(at) & cutting)
+        if self._borders is not None or self._words.is_whole(word):
+            return bool(self._ahead.bytes_within(at) & self._cutting(scanner_state, word, token))
+        key = (at, scanner_state)
+        known = self._cut_within.get(key)
+        if known is None:
+            if len(self._cut_within) >= MAX_KEPT:
+                self._cut_within.clear()
+            known = bool(self._ahead.bytes_within(at) & self._scanner.cutting_bytes(scanner_state))
+            self._cut_within[key] = known
+        return known
 
     def _judge_within(self, set_id: int, scanner_state: int, word: int, token: int) -> int:
         """Return GOOD, BAD or UNKNOWN: whether a proper way leads on within the terminals that the set is in."""
