@@ -50,6 +50,7 @@ MARKS = {
     "deepseek_v3_1": Marks(("<think>",), ("</think>",), ""),
     "kimi_k2": Marks(("<think>",), ("</think>",), ""),
     "glm": Marks(("<think>",), ("</think>",), "\n"),
+    "gigachat": Marks(("<think>",), ("</think>",), "\n\n"),
     "qwen": Marks(("<think>\n",), ("</think>",), "\n\n"),
 }
 """The known families. The first whose marks a chat template has is its family."""
@@ -65,6 +66,7 @@ _TELL_TALES = {
     "deepseek_r1": (r"<｜Assistant｜><think>\n", "</think>"),
     "deepseek_v3_1": ("<｜Assistant｜>", "</think>"),
     "kimi_k2": ("<|im_middle|>", "</think>"),
+    "gigachat": ("<｜GCML｜", "</think>"),
     "glm": ("<|observation|>", "</think>"),
 }
 

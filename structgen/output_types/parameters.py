@@ -18,6 +18,7 @@ STYLES = (
     "hunyuan_xml",
     "minicpm_xml",
     "atem_xml",
+    "gcml_xml",
     "cohere_xml",
     "kimi_k3_xml",
     "gemma",

@@ -25,6 +25,7 @@ TEMPLATES = {
     "deepseek_r1": r"{% set c = c.split('</think>')[-1] %}{{'<｜Assistant｜><think>\n'}}",
     "deepseek_v3_1": "{{'<｜Assistant｜><think></think>'}}",
     "kimi_k2": "<|im_middle|>{{ '<think></think>' }}",
+    "gigachat": "{%- set blocks = ['<think>' ~ text ~ '</think>'] -%}{{- '<｜GCML｜invoke name=\"' ~ name ~ '\">' -}}",
     "glm": "<|observation|>{{ '<think></think>' }}",
     "qwen": r"{{- '<think>\n' + reasoning_content + '\n</think>\n\n' + content }}",
 }
@@ -146,6 +147,15 @@ def test_reasoning_sets_the_templates_variable():
     assert run("two</think>yes", template, reasoning=True)[2] == {"enable_thinking": True}
     assert run("two</think>yes", template, reasoning=True, template={"enable_thinking": 2})[2] == {"enable_thinking": 2}
     assert run("yes", template)[2] == {}
+
+
+def test_reasoning_sets_the_effort_where_the_default_is_none():
+    template = TEMPLATES["hunyuan"] + "{% set reasoning_effort = reasoning_effort | default('no_think') %}"
+    assert run("two</think:opensource>yes", template, reasoning=True)[2] == {"reasoning_effort": "high"}
+    assert run("yes", template)[2] == {}
+    assert run("two</think>yes", TEMPLATES["gigachat"] + "{{ reasoning }}", reasoning=True)[2] == {"reasoning": True}
+    template = TEMPLATES["harmony"] + "{% set reasoning_effort = reasoning_effort | default('medium') %}"
+    assert "reasoning_effort" not in run("two<|end|>yes", template, reasoning=True)[2]
 
 
 def test_variables_of_the_template(tiny_model, monkeypatch):

@@ -1,6 +1,7 @@
 """The scheduler: runs in threads of their own share the passes of a model, and do not disturb one another."""
 
 import asyncio
+import contextlib
 import threading
 from concurrent.futures import CancelledError
 
@@ -98,7 +99,8 @@ def test_no_pass_runs_while_the_interpreter_ends(counted):
     assert go.is_set() and not thread.is_alive() and not turns.pause()
     assert len(counted.rows) == 1
     scheduler.close(seconds=0)
-    assert run.result(60) is None
+    with contextlib.suppress(CancelledError):  # it ends before it asks, or while it waits
+        assert run.result(60) is None
 
 
 def test_calls_and_streams_share_them_too(counted):

@@ -80,6 +80,7 @@ class Matcher:
         self._mask_words: NDArray[np.uint32]  # of that mask
         self._mask_rows = 0
         self._reached = 0
+        self.reasons_of: Callable[[bytes], tuple[str, ...]] | None = None  # see `Explanation.reasons`; given a text
         self._begin()
 
     def _begin(self) -> None:
@@ -271,16 +272,15 @@ class Matcher:
             TypeError: the token id is no integer.
             LimitExceededError: a bound of `Limits` was passed.
         """
-        from structgen.engine.matching.explaining import State, explain  # for messages only
+        from structgen.engine.matching.explaining import State, explain, with_reasons  # for messages only
 
         token_id = whole_number(token_id, "a token id")
 
         def found(compiled: CompiledGrammar, set_id: int) -> Explanation:
-            text = written(compiled, self._texts)
-            state = State(set_id, text, has_ended=self._has_ended(), may_end=self._may_end())
+            state = State(set_id, written(compiled, self._texts), has_ended=self._has_ended(), may_end=self._may_end())
             return explain(self._finder(), compiled, state, token_id)
 
-        return self.ask(found)
+        return with_reasons(self.ask(found), self.reasons_of)
 
     def expected(self) -> tuple[Expected, ...]:
         """Describe in words what may come next; see `structgen.engine.matching.expectations.Expected`.
@@ -444,11 +444,9 @@ class Matcher:
         vocabulary, text = self._compiled.vocabulary, None
         if 0 <= token_id < vocabulary.size:
             text = vocabulary.shown(token_id) if self._compiled.has_marks else vocabulary.token_bytes(token_id)
-        return TokenRejectedError(
-            f"token {token_id} ({text!r}) was rejected after {len(self._texts)} tokens: {why}",
-            token_id=token_id,
-            position=len(self._texts),
-        )
+        position = len(self._texts)
+        message = f"token {token_id} ({text!r}) was rejected after {position} tokens: {why}"
+        return TokenRejectedError(message, token_id=token_id, position=position)
 
     # -- going back, and copies -------------------------------------------------------------------------------------
 
@@ -494,6 +492,7 @@ class Matcher:
         with Turn(self._compiled):
             self._refresh()
             twin._prefix = self._prefix
+            twin.reasons_of = self.reasons_of
             twin._epoch = self._epoch
             twin._set = self._set
             twin._ended_by = self._ended_by

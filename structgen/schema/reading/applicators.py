@@ -133,18 +133,16 @@ def _one_of(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Lo
 
 def _exclusive(space: NodeSpace, nodes: list[Node], location: Location) -> list[Node]:
     """Return nodes for "this branch and none of the others". Disjoint branches need no complement."""
+    overlapping: list[list[int]] = [[] for _ in nodes]
+    for i, j in space.overlaps(nodes):
+        overlapping[i].append(j)
+        overlapping[j].append(i)
     out: list[Node] = []
-    apart: set[tuple[int, int]] = set()
-    for i, node in enumerate(nodes):
+    for node, others in zip(nodes, overlapping, strict=True):
         space.deadline.check()
         alternatives = [node]
-        for j, other in enumerate(nodes):
-            if i == j or (j, i) in apart:
-                continue
-            if space.are_disjoint(node, other):
-                apart.add((i, j))
-                continue
-            alternatives = [meet(mine, rest) for mine in alternatives for rest in complements(other)]
+        for j in sorted(others):
+            alternatives = [meet(mine, rest) for mine in alternatives for rest in complements(nodes[j])]
             if len(alternatives) > space.limits.schema_nodes:
                 raise LimitExceededError("schema_nodes", space.limits.schema_nodes)
         out.extend(alternative for alternative in alternatives if alternative != NONE)
@@ -187,13 +185,7 @@ def _none_of(nodes: list[Node]) -> Node:
 
 def _not_one_of(space: NodeSpace, nodes: list[Node]) -> list[Node]:
     """Return nodes for "none of the branches, or two of them"."""
-    out = [_none_of(nodes)]
-    for i, node in enumerate(nodes):
-        space.deadline.check()
-        for other in nodes[:i]:
-            if not space.are_disjoint(node, other):
-                out.append(meet(node, other))
-    return out
+    return [_none_of(nodes), *(meet(nodes[i], nodes[j]) for i, j in space.overlaps(nodes))]
 
 
 def _enum(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:

@@ -7,7 +7,7 @@ node and a shape are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -69,8 +69,8 @@ class NodeSpace(Protocol):
     def spend(self, shape: Shape) -> Shape:
         """Count the parts of a new shape against the limits, and return it."""
 
-    def are_disjoint(self, left: Node, right: Node) -> bool:
-        """Return whether two nodes surely have no value in common; False means unknown."""
+    def overlaps(self, nodes: Sequence[Node]) -> Iterator[tuple[int, int]]:
+        """Yield the pairs of nodes, by index and the lower one first, that may have a value in common."""
 
     def may_hold(self, node: Node) -> bool:
         """Return whether a node may have a value; False is certain."""

@@ -83,7 +83,7 @@ class ObjectRules:
         self._keys: dict[int, Regex] = {}  # by property: the terminal of its key
         self._notation = lazy.notation
         is_json = isinstance(lazy.notation, JsonNotation)
-        self._groups, self._single = groups_of(self.states, lazy.captures and is_json)
+        self._groups, self._group_of = groups_of(self.states, lazy.captures and is_json)
         self._first_keys = tuple([lazy.notation.keys(found.keys, []) for found in self.classes])
 
     def start(self, avoid: frozenset[Value] = _NONE) -> ShortState:
@@ -163,7 +163,9 @@ class ObjectRules:
             return self._next_property_bodies(short_state)
         if states.any_order:
             state = whole(short_state)
-            for index in range(size) if state.avoid else self._single:
+            for index in range(size):
+                if self._group_of[index] >= 0 and not state.avoid:
+                    continue
                 spend(1 + (size >> _STATE_BITS_OF_UNIT))  # the state after it has a bit for each property
                 if not state.progress >> index & 1:
                     found += self._property_bodies(index, state)
@@ -188,11 +190,25 @@ class ObjectRules:
     def _optional_bodies(self, index: int) -> list[Sequence[Symbol]]:
         """Return an optional property, or what comes after it, where nothing depends on what was written."""
         states = self.states
+        number = self._group_of[index]
+        if number >= 0:
+            return self._run_bodies(number, index)
         entry = states.properties[index]
         after = index + 1
         key, value = self._layout.key(entry.key), self._lazy.symbol(entry.node)
         found: list[Sequence[Symbol]] = [(key, value, self._nonterminal("then", after))]
         if after < len(states.properties) or self.classes:
+            found.append((self._nonterminal("pair", after),))
+        return found
+
+    def _run_bodies(self, number: int, index: int) -> list[Sequence[Symbol]]:
+        """Return the keys of a group from an optional property on, or what comes after them."""
+        group = self._groups[number]
+        spend(len(group.numbers))
+        keys = group.keys_left((1 << index) - 1)
+        found: list[Sequence[Symbol]] = [(Capture(keys, (self._number, (-1 - number, index, ())), False),)]
+        after = group.last + 1
+        if after < len(self.states.properties) or self.classes:
             found.append((self._nonterminal("pair", after),))
         return found
 
@@ -298,6 +314,8 @@ class ObjectRules:
     def _after_grouped(self, numbers: dict[str, int], state: ObjectState, text: bytes | None) -> ObjectState:
         """Return the state after a key of a group; for an unknown key, one with all continuations of any of them."""
         index = self.states.unknown if text is None else numbers[self._notation.key_of(text)]
+        if not self.states.any_order:
+            return ObjectState(state.progress + 1 if text is None else index + 1)
         return ObjectState(state.progress | 1 << index, state.written, state.given, state.seen)
 
     def refusals(self, then: _AfterKey, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
@@ -344,7 +362,10 @@ class ObjectRules:
         states = self.states
         colon = self._layout.colon
         if index < 0:
-            pairs = states.pairs_of_key(None, self._groups[-1 - index].node, (), whole(short_state))
+            node = self._groups[-1 - index].node
+            if states.is_free(short_state):
+                return [(colon, self._lazy.symbol(node), self._nonterminal("then", short_state))]
+            pairs = states.pairs_of_key(None, node, (), whole(short_state))
             return [(colon, *self._rest(pair)) for pair in pairs if states.is_alive_after(pair)]
         cases = states.cases_after(index)
         if states.is_free(short_state):

@@ -47,6 +47,7 @@ class AddedTokens:
         self._children: list[dict[int, int]] = [{}]
         self._is_end = [False]
         self._end_of: dict[int, int] = {}
+        self._by_first_byte: dict[int, list[int]] = {}
         self._leaving: dict[frozenset[int], int] = {}
         for token, content in contents.items():
             node = ROOT
@@ -57,6 +58,7 @@ class AddedTokens:
                     self._is_end.append(False)
             self._is_end[node] = True
             self._end_of[token] = node
+            self._by_first_byte.setdefault(content[0], []).append(token)
         first_bytes = b"".join(bytes([byte]) for byte in self._children[ROOT])
         self._may_begin = re.compile(b"[" + re.escape(first_bytes) + b"]") if first_bytes else None
 
@@ -103,6 +105,16 @@ class AddedTokens:
             nodes = after
         end = self._end_of[token]
         return nodes | {end} if self._children[end] else nodes
+
+    def continuing(self, nodes: frozenset[int]) -> list[int]:
+        """Return the added tokens whose first byte continues one that a text is in the middle of.
+
+        After all others, `after_added` returns the same as after nothing.
+        """
+        found: list[int] = []
+        for byte in {byte for node in nodes for byte in self._children[node]}:
+            found += self._by_first_byte.get(byte, [])
+        return found
 
     def _step(self, nodes: frozenset[int] | set[int], byte: int) -> frozenset[int] | None:
         after = {self._children[node][byte] for node in nodes if byte in self._children[node]}

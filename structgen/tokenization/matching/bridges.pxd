@@ -3,12 +3,6 @@ import cython
 from structgen.tokenization.merges.merge_table cimport MergeTable
 
 
-cdef class BridgeTokens:
-    cdef list _short
-    cdef frozenset _usual
-    cdef dict _known
-
-
 cdef class Bridges:
     cdef readonly list tokens
     cdef public int tried

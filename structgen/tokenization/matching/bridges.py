@@ -7,41 +7,9 @@ Earley set and the scanner's state alone if there is a cut before it; otherwise 
 
 from __future__ import annotations
 
-from structgen.tokenization.matching.tokenizer_state import TokenizerState
 from structgen.tokenization.merges.merge_table import MergeTable
 
-__all__ = ["BridgeTokens", "Bridges"]
-
-MAX_BRIDGES = 32  # tokens to try after one state of the scanner
-
-
-class BridgeTokens:
-    """Tokens that may be bridges after a state of the scanner: short ones, and those that led on in a search.
-
-    Args:
-        short: the short ones.
-        usual: tokens that may be learnt: of ASCII, at home anywhere in a pre-token, no beginning of an added token.
-    """
-
-    def __init__(self, short: list[int], usual: frozenset[int]) -> None:
-        self._short = short
-        self._usual = usual
-        self._known: dict[int, list[int]] = {}
-
-    def of(self, scanner_state: int) -> list[int]:
-        """Return the tokens to try after a state of the scanner; the list grows as `learn` adds to it."""
-        known = self._known.get(scanner_state)
-        if known is None:
-            known = self._known[scanner_state] = self._short.copy()
-        return known
-
-    def learn(self, state: TokenizerState, token: int) -> None:
-        """Note that a token led on from a state, if the last token and the last characters do not count there."""
-        if len(state.branches) > 1 or state.partial or state.added or state.tail:
-            return
-        tokens = self.of(state.branches[0].scanner_state)
-        if token in self._usual and token not in tokens and len(tokens) < MAX_BRIDGES:
-            tokens.append(token)
+__all__ = ["Bridges"]
 
 
 class Bridges:

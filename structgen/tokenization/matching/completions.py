@@ -19,6 +19,7 @@ __all__ = ["Completion", "Completions"]
 
 MAX_STEPS_ONCE_FOUND = 16  # partial characters that are looked at, once completions of two kinds are found
 MAX_STEPS = 256  # before that
+MAX_KEPT = 65_536  # completions
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,9 @@ class Completions:
         self._spellings = vocabulary.spellings
         self._merges = merges
         self._is_piece = is_piece
-        self._known: dict[int, Completion] = {}
+        self._known: dict[tuple[int, bytes], Completion] = {}
         self._endings_of: dict[bytes, list[tuple[int, bytes, tuple[bool, int] | None]]] = {}
+        self._with_letters: dict[bytes, list[tuple[int, bytes, tuple[bool, int]]]] = {}
         self._parts_of: dict[bytes, list[tuple[int, bytes]]] = {}
         self._by_size: list[list[tuple[int, bytes]]] = [[], [], [], []]
         self._longer: list[tuple[int, bytes]] = []  # those that continue after the character
@@ -76,13 +78,25 @@ class Completions:
 
     def of(self, token: int) -> Completion:
         """Return the completions of a token; a token that leaves no character unfinished has an empty one."""
-        known = self._known.get(token)
+        return self.after(token, unfinished(self._spellings[token]))
+
+    def after(self, token: int, partial: bytes) -> Completion:
+        """Return the completions of a character of which a token has the last bytes so far.
+
+        Args:
+            token: the token.
+            partial: the bytes of the character so far; earlier tokens may have the first ones.
+        """
+        key = (token, partial)
+        known = self._known.get(key)
         if known is None:
-            known = self._known[token] = self._find(token)
+            if len(self._known) >= MAX_KEPT:
+                self._known.clear()
+            known = self._known[key] = self._find(token, partial)
         return known
 
-    def _find(self, token: int) -> Completion:
-        first = (token, unfinished(self._spellings[token]))
+    def _find(self, token: int, partial: bytes) -> Completion:
+        first = (token, partial)
         if not first[1] or token >= len(self._merges.is_proper) or not self._merges.is_proper[token]:
             return NONE
         crosses = self._merges.crosses
@@ -106,6 +120,9 @@ class Completions:
                 break
         if not exists:
             return self._find_longer(spelled)
+        for other, text, form in self._endings_with_letters(partial):
+            if form not in found and not crosses(token, other):
+                found[form] = (text, other)
         usual = [found[form] for form in sorted(found)]
         return Completion(tuple([text for text, _ in usual]), tuple([token for _, token in usual]), exists)
 
@@ -138,6 +155,22 @@ class Completions:
             known = self._parts_of[partial] = [
                 (other, text) for size in sizes for other, text in self._by_size[size] if may_follow(partial, text[0])
             ]
+        return known
+
+    def _endings_with_letters(self, partial: bytes) -> list[tuple[int, bytes, tuple[bool, int]]]:
+        """Return the tokens that complete a character, with letters after it, all of them usual; see `_endings`."""
+        known = self._with_letters.get(partial)
+        if known is None:
+            known = self._with_letters[partial] = []
+            missing = character_length(partial) - len(partial)
+            for other, text in self._longer:
+                if _is_text(partial + text[:missing]) and not unfinished(text):
+                    whole = (partial + text).decode(errors="replace")
+                    kinds = [self._kind_of(character.encode()) for character in whole]
+                    is_usual = min(kinds) >= 0 and (self._may_compose or not any(map(composes, whole)))
+                    is_needed = self._is_piece is not None and self._is_piece(whole[0].encode())
+                    if is_usual and not is_needed and whole[1:].isalpha():
+                        known.append((other, text, (not whole[0].isalpha(), kinds[0])))
         return known
 
     def _find_longer(self, spelled: dict[tuple[int, bytes], bytes]) -> Completion:

@@ -1,44 +1,59 @@
-"""The next token that a search for an end has found, for later searches from the same Earley set.
+"""What searches for an end have found, for later searches from states that differ in little.
 
-After `"is` and after `"isl`, a free string is in the same set, and the searches differ in the last token alone: it
-decides which tokens may follow in the same pre-token. Nearly always the token that led on from one leads on from the
-other, too. So it is tried before a search, which costs a fifth of one.
+After `"is` and after `"isl`, the searches of a free string differ in the last token alone, which decides which tokens
+may follow in the same pre-token. In another string, the Earley set differs. Nearly always the token that led on from
+one leads on from the other, too. So it is tried before a search, which costs a fifth of one.
 """
 
 from __future__ import annotations
 
-from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.tokenizer_state import TokenizerState
 
 __all__ = ["KnownWays"]
 
 MAX_KEPT = 65_536  # tokens
+MAX_BRIDGES = 32  # tokens to try after one state of the scanner
 
 
 class KnownWays:
-    """Next tokens by Earley set and tokenizer's state, the last token left out, for the sets of one epoch.
+    """Next tokens that led on, for all grammars of a vocabulary.
 
     Args:
-        tokenization: the tokenizer.
+        short: short tokens that often stand between a token and a cut.
+        usual: tokens that may be bridges: of ASCII, at home anywhere in a pre-token, no beginning of an added token.
     """
 
-    def __init__(self, tokenization: ProperTokenization) -> None:
-        self._tokenization = tokenization
+    def __init__(self, short: list[int], usual: frozenset[int]) -> None:
+        self._short = short
+        self._usual = usual
+        self._bridges: dict[int, list[int]] = {}
         self._token_of: dict[tuple[object, ...], int] = {}
 
-    def advance(self, set_id: int, state: TokenizerState) -> TokenizerState | None:
-        """Return the state after the kept token; None if none is kept, or it is not proper after the last token."""
-        token = self._token_of.get((set_id, *_without_token(state)))
-        return self._tokenization.advance(state, token) if token is not None else None
+    def bridges(self, scanner_state: int) -> list[int]:
+        """Return the tokens to try after a state of the scanner, whatever the last token; the list may grow."""
+        known = self._bridges.get(scanner_state)
+        if known is None:
+            known = self._bridges[scanner_state] = self._short.copy()
+        return known
 
-    def keep(self, set_id: int, state: TokenizerState, next_state: TokenizerState) -> None:
-        """Keep the token that leads from one state to the next one, unless it is an added token."""
-        if next_state.token >= 0:
-            if len(self._token_of) >= MAX_KEPT:
-                self._token_of.clear()
-            self._token_of[(set_id, *_without_token(state))] = next_state.token
+    def token_after(self, state: TokenizerState) -> int | None:
+        """Return the token that led on from a state like this one; None if none is kept."""
+        return self._token_of.get(_without_text(state))
+
+    def keep(self, state: TokenizerState, token: int) -> None:
+        """Keep the token that led on from a state, unless it is an added token."""
+        if token < 0:
+            return
+        if len(self._token_of) >= MAX_KEPT:
+            self._token_of.clear()
+        self._token_of[_without_text(state)] = token
+        if len(state.branches) > 1 or state.partial or state.added or state.tail:
+            return  # a bridge depends on the state of the scanner alone
+        tokens = self.bridges(state.branches[0].scanner_state)
+        if token in self._usual and token not in tokens and len(tokens) < MAX_BRIDGES:
+            tokens.append(token)
 
 
-def _without_token(state: TokenizerState) -> tuple[object, ...]:
-    """Return what a state is but for its last token."""
-    return state.branches, state.partial, state.added, state.tail
+def _without_text(state: TokenizerState) -> tuple[object, ...]:
+    """Return what a state is but for its last token and its last characters."""
+    return state.branches, state.partial, state.added

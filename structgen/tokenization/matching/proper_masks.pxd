@@ -7,7 +7,7 @@ from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.masks.set_masks cimport SetMasks
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.merges.merge_table cimport MergeTable
-from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, intersect, intersection, remove, remove_both, unite, without
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, has, intersect, intersection, remove, remove_both, unite, without
 from structgen.tokenization.matching.verdicts cimport Verdicts
 from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 from structgen.tokenization.matching.whole_words cimport WholeWords

@@ -38,11 +38,11 @@ from structgen.engine.masks.set_masks import SetMasks
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import LimitExceededError
 from structgen.tokenization.matching.continuations import Continuations
-from structgen.tokenization.matching.known_ways import KnownWays
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.token_sets import (
     UndecidedTokens,
     count,
+    has,
     intersect,
     intersection,
     remove,
@@ -100,7 +100,7 @@ class ProperMasks:
         self._good_added: dict[tuple[int, frozenset[int]], list[int]] = {}
         self._depends_on_tail = False
         self._found: dict[tuple[int, TokenizerState], bool] = {}
-        self._known_ways = KnownWays(tokenization)
+        self._known_ways = tokenization.known_ways
         words = tokenization.word_count
         self._allowed = np.zeros(words, dtype=np.uint32)
         self._way = np.zeros(words, dtype=np.uint32)
@@ -221,7 +221,7 @@ class ProperMasks:
         self._compiled.masks.fill(set_id, base)
         intersection(joins, base, rows.joins)
         intersection(begins, base, rows.begins)
-        following = [token for token in self._words.following(branch.word) if _has(joins, token)]
+        following = [token for token in self._words.following(branch.word) if has(joins, token)]
         self._drop_cut_off(joins, begins, set_id, branch.scanner_state, rows)
         if state.added:
             # A cutting text continues no added token that its token begins, but may continue one begun before it.
@@ -295,7 +295,8 @@ class ProperMasks:
         if added is None:
             return False
         if self._verdicts.is_good_within(set_id, next_state, partial, word, token, added):
-            undecided.proven.add(token)
+            if self._sets.table.captures[set_id]:
+                undecided.proven.add(token)
             return True
         next_set = self._ahead.follow(set_id, text)
         verdict = self._verdicts.on(set_id, next_set, next_state, partial, word, token, added)
@@ -389,14 +390,13 @@ class ProperMasks:
             self._found[step] = True
             before = came_from[step]
             if before == first:
-                self.tokenization.bridges.learn(first[1], step[1].token)
-                if step == last:
-                    self._known_ways.keep(first[0], first[1], step[1])
+                self._known_ways.keep(first[1], step[1].token)
             step = before
 
     def _leads_on_as_before(self, set_id: int, state: TokenizerState) -> bool:
-        """Return whether the next token of an earlier search from the same set leads on here, too."""
-        after = self._known_ways.advance(set_id, state)
+        """Return whether the next token of an earlier search from a similar state leads on here, too."""
+        token = self._known_ways.token_after(state)
+        after = self.tokenization.advance(state, token) if token is not None else None
         return after is not None and self._verdicts.ends_soon(self._ahead.after_token(set_id, after.token), after)
 
     def _ways(self, set_id: int, state: TokenizerState) -> Iterator[tuple[int, TokenizerState]]:
@@ -413,11 +413,6 @@ class ProperMasks:
             next_state = self.tokenization.advance(state, token)
             if next_state is not None:
                 yield self._ahead.after_token(set_id, token), next_state
-
-
-def _has(row: Any, token: int) -> bool:
-    """Return whether a mask has a token."""
-    return bool(row[token >> 5] >> np.uint32(token & 31) & np.uint32(1))
 
 
 _NOTHING = zeros(0)

@@ -37,12 +37,12 @@ from structgen.errors import VocabularyError
 from structgen.tokenization.configuration.added_tokens import AddedTokens
 from structgen.tokenization.configuration.symbols import Symbols, check_spellings
 from structgen.tokenization.configuration.tokenizer_parts import read_tokenizer
-from structgen.tokenization.matching.bridges import BridgeTokens
 from structgen.tokenization.matching.completions import Completions, unfinished
 from structgen.tokenization.matching.conflicts import ConflictTable, mask_of
 from structgen.tokenization.matching.cutting_texts import AFTER_BORDERS, CUTS, CutterFinder
+from structgen.tokenization.matching.known_ways import KnownWays
 from structgen.tokenization.matching.normal_texts import NormalTexts
-from structgen.tokenization.matching.token_sets import ids
+from structgen.tokenization.matching.token_sets import has, ids
 from structgen.tokenization.matching.tokenizer_copy import TokenizerCopy, only_tokenizer
 from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
 from structgen.tokenization.matching.whole_words import OTHER, WholeWords
@@ -81,7 +81,7 @@ class ProperTokenization:
         completions: the ways to complete an unfinished character.
         cut_vocabularies: the tokens extended by their cutting texts, in two orders of preference.
         begun: by token, the added tokens that its text is in the middle of; None where one occurs in it.
-        bridges: tokens that often stand between a token and a cut.
+        known_ways: next tokens that searches have found.
         closing: tokens that a search tries first: those that end a value of JSON, the shorter the sooner.
         spelling: the checks for texts that cannot be spelled.
         start: the state at the beginning of a text.
@@ -114,6 +114,7 @@ class ProperTokenization:
         self._no_rows = TokenRows(self.word_count)
         self._rows: dict[tuple[int, int], TokenRows] = {}
         self._can_continue: dict[tuple[int, int, int], bool] = {}
+        self.rows(self.scanner.start, 0)  # asks the tokenizer for the classes of all characters, which takes a while
 
     def _make_tables(self) -> None:
         """Make the merges, the added tokens and the whole words."""
@@ -140,7 +141,7 @@ class ProperTokenization:
         known = enumerate(spellings[: self._parts.size])
         short = [token for token, text in known if text in BRIDGES and token not in never]
         usual = [token for token, begun in enumerate(self.begun) if begun == frozenset() and spellings[token].isascii()]
-        self.bridges = BridgeTokens(short, frozenset(usual) - never - self.words.tokens)
+        self.known_ways = KnownWays(short, frozenset(usual) - never - self.words.tokens)
         closers = [token for token, text in enumerate(spellings) if _closing(text)]
         closers.sort(key=lambda token: (len(spellings[token]), token))
         self.closing = array("i", closers[:MAX_CLOSING])
@@ -401,11 +402,18 @@ class ProperTokenization:
         if known is None:
             if len(self._added_after) >= MAX_ROWS:
                 self._added_after.clear()
-            after = {token: self.added.after_added(added, token) for token in ids(self._added_row)}
+            tokens, row, others = ids(self._added_row), self._row_of([]), list[int]()
+            if added:  # only few tokens differ from those at the beginning of a text, of which there may be thousands
+                base, usual = self.added_after(frozenset())
+                differing = set(self.added.continuing(added))
+                tokens = [token for token in differing if has(self._added_row, token)]
+                row = base & ~self._row_of(tokens)
+                others = [token for token in usual if token not in differing]
+            after = {token: self.added.after_added(added, token) for token in tokens}
             possible = [token for token, within in after.items() if within is not None]
-            sure = {token for token in possible if not after[token] and token not in self._parts.openings}
-            others = [token for token in possible if token not in sure]
-            known = self._added_after[added] = (self._row_of(list(sure)), others)
+            sure = [token for token in possible if not after[token] and token not in self._parts.openings]
+            others += set(possible).difference(sure)
+            known = self._added_after[added] = (row | self._row_of(sure), others)
         return known
 
     # -- moving -----------------------------------------------------------------------------------------------------

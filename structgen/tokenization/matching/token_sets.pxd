@@ -5,6 +5,7 @@ from structgen.engine.arrays cimport zeros
 cdef unsigned int ALL_BITS
 
 
+cpdef bint has(unsigned int[::1] row, int token) except -1
 @cython.locals(index="Py_ssize_t", word="unsigned int", found=int)
 cpdef int count(unsigned int[::1] row) except -1
 @cython.locals(index="Py_ssize_t", token=int, one="unsigned int")

@@ -11,6 +11,7 @@ from structgen.engine.arrays import zeros
 __all__ = [
     "UndecidedTokens",
     "count",
+    "has",
     "ids",
     "intersect",
     "intersection",
@@ -43,6 +44,11 @@ def ids(row: Any) -> list[int]:
                 if word >> bit & 1:
                     found.append(32 * index + bit)
     return found
+
+
+def has(row: Any, token: int) -> bool:
+    """Return whether a mask has a token."""
+    return bool(row[token >> 5] >> (token & 31) & 1)
 
 
 def count(row: Any) -> int:

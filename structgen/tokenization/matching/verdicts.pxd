@@ -22,12 +22,15 @@ cdef class Verdicts:
     cdef WholeWords _words
     cdef object _borders        # None if cuts are common enough
     cdef tuple _spellings
+    cdef dict _cut_within       # by state of an automaton and of the scanner: see `_is_cut_within`
     cdef dict _quick
     cdef dict _bridges          # by set and state of the scanner
 
     @cython.locals(verdict=int)
     cpdef int on(self, int set_id, int next_set, int next_state, int partial, int word, int token, added) except -1
-    @cython.locals(sets=ItemSetStore, automata=AutomatonStore, scan=int, at=int, cutting=object)
+    @cython.locals(cutting=object)
+    cdef bint _is_cut_within(self, int at, int scanner_state, int word, int token, added) except -1
+    @cython.locals(sets=ItemSetStore, scan=int, at=int)
     cpdef bint is_good_within(self, int set_id, int scanner_state, int partial, int word, int token, added) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t")
     cdef int _judge_within(self, int set_id, int scanner_state, int word, int token) except -1

@@ -47,6 +47,7 @@ class Verdicts:
         self._words = tokenization.words
         self._borders = tokenization.borders
         self._spellings = compiled.vocabulary.spellings
+        self._cut_within: dict[tuple[int, int], bool] = {}
         self._quick: dict[tuple[int, int], bool] = {}
         self._bridges: dict[tuple[int, int], Bridges] = {}
 
@@ -84,21 +85,34 @@ class Verdicts:
         self, set_id: int, scanner_state: int, partial: int, word: int, token: int, added: frozenset[int]
     ) -> bool:
         """Return whether a proper way surely leads on within one of the terminals that the set is in."""
-        sets, automata = self._sets, self._sets.automata
+        sets = self._sets
         sets.close(set_id)
-        cutting = 0 if partial else self._cutting(scanner_state, word, token)
-        if added:
-            cutting = cutting & self._tokenization.added.leaving(added)
         for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
             at = self._ahead.follow_within(sets.scans.state[scan], self._spellings[token])
-            if not at or not automata.has_next(at):
+            if not at:
                 continue
             if partial:
                 if not added and word == OTHER and self._is_completed_within(at, scanner_state, partial, token):
                     return True
-            elif self._ahead.bytes_within(at) & cutting:
+            elif self._is_cut_within(at, scanner_state, word, token, added):
                 return True
         return False
+
+    def _is_cut_within(self, at: int, scanner_state: int, word: int, token: int, added: frozenset[int]) -> bool:
+        """Return whether a byte that surely cuts leads on within a terminal, from a state of its automaton."""
+        if added:
+            cutting = self._cutting(scanner_state, word, token) & self._tokenization.added.leaving(added)
+            return bool(self._ahead.bytes_within(at) & cutting)
+        if self._borders is not None or self._words.is_whole(word):
+            return bool(self._ahead.bytes_within(at) & self._cutting(scanner_state, word, token))
+        key = (at, scanner_state)
+        known = self._cut_within.get(key)
+        if known is None:
+            if len(self._cut_within) >= MAX_KEPT:
+                self._cut_within.clear()
+            known = bool(self._ahead.bytes_within(at) & self._scanner.cutting_bytes(scanner_state))
+            self._cut_within[key] = known
+        return known
 
     def _judge_within(self, set_id: int, scanner_state: int, word: int, token: int) -> int:
         """Return GOOD, BAD or UNKNOWN: whether a proper way leads on within the terminals that the set is in."""
@@ -126,7 +140,7 @@ class Verdicts:
 
     def _is_completed_within(self, at: int, scanner_state: int, partial: int, token: int) -> bool:
         """Return the same as `_is_completed`, within a terminal."""
-        completions = self._tokenization.completions.of(token)
+        completions = self._tokenization.completions.after(token, self._scanner.text_of(partial))
         for completion, last in zip(completions.texts, completions.last_tokens, strict=True):
             next_at = self._ahead.follow_within(at, completion)
             if next_at:
@@ -141,12 +155,14 @@ class Verdicts:
 
     def _is_completed(self, set_id: int, scanner_state: int, partial: int, token: int) -> bool:
         """Return whether a usual completion of a token's last character leads to where the pre-token may end."""
-        completions = self._tokenization.completions.of(token)
+        completions = self._tokenization.completions.after(token, self._scanner.text_of(partial))
         for completion, last in zip(completions.texts, completions.last_tokens, strict=True):
             next_set = self._ahead.follow(set_id, completion)
             if next_set:
                 next_state, still = self._scanner.follow(scanner_state, partial, completion)
                 if next_state and not still and self._is_quickly_good(next_set, next_state, OTHER, last):
+                    return True
+                if next_state and not still and self._is_good_after_bridge(next_set, next_state, last):
                     return True
         return False
 
@@ -209,7 +225,7 @@ class Verdicts:
         if bridges is None:
             if len(self._bridges) >= MAX_KEPT:
                 self._bridges.clear()
-            bridges = self._bridges[key] = Bridges(self._tokenization.bridges.of(scanner_state))
+            bridges = self._bridges[key] = Bridges(self._tokenization.known_ways.bridges(scanner_state))
             bridges.is_barred = bool(self._compiled.eager and self._sets.table.accepting[set_id])
         if bridges.leads_on_after(token, self._merges):
             return True

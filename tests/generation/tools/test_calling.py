@@ -408,6 +408,23 @@ def test_muse_glimmer_writes_to_itself_to_tools_and_to_the_user():
         structgen.call(model, "hi", [{"name": "user"}])
 
 
+@pytest.mark.parametrize("key", ["reasoning_content", "reasoning", "thinking"])
+def test_the_reasoning_before_a_call_goes_back(key):
+    """Under the key that the template reads, and once, where the template wants one call a message."""
+    model = ScriptedChat("none", [f"Because.</think>{ADD}{ADD}", "</think>It is 3."])
+    one_call = "{% if m.tool_calls | length != 1 %}{{ raise_exception('one call') }}{% endif %}"
+    model.chat_template = (
+        "{{ tools | tojson }}{% for message in messages %}{% set m = message %}[{{ m.role }}]"
+        f"{{% if message.{key} %}}<think>\n{{{{ message.{key} }}}}</think>{{% endif %}}{{{{ m.content }}}}"
+        f"{{% if m.tool_calls %}}{one_call}<tool_call>{{{{ m.tool_calls[0].function.name }}}}"
+        "{{ m.tool_calls[0].function.arguments | tojson }}{% endif %}{% endfor %}<think>\n"
+    )
+    found = structgen.run_tools(model, "hi", [add], reasoning=structgen.Reasoning(after=""))
+    assert found.replies[0].reasoning == "Because."
+    assert model.prompts[-1].count("Because.") == 1
+    assert "<think>\nBecause.</think><tool_call>add" in model.prompts[-1]
+
+
 def test_solar_answers_in_a_message_of_text():
     model = ScriptedChat("none", ["<|content|>Hello.<|end|>"], special=SOLAR, ends=("<|end|>", "<|calls|>"))
     assert structgen.call(model, "hi", [add], format="solar").text == "Hello."

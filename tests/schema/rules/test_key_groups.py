@@ -1,4 +1,4 @@
-"""Properties in any order, captured in groups: the masks are those of single properties, and many cost little."""
+"""Properties captured in groups: the masks are those of single properties, and many cost little."""
 
 import random
 
@@ -43,6 +43,8 @@ def _schemas() -> dict[str, dict]:
         "other keys": {**others, "required": ["ab"], "maxProperties": 5},
         "an excluded object": {**plain, "not": {"enum": [{"a": 1, "b": 1}]}},
         "conditions": {**plain, "dependentRequired": {"a": ["b"]}},
+        "a run in the middle": {**plain, "required": ["a", "abc"]},
+        "open": {**plain, "additionalProperties": NUMBER},
         "in an array": {
             "items": {**plain, "required": ["a", "b"]},
             "maxItems": 2,
@@ -52,16 +54,18 @@ def _schemas() -> dict[str, dict]:
     }
 
 
-def _compiled(schema: dict, smallest: int, monkeypatch: pytest.MonkeyPatch) -> structgen.Constraint:
+def _compiled(schema: dict, order: str, smallest: int, monkeypatch: pytest.MonkeyPatch) -> structgen.Constraint:
     structgen.clear_cache()
     monkeypatch.setattr(key_groups, "MIN_GROUPED", smallest)
-    return structgen.compile(schema, WORDS, property_order="any", whitespace="compact")
+    monkeypatch.setattr(key_groups, "MIN_RUN", smallest)
+    return structgen.compile(schema, WORDS, property_order=order, whitespace="compact")
 
 
+@pytest.mark.parametrize("order", ["any", "schema"])
 @pytest.mark.parametrize("name", _schemas())
-def test_masks_are_those_of_single_properties(name, monkeypatch):
+def test_masks_are_those_of_single_properties(name, order, monkeypatch):
     schema = _schemas()[name]
-    plain, grouped = (_compiled(schema, smallest, monkeypatch) for smallest in (1000, 1))
+    plain, grouped = (_compiled(schema, order, smallest, monkeypatch) for smallest in (1000, 1))
     rng = random.Random(7)
     ended = 0
     for _ in range(12):
@@ -81,6 +85,17 @@ def test_masks_are_those_of_single_properties(name, monkeypatch):
                 left.rollback(1)
                 right.rollback(1)
     assert ended
+
+
+def test_many_optional_properties_are_one_item_of_a_set():
+    schema = {"type": "object", "properties": {f"key {number}": {"type": "string"} for number in range(30_000)}}
+    schema["additionalProperties"] = False
+    limits = structgen.Limits(set_items=1_000)
+    matcher = structgen.compile(schema, BYTES, property_order="schema", limits=limits).matcher()
+    matcher.accept_bytes(b'{"key 17": "x", "key 29998": "", "key ')
+    assert bytes(matcher.allowed_token_ids()) == b"2"
+    matcher.accept_bytes(b'29999": ""')
+    assert bytes(matcher.allowed_token_ids()).strip() == b"}"
 
 
 def test_many_properties_in_any_order_take_linear_time_and_memory():

@@ -112,6 +112,8 @@ EXAMPLES = {
     '<｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>',
     "deepseek_v4_1_xml": '<｜DSML｜ parameter name="city" string="true">Lyon</｜DSML｜ parameter>\n'
     '<｜DSML｜ parameter name="tags" string="false">[]</｜DSML｜ parameter>',
+    "gcml_xml": '<｜GCML｜parameter name="city" string="true">Lyon</｜GCML｜parameter>\n'
+    '<｜GCML｜parameter name="days" string="false">3</｜GCML｜parameter>\n',
     "glm_xml": "\n<arg_key>city</arg_key>\n<arg_value>Lyon</arg_value>\n"
     "<arg_key>days</arg_key>\n<arg_value>3</arg_value>",
     "hunyuan_xml": "<arg_key:opensource>city</arg_key:opensource>\n<arg_value:opensource>Lyon</arg_value:opensource>\n"

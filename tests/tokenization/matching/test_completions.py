@@ -72,3 +72,16 @@ def test_endings_are_spelled_as_the_merges_do(make):
             assert list(spelled) == merged(make, data), data
             told += 1
     assert told > 80
+
+
+@pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
+def test_a_character_that_an_earlier_token_begins_is_completed(make):
+    """The last byte token alone says nothing: the completions go by all bytes of the character so far."""
+    completions = tokenization_of(make)[1].completions
+    spellings = tokenization_of(make)[1].vocabulary.spellings
+    middle = spellings.index(b"\xb8")
+    assert not completions.of(middle).exists
+    for begun in (b"\xe4\xb8", b"\xf0\x9f\xb8"):
+        completion = completions.after(middle, begun)
+        assert completion.exists
+        assert all(len((begun + more).decode()) >= 1 for more in completion.texts)
