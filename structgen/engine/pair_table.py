@@ -44,10 +44,8 @@ class PairTable:
 
     def _find(self, first: int, second: int) -> int:
         """Return the index of the slot of a pair, or of the free slot for it."""
-        # Pairs with one first number and neighboring second ones are often looked up together, such as the keys of an
-        # object: they are neighbors here, too, so that the processor finds them in its cache.
-        mixed = first * 73856093
-        place = ((mixed ^ (mixed >> 15)) + second) & self._mask
+        mixed = first * 73856093 ^ second * 19349663
+        place = (mixed ^ (mixed >> 15)) & self._mask
         while True:
             at = place * WIDTH
             if self._places[at + 2] == FREE or (self._places[at] == first and self._places[at + 1] == second):
