@@ -7,13 +7,13 @@ from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.masks.set_masks cimport SetMasks
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.merges.merge_table cimport MergeTable
-from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, has, intersect, intersection, remove, remove_both, unite, without
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, has, intersect, intersection, next_token, remove, remove_both, unite, without
 from structgen.tokenization.matching.verdicts cimport Verdicts
 from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 from structgen.tokenization.matching.whole_words cimport WholeWords
 
 cdef unsigned int ALL_BITS
-cdef int BAD, GOOD, MAX_KEPT, MAX_ROWS, UNKNOWN
+cdef int BAD, GOOD, MAX_FEW, MAX_KEPT, MAX_ROWS, UNKNOWN
 
 
 cdef class ProperMasks:
@@ -46,7 +46,9 @@ cdef class ProperMasks:
     @cython.locals(token=int, one="unsigned int", others=list, good=list, known=list)
     cdef int _allow_added(self, unsigned int[::1] words, int set_id, state) except -1
     @cython.locals(rows=TokenRows)
-    cdef int _allow(self, int set_id, state, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1
+    cdef int _allow(self, int set_id, state, unsigned int[::1] words, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1
+    @cython.locals(one="unsigned int", token=int)
+    cdef object _join(self, unsigned int[::1] way, unsigned int[::1] words, TokenRows rows, int last)
     @cython.locals(joins=UndecidedTokens, begins=UndecidedTokens, undecided=UndecidedTokens, before=int, begins_word=bint, word_before=int, word=int, index="Py_ssize_t", token=int, one="unsigned int")
     cdef int _remove_dead_ends(self, unsigned int[::1] way, int set_id, branch, state, bint joined) except -1
     cdef tuple _undecided_of(self, int set_id, branch, state)

@@ -45,6 +45,7 @@ from structgen.tokenization.matching.token_sets import (
     has,
     intersect,
     intersection,
+    next_token,
     remove,
     remove_both,
     tokens_first,
@@ -64,6 +65,7 @@ BAD = 2
 ALL_BITS = 0xFFFFFFFF  # of a word
 MAX_CUT_MASK_TOKENS = 1 << 21  # tokens in the pool of masks over extended tokens, before new ones are made
 MAX_KEPT = 65_536  # answers of each kind
+MAX_FEW = 256  # tokens of a mask whose conflicts with the last token are looked at one by one
 MAX_ROWS = 256  # masks of `_surely_first`, 32 kB each
 
 
@@ -126,7 +128,7 @@ class ProperMasks:
         """
         tokenization = self.tokenization
         self._allowed[:] = 0
-        self._allow(set_id, state, self._allowed, self._way, True)
+        self._allow(set_id, state, words, self._allowed, self._way, True)
         if (tokenization.added.spelled or self._compiled.has_marks) and tokenization.may_end(state):
             self._allow_added(words, set_id, state)
         intersect(words, self._allowed)
@@ -151,25 +153,23 @@ class ProperMasks:
         for token in good:
             self._allowed[token >> 5] |= one << (token & 31)
 
-    def _allow(self, set_id: int, state: TokenizerState, out: Any, way: Any, is_final: bool) -> None:
+    def _allow(self, set_id: int, state: TokenizerState, words: Any, out: Any, way: Any, is_final: bool) -> None:
         """Add the proper tokens after a state, without added tokens.
 
         Args:
             set_id: the Earley set.
             state: the tokenizer's state after the tokens so far.
+            words: uint32[words], the tokens that may follow the set; `out` may get others, too.
             out: uint32[words], gets the tokens, in addition to those that it has.
             way: uint32[words], a buffer.
             is_final: whether dead ends are left out.
         """
         tokenization, scanner = self.tokenization, self._scanner
-        conflicts = tokenization.conflicts.of(state.token)
         for branch in state.branches:
             rows = tokenization.rows(branch.scanner_state, state.partial)
             is_first = scanner.is_start(branch.scanner_state) and not state.partial
             if is_first or not self._words.is_alone(branch.word):
-                without(way, rows.joins, conflicts.listed)
-                if conflicts.row is not None:
-                    remove(way, conflicts.row)
+                self._join(way, words, rows, state.token)
                 if is_final:
                     self._remove_dead_ends(way, set_id, branch, state, True)
                 unite(out, way)
@@ -178,6 +178,22 @@ class ProperMasks:
                 if is_final:
                     self._remove_dead_ends(way, set_id, branch, state, False)
                 unite(out, way)
+
+    def _join(self, way: Any, words: Any, rows: TokenRows, last: int) -> None:
+        """Write the tokens to `way` that may follow the last one in the same pre-token; if many, also others."""
+        if last >= 0 and self._merges.is_proper[last] and count(words) <= MAX_FEW:
+            one = 1
+            intersection(way, words, rows.joins)
+            token = next_token(way, 0)
+            while token >= 0:
+                if self._merges.crosses(last, token):
+                    way[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+                token = next_token(way, token + 1)
+            return
+        conflicts = self.tokenization.conflicts.of(last)
+        without(way, rows.joins, conflicts.listed)
+        if conflicts.row is not None:
+            remove(way, conflicts.row)
 
     # -- dead ends --------------------------------------------------------------------------------------------------
 
@@ -406,7 +422,7 @@ class ProperMasks:
         base = np.zeros(self.tokenization.word_count, dtype=np.uint32)
         self._compiled.masks.fill(set_id, base)
         row = np.zeros_like(base)
-        self._allow(set_id, state, row, np.zeros_like(base), False)
+        self._allow(set_id, state, base, row, np.zeros_like(base), False)
         row &= base
         row |= base & self.tokenization.added_row()
         for token in tokens_first(row, _NOTHING if state.partial else self.tokenization.closing):

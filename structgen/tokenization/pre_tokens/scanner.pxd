@@ -4,7 +4,7 @@ import cython
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.vocabulary.token_trie cimport TokenTrie
 
-cdef int UNKNOWN, MAX_KINDS, MAX_MANY_KINDS, MANY_CLASSES, NO_TEXT, NO_KIND, FIRST_KIND, NOT_SURE, SURE, BLOCK, ROW, CUTTERS
+cdef int UNKNOWN, MAX_KINDS, MAX_MANY_KINDS, MANY_CLASSES, NO_TEXT, NO_KIND, FIRST_KIND, FITS, SURE_FIRST, SURE_SECOND, MIN_SHARED, MAX_FLAGS, NOT_SURE, SURE, BLOCK, ROW, CUTTERS
 
 
 cdef class TokenRows:
@@ -40,6 +40,7 @@ cdef class Scanner:
     cdef dict _cutting_bytes
     cdef dict _completed        # by state and partial character: see `can_complete`
     cdef dict _completing       # by partial character: see `_kinds_completing`
+    cdef dict _flags            # by node and state: see `_flags_below`
     cdef bint _has_borders
     cdef object _leads
     cdef object _free_bytes
@@ -72,11 +73,20 @@ cdef class Scanner:
     cdef list _kinds_completing(self, int partial)
     @cython.locals(index="Py_ssize_t", after=int)
     cpdef tuple follow(self, int state, int partial, bytes text)
-    @cython.locals(states="int[::1]", partials="int[::1]", node=int, depth=int, index=int, token=int, one="unsigned int", first=Cutters, second=Cutters, sure_first="unsigned int[::1]", sure_second="unsigned int[::1]")
+    @cython.locals(first=Cutters, second=Cutters, sure_first="unsigned int[::1]", sure_second="unsigned int[::1]", states="int[::1]", partials="int[::1]", node=int, depth=int, first_token=int, end=int, below="unsigned char[::1]", index=int, token=int)
     cpdef int mark(self, int state, int partial, TokenTrie trie, cutters, unsigned int[::1] row, sure) except -1
+    @cython.locals(flags=int)
+    cdef int _flags_of(self, int token, int state, int partial, Cutters first, Cutters second) except -1
+    cdef bytearray _flags_below(self, int node, int state, TokenTrie trie, cutters)
+    @cython.locals(first=Cutters, second=Cutters, states="int[::1]", partials="int[::1]", node=int, depth=int, partial=int, index=int)
+    cdef int _find_flags(self, int top, int state, TokenTrie trie, cutters, unsigned char[::1] found) except -1
     @cython.locals(found=list, states="int[::1]", partials="int[::1]", node=int, depth=int, index=int)
     cpdef list ends(self, TokenTrie trie, int size)
     @cython.locals(after=int)
     cdef int _descend(self, int[::1] states, int[::1] partials, int depth, int byte) except -1
     @cython.locals(completion=bytes, cut=int)
     cdef bint _is_cut_off(self, int state, int partial, int token, Cutters cutters) except -1
+
+
+@cython.locals(one="unsigned int")
+cdef int set_flags(int token, int flags, unsigned int[::1] row, unsigned int[::1] sure_first, unsigned int[::1] sure_second) except -1

@@ -43,6 +43,11 @@ NO_TEXT = -2  # a character that no proper text holds, or bytes that are no UTF-
 FIRST_KIND = -3  # a character of kind k is FIRST_KIND - k
 NOT_SURE = 0
 SURE = 1
+FITS = 1  # flags of a token in a walk: it fits, and its first or its second cutting text surely cuts it off
+SURE_FIRST = 2
+SURE_SECOND = 4
+MIN_SHARED = 32  # tokens in a subtree whose flags are kept
+MAX_FLAGS = 4096  # such subtrees
 CUTTERS = 2  # cutting texts that a token has at most
 NO_KIND = -1
 BLOCK = 4096  # characters whose kinds are found at once
@@ -151,6 +156,7 @@ class Scanner:
         self._cutting_bytes: dict[int, int] = {}
         self._completed: dict[tuple[int, int], bool] = {}
         self._completing: dict[int, list[int]] = {}
+        self._flags: dict[tuple[int, int], bytearray] = {}
         self._number(frozenset())
         self.start = self._number(frozenset({(False, self._levels.opened())}))
         openings = [split for split in splits if split.behavior == "opening"]
@@ -397,7 +403,6 @@ class Scanner:
         """
         first, second = cutters
         sure_first, sure_second = sure
-        one = 1
         states = zeros(trie.max_depth + 1)
         partials = zeros(trie.max_depth + 1)
         states[0], partials[0] = state, partial
@@ -406,16 +411,59 @@ class Scanner:
             depth = trie.node_depth[node]
             state = self._descend(states, partials, depth, trie.node_byte[node])
             partial = partials[depth]
+            first_token, end = trie.token_start[node], trie.node_end[node]
+            if not state or (partial and not self.can_complete(state, partial)):
+                node = end
+            elif not partial and trie.token_start[end] - first_token >= MIN_SHARED:
+                below = self._flags_below(node, state, trie, cutters)
+                for index in range(first_token, trie.token_start[end]):
+                    set_flags(trie.tokens[index], below[index - first_token], row, sure_first, sure_second)
+                node = end
+            else:
+                for index in range(first_token, trie.token_start[node + 1]):
+                    token = trie.tokens[index]
+                    set_flags(token, self._flags_of(token, state, partial, first, second), row, sure_first, sure_second)
+                node += 1
+
+    def _flags_of(self, token: int, state: int, partial: int, first: Cutters, second: Cutters) -> int:
+        """Return the flags of a token that leads to a state."""
+        flags = FITS
+        if self._is_cut_off(state, partial, token, first):
+            flags |= SURE_FIRST
+        if self._is_cut_off(state, partial, token, second):
+            flags |= SURE_SECOND
+        return flags
+
+    def _flags_below(self, node: int, state: int, trie: TokenTrie, cutters: Sequence[Cutters]) -> bytearray:
+        """Return FITS, SURE_FIRST and SURE_SECOND for the tokens of a node and below, where it leads to a state.
+
+        After their first character, texts lead to few different states. So the flags of large subtrees are kept.
+        """
+        known = self._flags.get((node, state))
+        if known is None:
+            if len(self._flags) >= MAX_FLAGS:
+                self._flags.clear()
+            known = self._flags[node, state] = bytearray(trie.token_start[trie.node_end[node]] - trie.token_start[node])
+            self._find_flags(node, state, trie, cutters, known)
+        return known
+
+    def _find_flags(self, top: int, state: int, trie: TokenTrie, cutters: Sequence[Cutters], found: Any) -> None:
+        """Write the flags that `_flags_below` keeps. This is a hot loop."""
+        first, second = cutters
+        states = zeros(trie.max_depth + 1)
+        partials = zeros(trie.max_depth + 1)
+        states[trie.node_depth[top]] = state
+        node = top
+        while node < trie.node_end[top]:
+            depth = trie.node_depth[node]
+            state = states[depth] if node == top else self._descend(states, partials, depth, trie.node_byte[node])
+            partial = partials[depth]
             if not state or (partial and not self.can_complete(state, partial)):
                 node = trie.node_end[node]
                 continue
             for index in range(trie.token_start[node], trie.token_start[node + 1]):
-                token = trie.tokens[index]
-                row[token >> 5] |= one << (token & 31)
-                if self._is_cut_off(state, partial, token, first):
-                    sure_first[token >> 5] |= one << (token & 31)
-                if self._is_cut_off(state, partial, token, second):
-                    sure_second[token >> 5] |= one << (token & 31)
+                flags = self._flags_of(trie.tokens[index], state, partial, first, second)
+                found[index - trie.token_start[top]] = flags
             node += 1
 
     def ends(self, trie: TokenTrie, size: int) -> list[tuple[int, int]]:
@@ -467,6 +515,17 @@ class Scanner:
                 return False
             state, partial = self.follow(state, partial, completion)
         return state > 0 and not partial and self.surely_cuts(state, cut)
+
+
+def set_flags(token: int, flags: int, row: Any, sure_first: Any, sure_second: Any) -> None:
+    """Add a token with some flags to masks; see `Scanner.mark`."""
+    one = 1
+    if flags:
+        row[token >> 5] |= one << (token & 31)
+        if flags & SURE_FIRST:
+            sure_first[token >> 5] |= one << (token & 31)
+        if flags & SURE_SECOND:
+            sure_second[token >> 5] |= one << (token & 31)
 
 
 def _may_end(levels: Levels, guesses: Guesses) -> bool:
