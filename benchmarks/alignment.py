@@ -49,6 +49,7 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # options of the sch
     "greedy": ({}, {}),
     'greedy, whitespace="any"': (SPACED, {}),
     'num_beams=4, whitespace="any"': (SPACED, {"num_beams": 4}),
+    "smc, temperature 0.1": ({}, {"sampling": "smc", "temperature": 0.1, "seed": 0}),
     'smc, temperature 0.3, whitespace="any"': (SPACED, {"sampling": "smc", "temperature": 0.3, "seed": 0}),
     'smc, temperature 0.1, whitespace="any"': (SPACED, {"sampling": "smc", "temperature": 0.1, "seed": 0}),
     'the same, tokenization="proper"': (PROPER, {"sampling": "smc", "temperature": 0.1, "seed": 0}),
