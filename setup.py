@@ -86,6 +86,7 @@ HOT = {
     "engine.masks.trie_walk",
     "engine.pair_table",
     "engine.vocabulary.token_trie",
+    "tokenization.merges.merge_table",
 }
 """Modules for -O2: most of the instructions that are not Python's own are theirs. A module in no list gets -O1."""
 COLD = {
