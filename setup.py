@@ -86,6 +86,7 @@ HOT = {
     "engine.masks.trie_walk",
     "engine.pair_table",
     "engine.vocabulary.token_trie",
+    "tokenization.merges.merge_table",
 }
 """Modules for -O2: most of the instructions that are not Python's own are theirs. A module in no list gets -O1."""
 COLD = {
@@ -116,6 +117,8 @@ COPIES = {"engine.arrays", "engine.masks.set_masks"}
 """Modules with a copy of these functions all the same: they copy masks and arrays, which costs 100 instructions more by
 the general function."""
 
+MODULES_PER_LINE = 10
+"""Of the progress where it is written to a file."""
 PROCESSES = (os.cpu_count() or 0) if sys.platform == "linux" else 0
 """Of Cython: forked ones, which have the defaults that are set here."""
 
@@ -182,7 +185,12 @@ def _flags(part: str) -> list[str]:
 
 
 def _tell(text: str, *, is_last: bool) -> None:
-    """Say how far the build is: in a terminal, each text replaces the one before."""
+    """Say how far the build is: in a terminal, each text replaces the one before.
+
+    Args:
+        text: the text.
+        is_last: the next text begins a line.
+    """
     if not sys.stderr.isatty():
         print(f"structgen: {text}", file=sys.stderr, flush=True)
     else:
@@ -208,10 +216,9 @@ class BuildWithProgress(build_ext):
         super().build_extension(ext)
         with self._lock:
             self._done += 1
-            _tell(
-                f"{self._done} of {len(self.extensions)} modules are compiled",
-                is_last=self._done == len(self.extensions),
-            )
+            is_last = self._done == len(self.extensions)
+            if is_last or sys.stderr.isatty() or self._done % MODULES_PER_LINE == 0:
+                _tell(f"{self._done} of {len(self.extensions)} modules are compiled", is_last=is_last)
 
 
 setup(
