@@ -40,7 +40,7 @@ __all__ = [
 Errors = Iterable[jsonschema.ValidationError]
 Keyword = Callable[[Validator, Any, Any, Any], Errors]
 
-_Key = tuple[int, tuple[str, ...], int, bool]
+_Key = tuple[str, int, tuple[str, ...], int, bool]
 _Errors = list[dict[str, Any]]
 
 
@@ -49,7 +49,8 @@ class _State(threading.local):
 
     Attributes:
         possibly: it asks whether values are possibly valid, not whether they surely are.
-        open: the references that are being followed, in order: the schema, its scope, the value and the question.
+        open: the keywords that are being checked and may lead to themselves, in order: the keyword, its schema and
+            scope, the value and the question.
         lowest: the position in `open` of the first reference that was reached again.
         circles: how often a reference was reached again.
         answers: the errors of references that were followed to their end, whether they depend on the question, and the
@@ -74,13 +75,13 @@ def scope_of(validator: Any) -> tuple[str, ...]:
     return (*outer, resolver._base_uri)
 
 
-def decided_reference(keyword: Keyword) -> Keyword:
-    """Return a reference keyword that ends where it is reached again at the same value."""
+def decided_reference(name: str, keyword: Keyword) -> Keyword:
+    """Return a keyword that ends where it is reached again at the same value: a reference, or `unevaluated…`."""
 
     def check(validator: Validator, reference: Any, instance: Any, schema: Any) -> Errors:
-        key = id(schema), scope_of(validator), id(instance), _STATE.possibly
+        key = name, id(schema), scope_of(validator), id(instance), _STATE.possibly
         if key in _STATE.open:
-            return _reached_again(_STATE.open[key], reference)
+            return _reached_again(_STATE.open[key], reference if isinstance(reference, str) else name)
         if key in _STATE.answers:
             return _answered(*_STATE.answers[key])
         before = _STATE.lowest, _STATE.circles

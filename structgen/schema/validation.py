@@ -122,7 +122,8 @@ def _validator_class(dialect: Dialect, asserts_formats: bool) -> Any:
     if not (asserts_formats or dialect.asserts_formats):
         keywords["format"] = _annotation
     known = {**base.VALIDATORS, **keywords}
-    keywords |= {name: decided_reference(known[name]) for name in REFERENCES & known.keys()}
+    may_lead_back = [name for name in (*REFERENCES, *_UNEVALUATED) if known.get(name, _annotation) is not _annotation]
+    keywords |= {name: decided_reference(name, known[name]) for name in may_lead_back}
     extend: Any = jsonschema.validators.extend
     made = extend(base, keywords)
     arguments = [(field.name, field.alias) for field in fields(made) if field.init]
@@ -270,12 +271,13 @@ def _strict_bound(keyword: str) -> Keyword:
     return check
 
 
+_UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
 _MENDED: dict[str, Keyword] = {
     "additionalItems": _additional_items,
     "not": decided_not,
     "if": decided_if,
     "oneOf": decided_one_of,
-    **{name: unevaluated(name, _matches, _annotation) for name in ("unevaluatedItems", "unevaluatedProperties")},
+    **{name: unevaluated(name, _matches, _annotation) for name in _UNEVALUATED},
 }
 
 _OLDER_FORMS: dict[str, Keyword] = {

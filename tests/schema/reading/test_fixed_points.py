@@ -49,6 +49,10 @@ PARTLY_DECIDED = {
     },
     "the complement of oneOf": {"not": {"oneOf": [{"type": "string"}, SELF, {"type": ["string", "null"]}]}},
     "properties": {"anyOf": [LEAF, {"properties": {"a": SELF}}, SELF], "unevaluatedProperties": False},
+    "before its reference": {
+        "if": {"then": {"anyOf": [{"unevaluatedProperties": False, "$recursiveRef": "#"}, LEAF]}, "if": True},
+        "else": LEAF,
+    },
     "not evaluated": {
         "not": {"anyOf": [LEAF, {"properties": {"a": {}}}, {"not": SELF}], "unevaluatedProperties": False}
     },
