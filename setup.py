@@ -111,8 +111,8 @@ COLD = {
 
 SHARED = "structgen._cython_runtime"
 """The module with Cython's own functions: with a copy in each module, gcc would work twice as long."""
-NO_WARNINGS = 9
-"""The level of Cython's warnings while it translates its own functions: one is about them, and nobody can mend it."""
+WARNINGS = 2
+"""The level from which Cython's warnings are shown. One of level 1 is about Cython's own functions."""
 COPIES = {"engine.arrays", "engine.masks.set_masks"}
 """Modules with a copy of these functions all the same: they copy masks and arrays, which costs 100 instructions more by
 the general function."""
@@ -141,9 +141,8 @@ def extensions() -> list[Extension]:
         multiprocessing.set_start_method("fork", force=True)
     shared = Extension(SHARED, [f"{SHARED.replace('.', '/')}.c"], extra_compile_args=_flags(SHARED))
     _tell(f"writing the C of {len(found)} modules", is_last=True)
-    warned, Errors.LEVEL = Errors.LEVEL, NO_WARNINGS
+    Errors.LEVEL = WARNINGS
     built: list[Extension] = _translated([shared], DIRECTIVES)
-    Errors.LEVEL = warned
     alike: dict[tuple[bool, ...], list[Extension]] = {}
     for extension in found:
         part = _part(extension)
