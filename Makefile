@@ -85,8 +85,10 @@ test-oldest test-newest: test-%: .make/% .make/built
 	.venv-$*/bin/python -m pytest -n 2 -p no:langsmith_plugin \
 		-W ignore::pydantic.warnings.PydanticExperimentalWarning $(BOUNDS_TESTS) $(PYTEST_ARGS)
 
-demo: .make/installed .make/built
-	$(BIN)/structgen demo
+demo:
+	@echo "make demo: installs the packages and compiles the modules, some minutes at the first time; then three extractions"
+	@$(MAKE) --no-print-directory build
+	@$(BIN)/structgen demo
 
 bench: .make/installed .make/built
 	$(BIN)/python benchmarks $(BENCH_ARGS)

@@ -10,8 +10,10 @@ import multiprocessing
 import os
 import pathlib
 import sys
+import threading
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 HERE = pathlib.Path(__file__).parent
 BUILD = os.environ.get("STRUCTGEN_BUILD", "optional")
@@ -24,6 +26,7 @@ DIRECTIVES = {
     "annotation_typing": False,
     "show_performance_hints": False,
     "auto_pickle": False,
+    "emit_code_comments": False,  # the Python lines: a tenth of the C
 }
 PLAIN = {"engine.regex.tree", *(f"schema.algebra.{part}" for part in ("arrays", "objects", "shape", "strings"))}
 """Modules that are not hot: their indices are checked, and may be negative."""
@@ -47,16 +50,75 @@ ACYCLIC = {*PLAIN, *(f"engine.{part}" for part in ENGINE), "schema.rules.states"
 from the garbage collector: every 250 schemas it would go through all that the process holds, for 0.2 s beside
 transformers."""
 
-VECTORS = {"engine.arrays", "engine.masks.set_masks", "engine.vocabulary.bitmask", "engine.vocabulary.bitmask_kernel"}
+PUBLIC = {
+    "engine.matching.batches",
+    "engine.matching.compiled",
+    "engine.matching.matcher",
+    "engine.vocabulary.bitmask",
+    "tokenization.matching.proper_matcher",
+}
+"""Modules whose functions and methods users call: help() shows their signatures. Elsewhere the objects that know the
+signatures would be a tenth of the code."""
+
+# The options for gcc were chosen by counting the instructions of compiles and masks (valgrind --tool=cachegrind). With
+# -O2 for all modules, gcc takes two thirds longer, and there are 1 % fewer instructions.
+VECTORS = {"engine.arrays", "engine.masks.set_masks", "engine.vocabulary.bitmask_kernel"}
 """Modules for gcc's -O3: it makes vectors of their loops, and a row of logits takes 12 µs instead of 41. Elsewhere -O2
 gives smaller code, and masks take a twentieth less time."""
+HOT = {
+    "engine.automata.byte_partitions",
+    "engine.automata.derivatives",
+    "engine.automata.store",
+    "engine.automata.term_table",
+    "engine.deadlines",
+    "engine.earley.item_columns",
+    "engine.earley.kernels",
+    "engine.masks.character_kinds",
+    "engine.masks.counted_masks",
+    "engine.masks.counted_walks",
+    "engine.masks.difference_walk",
+    "engine.masks.refused_texts",
+    "engine.masks.table_store",
+    "engine.masks.tables",
+    "engine.masks.terminal_masks",
+    "engine.masks.token_lists",
+    "engine.masks.token_walks",
+    "engine.masks.trie_walk",
+    "engine.pair_table",
+    "engine.vocabulary.token_trie",
+    "tokenization.merges.merge_table",
+}
+"""Modules for -O2: most of the instructions that are not Python's own are theirs. A module in no list gets -O1."""
+COLD = {
+    "engine.automata.alphabets",
+    "engine.automata.count_bounds",
+    "engine.automata.endings",
+    "engine.automata.from_regex",
+    "engine.automata.payload_tables",
+    "engine.earley.captured_texts",
+    "engine.grammar.lookaheads",
+    "engine.grammar.tables",
+    "engine.matching.batches",
+    "engine.matching.compiled",
+    "engine.vocabulary.bitmask",
+    "schema.algebra.arrays",
+    "schema.json_text.layout",
+    "schema.json_text.terminals",
+    *(f"schema.reading.{part}" for part in ("emptiness", "exploration", "scopes", "shape_cache", "shared_parts")),
+    *(f"schema.rules.{part}" for part in ("arrays", "clause_search", "notation", "objects")),
+}
+"""Modules for -Og, with which gcc takes half the time of -O1: they call Python most of the time."""
 
 SHARED = "structgen._cython_runtime"
 """The module with Cython's own functions: with a copy in each module, gcc would work twice as long."""
+NO_WARNINGS = 9
+"""The level of Cython's warnings while it translates its own functions: one is about them, and nobody can mend it."""
 COPIES = {"engine.arrays", "engine.masks.set_masks"}
 """Modules with a copy of these functions all the same: they copy masks and arrays, which costs 100 instructions more by
 the general function."""
 
+MODULES_PER_LINE = 10
+"""Of the progress where it is written to a file."""
 PROCESSES = (os.cpu_count() or 0) if sys.platform == "linux" else 0
 """Of Cython: forked ones, which have the defaults that are set here."""
 
@@ -67,7 +129,7 @@ def extensions() -> list[Extension]:
         raise SystemExit(f"STRUCTGEN_BUILD={BUILD}: it is skip, require, or not set")
     if BUILD == "skip":
         return []
-    from Cython.Compiler import Options
+    from Cython.Compiler import Errors, Options
 
     modules = sorted(p.relative_to(HERE).with_suffix("") for p in (HERE / "structgen").rglob("*.pxd"))
     found = [
@@ -78,15 +140,20 @@ def extensions() -> list[Extension]:
     if PROCESSES:
         multiprocessing.set_start_method("fork", force=True)
     shared = Extension(SHARED, [f"{SHARED.replace('.', '/')}.c"], extra_compile_args=_flags(SHARED))
+    _tell(f"writing the C of {len(found)} modules", is_last=True)
+    warned, Errors.LEVEL = Errors.LEVEL, NO_WARNINGS
     built: list[Extension] = _translated([shared], DIRECTIVES)
-    alike: dict[tuple[bool, bool, bool], list[Extension]] = {}
+    Errors.LEVEL = warned
+    alike: dict[tuple[bool, ...], list[Extension]] = {}
     for extension in found:
         part = _part(extension)
-        alike.setdefault((part in PLAIN, part in ACYCLIC, part in COPIES), []).append(extension)
-    for (is_plain, is_acyclic, has_copies), extensions_alike in alike.items():
+        alike.setdefault((part in PLAIN, part in PUBLIC, part in ACYCLIC, part in COPIES), []).append(extension)
+    for (is_plain, is_public, is_acyclic, has_copies), extensions_alike in alike.items():
         # A class's own `no_gc` is a decorator beside it, for which plain Python would need Cython.
         Options.get_directive_defaults()["no_gc"] = is_acyclic
-        directives = DIRECTIVES | ({"boundscheck": True, "wraparound": True} if is_plain else {})
+        directives = DIRECTIVES | {"binding": is_public}
+        if is_plain:
+            directives |= {"boundscheck": True, "wraparound": True}
         built += _translated(extensions_alike, directives, shared=None if has_copies else SHARED)
     built.sort(key=lambda extension: -os.path.getsize(extension.sources[0]))  # or a large one would be alone at the end
     for extension in built:
@@ -113,7 +180,21 @@ def _translated(
 
 def _flags(part: str) -> list[str]:
     """Return options for gcc; -w: its warnings are about C that nobody wrote."""
-    return ["-O3" if part in VECTORS else "-O2", "-g0", "-w"]
+    level = "-O3" if part in VECTORS else "-O2" if part in HOT | {SHARED} else "-Og" if part in COLD else "-O1"
+    return [level, "-g0", "-w"]
+
+
+def _tell(text: str, *, is_last: bool) -> None:
+    """Say how far the build is: in a terminal, each text replaces the one before.
+
+    Args:
+        text: the text.
+        is_last: the next text begins a line.
+    """
+    if not sys.stderr.isatty():
+        print(f"structgen: {text}", file=sys.stderr, flush=True)
+    else:
+        print(f"\rstructgen: {text:70}", end="\n" if is_last else "", file=sys.stderr, flush=True)
 
 
 def _part(extension: Extension) -> str:
@@ -121,4 +202,27 @@ def _part(extension: Extension) -> str:
     return str(extension.name).partition(".")[2]
 
 
-setup(ext_modules=extensions(), options={"build_ext": {"parallel": os.cpu_count()}})
+class BuildWithProgress(build_ext):
+    """Builds extensions, and says how many are done: they take minutes on one core."""
+
+    def build_extensions(self) -> None:
+        """Build all extensions."""
+        self._done = 0
+        self._lock = threading.Lock()  # they are built in several threads
+        super().build_extensions()
+
+    def build_extension(self, ext: Extension) -> None:
+        """Build one extension."""
+        super().build_extension(ext)
+        with self._lock:
+            self._done += 1
+            is_last = self._done == len(self.extensions)
+            if is_last or sys.stderr.isatty() or self._done % MODULES_PER_LINE == 0:
+                _tell(f"{self._done} of {len(self.extensions)} modules are compiled", is_last=is_last)
+
+
+setup(
+    ext_modules=extensions(),
+    options={"build_ext": {"parallel": os.cpu_count()}},
+    cmdclass={"build_ext": BuildWithProgress},
+)

@@ -8,8 +8,8 @@ the mask. The distance is the total variation distance over the texts: the mean 
 kept, and the samples are drawn from these.
 
 **Extractions.** The sentences of `end_to_end.py`. *right* counts answers whose five fields are all right, *fields* the
-right fields. The methods take turns, prompt by prompt. *passes* are passes of the model, over one answer or over all
-together; *tokens* are those that it read for all answers.
+right fields. Samplers have 16 particles. The methods take turns, prompt by prompt. *passes* are passes of the model,
+over one answer or over all together; *tokens* are those that it read for all answers.
 """
 
 from __future__ import annotations
@@ -43,13 +43,16 @@ QUESTIONS = {
 }
 METHODS = ("smc", "awrs", "asap")
 MASK = "mask alone"
-SAMPLED = {"temperature": 0.5, "seed": 0}
-ROWS: dict[str, dict[str, Any]] = {
-    "greedy": {},
-    "mask alone, temperature 0.5": SAMPLED,
-    "num_beams=4": {"num_beams": 4},
-    "smc, 16 particles, temperature 0.5": {"sampling": "smc", **SAMPLED},
-    "awrs, 16 particles, temperature 0.5": {"sampling": "awrs", **SAMPLED},
+SPACED = {"whitespace": "any"}
+PROPER = {"whitespace": "any", "tokenization": "proper"}
+ROWS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # options of the schema, and of the run
+    "greedy": ({}, {}),
+    'greedy, whitespace="any"': (SPACED, {}),
+    'num_beams=4, whitespace="any"': (SPACED, {"num_beams": 4}),
+    "smc, temperature 0.1": ({}, {"sampling": "smc", "temperature": 0.1, "seed": 0}),
+    'smc, temperature 0.3, whitespace="any"': (SPACED, {"sampling": "smc", "temperature": 0.3, "seed": 0}),
+    'smc, temperature 0.1, whitespace="any"': (SPACED, {"sampling": "smc", "temperature": 0.1, "seed": 0}),
+    'the same, tokenization="proper"': (PROPER, {"sampling": "smc", "temperature": 0.1, "seed": 0}),
 }
 
 
@@ -194,13 +197,17 @@ class Account:
 
 def extract(model: Any, tasks: list[Extraction]) -> dict[str, Account]:
     """Run all tasks with all methods, in turns."""
-    generators = {kind: structgen.Generator(model, kind) for kind in dict.fromkeys(task.kind for task in tasks)}
+    generators = {
+        (kind, name): structgen.Generator(model, kind, **reading)
+        for kind in dict.fromkeys(task.kind for task in tasks)
+        for name, (reading, _) in ROWS.items()
+    }
     accounts = {name: Account() for name in ROWS}
     for task in tasks:
-        for name, options in ROWS.items():
+        for name, (_, options) in ROWS.items():
             account = accounts[name]
             began = time.process_time()
-            result = generators[task.kind].run(task.prompt, max_new_tokens=MAX_NEW_TOKENS, **options)
+            result = generators[task.kind, name].run(task.prompt, max_new_tokens=MAX_NEW_TOKENS, **options)
             account.seconds.append(time.process_time() - began)
             fields = right_fields(result.value, task.answer)
             account.right += fields == len(task.kind.model_fields)

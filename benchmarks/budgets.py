@@ -1,18 +1,20 @@
 """What does a budget of tokens cost near its end, and what does it do to answers?
 
     python benchmarks/budgets.py [--tokenizer FOLDER] [--runs 20]
-    python benchmarks/budgets.py --answers          # with SmolLM2, takes minutes
+    python benchmarks/budgets.py --answers [--engine outlines]         # with SmolLM2, takes minutes
 
 The model of this benchmark has logits of chance, and likes words and opening brackets: it never closes anything by
 itself. So each answer is closed by its budget, and the tokens that it likes are refused. *Near the end* is the last
 fifth of the budget, and every place where a token was refused. The times are those that the budget adds to one token:
 the rest is looked up, the token is tried, and where it is refused, the mask is narrowed and sampled once more. The
-*first* runs, one for each budget, fill the tables of a schema; the *others* find them filled. Sampling is greedy. The
-clock is that of the thread, so other work on the machine adds little.
+*first* runs, one for each budget, fill the tables of a schema; the *others* find them filled. Sampling is greedy, so
+all runs with the same budget write the same answer: the time of one token is the median over them. The clock is that of
+the thread. So other work on the machine adds little.
 
 With `--answers`, SmolLM2 answers the first 20 prompts of `end_to_end.py` and the 15 tasks of `_everyday_tasks.py`, with
-three budgets, greedily, in batches. An answer is *incomplete* if its budget ended before it did. *Fields right* counts
-the fields whose right value is known, ignoring case, of all answers; an incomplete answer has none.
+three budgets, greedily, in batches. With `--engine outlines`, outlines answers them, one by one. An answer is
+*incomplete* if its budget ended before it did. *Fields right* counts the fields whose right value is known, ignoring
+case, of all answers; an incomplete answer has none.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ import numpy as np
 from _everyday_tasks import TASKS
 from _peers import load_tokenizer
 from _report import heading, percentile, table
-from end_to_end import extractions
+from end_to_end import ENGINES, extractions, read
+from pydantic import BaseModel
 
 import structgen
 from structgen.generation.decoder import Decoder
@@ -56,12 +59,19 @@ SCHEMAS: dict[str, Any] = {
 BUDGETS = (40, 80, 160)
 
 
+Times = dict[tuple[int, int], list[float]]  # by the budget and the number of tokens before, of all runs
+
+
 class Timer:
     """Times of the choices of tokens, in µs."""
 
     def __init__(self) -> None:
-        self.near: list[float] = []
-        self.far: list[float] = []
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all times."""
+        self.near: Times = {}
+        self.far: Times = {}
         self.refused = 0
 
     def attach(self) -> None:
@@ -72,13 +82,18 @@ class Timer:
             begun = time.thread_time()
             found = within(decoder, budget, token_id, logits, row)
             took = (time.thread_time() - begun) * 1e6
-            left = decoder._max_new_tokens - len(decoder.token_ids)
-            is_near = found != token_id or left * 5 <= decoder._max_new_tokens
-            (self.near if is_near else self.far).append(took)
+            budgeted, spent = decoder._max_new_tokens, len(decoder.token_ids)
+            is_near = found != token_id or (budgeted - spent) * 5 <= budgeted
+            (self.near if is_near else self.far).setdefault((budgeted, spent), []).append(took)
             self.refused += found != token_id
             return found
 
         Decoder._within_budget = timed  # type: ignore[method-assign]
+
+
+def medians(times: Times) -> list[float]:
+    """Return the median of each token's times, in ascending order."""
+    return sorted(percentile(sorted(runs), 50) for runs in times.values())
 
 
 def rambling(tokenizer: Any, seed: int) -> Any:
@@ -101,21 +116,48 @@ def cost(tokenizer: Any, runs: int) -> str:
     rows = []
     for name, schema in SCHEMAS.items():
         for is_first in (True, False):
-            timer.near, timer.far, timer.refused = [], [], 0
+            timer.clear()
             generator = structgen.Generator(model, schema)
             for run in range(len(BUDGETS) if is_first else runs):
                 result = generator.run("x", max_new_tokens=BUDGETS[run % len(BUDGETS)])
                 assert result.finish_reason == "length"
-            near, far = sorted(timer.near), sorted(timer.far) or [float("nan")]
+            near, far = medians(timer.near), medians(timer.far) or [float("nan")]
             share = [percentile(near, 50), percentile(near, 99), near[-1]]
-            rows.append(
-                [name, "first" if is_first else "others", len(near), timer.refused, *share, percentile(far, 50)]
-            )
+            count = sum(map(len, timer.near.values()))
+            rows.append([name, "first" if is_first else "others", count, timer.refused, *share, percentile(far, 50)])
     columns = ["schema", "run", "tokens near the end", "refused", "p50, µs", "p99", "max", "far from the end, p50"]
     return table(columns, rows, left=2)
 
 
 GUARDS: dict[str, Any] = {"as by default": {}, "without guards": {"on_budget": "error", "max_repeats": None}}
+
+
+ANSWER_BUDGETS = (64, 128, 256)
+Case = tuple[str, type[BaseModel], dict[str, Any]]  # a prompt, the type of its answer, the fields that are known
+
+
+def all_cases() -> list[tuple[str, list[Case]]]:
+    """Return the prompts in two groups, each with its name."""
+    asked: list[Case] = [(one.prompt, one.kind, one.answer.model_dump()) for one in extractions(20)]
+    tasks: list[Case] = [(one.prompt, one.kind, one.right) for one in TASKS]
+    return [("20 extractions", asked), ("15 everyday tasks", tasks)]
+
+
+def engine_answers(name: str, budgets: list[int]) -> str:
+    """Return the table of answers of another engine, in transformers' `generate`."""
+    model = structgen.load("smollm2")
+    rows = []
+    for group, cases in all_cases():
+        extract = ENGINES[name](model, list(dict.fromkeys(kind for _, kind, _ in cases)))
+        for budget in budgets:
+            values = [
+                (read(extract(prompt, kind, max_new_tokens=budget), kind), right) for prompt, kind, right in cases
+            ]
+            right = sum(right_fields(value.model_dump(), known) for value, known in values if value is not None)
+            incomplete = sum(value is None for value, _ in values)
+            rows.append([group, budget, incomplete, f"{right} of {sum(len(case[2]) for case in cases)}"])
+            print(rows[-1], file=sys.stderr, flush=True)
+    return table(["prompts", "budget", "incomplete", "fields right"], rows, left=2)
 
 
 def answers(names: list[str]) -> str:
@@ -125,11 +167,9 @@ def answers(names: list[str]) -> str:
         names: of GUARDS.
     """
     model = structgen.load("smollm2")
-    asked = [(one.prompt, one.kind, one.answer.model_dump()) for one in extractions(20)]
-    tasks = [(one.prompt, one.kind, one.right) for one in TASKS]
     rows = []
-    for kind, cases in (("20 extractions", asked), ("15 everyday tasks", tasks)):
-        for budget in (64, 128, 256):
+    for kind, cases in all_cases():
+        for budget in ANSWER_BUDGETS:
             for name in names:
                 options = {"max_new_tokens": budget, **GUARDS[name]}
                 prompts, schemas = [case[0] for case in cases], [case[1] for case in cases]
@@ -166,11 +206,13 @@ def main() -> None:
     parser.add_argument("--tokenizer", default="", help="the folder of a tokenizer; SmolLM2's by default")
     parser.add_argument("--runs", type=int, default=20, help="runs of each schema with filled tables")
     parser.add_argument("--answers", action="store_true", help="SmolLM2's answers within budgets instead")
+    parser.add_argument("--engine", choices=ENGINES, help="the answers of another engine")
+    parser.add_argument("--budgets", type=int, nargs="+", default=list(ANSWER_BUDGETS), help="with --engine")
     parser.add_argument("--guards", nargs="+", choices=GUARDS, default=list(GUARDS), help="of which settings")
     settings = parser.parse_args()
     if settings.answers:
         print(heading(), end="\n\n")
-        print(answers(settings.guards))
+        print(engine_answers(settings.engine, settings.budgets) if settings.engine else answers(settings.guards))
         return
     tokenizer = load_tokenizer(settings.tokenizer)
     name = Path(settings.tokenizer).name if settings.tokenizer else "SmolLM2"

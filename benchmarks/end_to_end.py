@@ -133,7 +133,7 @@ def right_fields(value: BaseModel, answer: BaseModel) -> int:
 
 # --- engines ----------------------------------------------------------------------------------------------------------
 
-Extract = Callable[[str, type[BaseModel]], str]  # (prompt, model class) -> text of the answer
+Extract = Callable[..., str]  # (prompt, model class, max_new_tokens=MAX_NEW_TOKENS) -> text of the answer
 
 
 class Passes:
@@ -157,7 +157,7 @@ class Passes:
 def in_generate(model: Any, processors: Callable[[type[BaseModel]], list[Any]]) -> Extract:
     """Return an extraction with transformers' `generate` and the logits processors of each kind."""
 
-    def extract(prompt: str, kind: type[BaseModel]) -> str:
+    def extract(prompt: str, kind: type[BaseModel], max_new_tokens: int = MAX_NEW_TOKENS) -> str:
         messages = [{"role": "user", "content": prompt}]
         inputs = model.tokenizer.apply_chat_template(
             messages, add_generation_prompt=True, return_dict=True, return_tensors="pt"
@@ -165,7 +165,7 @@ def in_generate(model: Any, processors: Callable[[type[BaseModel]], list[Any]]) 
         output = model.hf_model.generate(
             **inputs,
             do_sample=False,
-            max_new_tokens=MAX_NEW_TOKENS,
+            max_new_tokens=max_new_tokens,
             logits_processor=processors(kind),
             pad_token_id=model.tokenizer.eos_token_id,
         )
@@ -186,9 +186,9 @@ def structgen_itself(model: Any, kinds: list[type[BaseModel]]) -> Extract:
         for kind in kinds
     }
 
-    def extract(prompt: str, kind: type[BaseModel]) -> str:
+    def extract(prompt: str, kind: type[BaseModel], max_new_tokens: int = MAX_NEW_TOKENS) -> str:
         try:
-            return str(generators[kind].run(prompt, max_new_tokens=MAX_NEW_TOKENS).text)
+            return str(generators[kind].run(prompt, max_new_tokens=max_new_tokens).text)
         except structgen.IncompleteOutputError as error:
             return str(error.text)
 

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from structgen.generation.generator import Generator as Generator
     from structgen.generation.logprobs import TokenLogprob as TokenLogprob
     from structgen.generation.runs import Result as Result
+    from structgen.generation.sample_api import asample as asample
     from structgen.generation.sample_api import sample as sample
     from structgen.generation.scoring import Score as Score
     from structgen.generation.scoring import aclassify as aclassify

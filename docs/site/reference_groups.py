@@ -7,7 +7,7 @@ import re
 GROUPS = {
     "Answers": ["generate", "agenerate", "stream", "astream", "batch", "abatch", "fn", "Generator", "TypedFunction"],
     "Results": ["Result", "Usage", "TokenLogprob", "Stream", "AsyncStream", "Reasoning"],
-    "Probabilities": ["classify", "aclassify", "score", "ascore", "Score", "sample", "Sample", "Samples"],
+    "Probabilities": ["classify", "aclassify", "score", "ascore", "Score", "sample", "asample", "Sample", "Samples"],
     "Tools": [
         *("call", "acall", "stream_call", "astream_call", "run_tools", "arun_tools", "stream_tools", "astream_tools"),
         *("Tool", "ToolCall", "ToolReply", "ToolResult", "Transcript"),

@@ -143,6 +143,13 @@ def _add_sampling(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, help="make sampling repeatable")
     parser.add_argument(
+        "--sampling", choices=("smc", "awrs", "asap"), help="draw several whole answers, and print the best"
+    )
+    parser.add_argument("--particles", type=int, metavar="N", help="the number of answers that --sampling draws (16)")
+    parser.add_argument(
+        "--num-beams", type=int, default=1, metavar="N", help="search for the most probable whole answer, N at a time"
+    )
+    parser.add_argument(
         "--repetition-penalty", type=float, default=1.0, metavar="F", help="make tokens that occurred less probable (1)"
     )
     parser.add_argument(
@@ -260,6 +267,9 @@ def running(options: argparse.Namespace) -> RunOptions:
         "frequency_penalty": options.frequency_penalty,
         "presence_penalty": options.presence_penalty,
         "seed": options.seed,
+        "sampling": options.sampling,
+        "particles": options.particles,
+        "num_beams": options.num_beams,
         "stop": options.stop,
         "system": options.system,
         "describe_schema": options.describe_schema,

@@ -32,6 +32,8 @@ from structgen.cli.arguments import (
 )
 
 if TYPE_CHECKING:
+    from structgen.diagnostics.live_trace import LiveTrace
+    from structgen.diagnostics.trace import Trace
     from structgen.generation.generator import Generator
     from structgen.generation.runs import Result
 
@@ -63,6 +65,7 @@ _TRACE = """\
   structgen trace --schema mymodule:Person "Alice Smith is a 34 year old nurse from Lyon."
   structgen trace --schema person.json --out why.html --temperature 0.7 --seed 1 "Alice is 34."
   structgen trace --schema person.json --out why.json "Alice is 34."
+  structgen trace --schema person.json --serve "Alice is 34."
 """
 
 
@@ -158,6 +161,10 @@ def add_trace(commands: Commands) -> None:
     trace.add_argument(
         "--wanted", type=int, default=5, metavar="N", help="show the N likeliest refused tokens of each step (5)"
     )
+    trace.add_argument(
+        "--serve", action="store_true", help="serve the page on this machine while the answer is written; until Ctrl-C"
+    )
+    trace.add_argument("--port", type=int, default=0, help="the port to listen at, with --serve (0: a free one)")
     trace.set_defaults(command=_trace)
 
 
@@ -169,8 +176,9 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
 
 
 def _demo(options: argparse.Namespace) -> None:
-    from structgen.cli.demo import run
+    from structgen.cli.demo import INTRODUCTION, run
 
+    print(INTRODUCTION, file=sys.stderr)
     run(load_model(options.model))
 
 
@@ -285,20 +293,51 @@ def _map(options: argparse.Namespace) -> None:
 
 def _trace(options: argparse.Namespace) -> None:
     schema, prompt = asked_schema(options), read_prompt(options)
-    from structgen.diagnostics.trace import trace
+    from structgen.diagnostics.live_trace import LiveTrace
 
     check_before_loading(schema, options, reading(options))
+    if not options.serve:
+        found = _traced(options, schema, prompt)
+    else:
+        with usage_errors():
+            live = LiveTrace(prompt, options.port)
+        with live:
+            print(f"The trace is at {live.url}", file=sys.stderr, flush=True)
+            found = _traced(options, schema, prompt, live)
+            print(f"Ctrl-C ends the server at {live.url}", file=sys.stderr, flush=True)
+            live.wait()
+    if found.error:
+        raise FailedError
+
+
+def _traced(options: argparse.Namespace, schema: Any, prompt: str, live: LiveTrace | None = None) -> Trace:
+    """Trace a run, write the page, and print the answer.
+
+    Args:
+        options: the command line.
+        schema: the schema.
+        prompt: the prompt.
+        live: a page to show the steps on; None for none.
+    """
+    from structgen.diagnostics.trace import trace
+
     model = load_model(options.model)
     with usage_errors():
-        found = trace(model, prompt, schema, wanted=options.wanted, **running(options), **reading(options))
+        settings: dict[str, Any] = {**running(options), **reading(options)}
+        found = trace(
+            model, prompt, schema, wanted=options.wanted, on_step=None if live is None else live.add, **settings
+        )
+    if live is not None:
+        live.end(found)
     content = found.to_json() if options.out.endswith(".json") else found.to_html()
     with usage_errors():
         Path(options.out).write_text(content, encoding="utf-8")
     print(f"{options.out}: {found.summary}", file=sys.stderr)
     if found.error:
         print(f"structgen: {found.error}", file=sys.stderr)
-        raise FailedError
-    print(found.text)
+    else:
+        print(found.text, flush=True)
+    return found
 
 
 def _as_json(value: Any, *, exclude_none: bool = False) -> str:

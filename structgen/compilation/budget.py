@@ -84,38 +84,52 @@ class Budget:
     def _tokens_of(self, matcher: Matcher, rest: Rest) -> list[int] | None:
         return self._proper_tokens(matcher, rest.text) if self._is_proper else rest.tokens
 
-    def fits(self, matcher: Matcher, token_id: int, spent: int) -> bool:
+    def room(self, matcher: Matcher, spent: int) -> int:
+        """Return how many tokens the rest of the answer may have after the next token.
+
+        In the last part of the budget, that is no more than it has before this token.
+
+        Args:
+            matcher: the state of the text; it stays as it is.
+            spent: the number of tokens of the text.
+        """
+        left = self._tokens - spent
+        if left * LAST_PART > self._tokens:
+            return left - 1
+        before = self._length(matcher, left)
+        return left - 1 if before is None else min(left - 1, before)
+
+    def fits(self, matcher: Matcher, token_id: int, spent: int, room: int) -> bool:
         """Return whether the rest of the answer fits into the budget after one more token that the model chose.
 
         Args:
             matcher: the state of the text; it stays as it is.
             token_id: the token; the matcher allows it.
             spent: the number of tokens before it.
+            room: the number of tokens that the rest may have; see `room`.
         """
-        max_tokens = self._max_rest(matcher, spent)
         after = self._length_after(matcher, [token_id], self._tokens - spent - 1)
-        return self._is_unknown or (after is not None and after <= max_tokens)
+        return self._is_unknown or (after is not None and after <= room)
 
-    def narrow(self, matcher: Matcher, words: NDArray[np.uint32], spent: int) -> bool:
+    def narrow(self, matcher: Matcher, words: NDArray[np.uint32], room: int) -> bool:
         """Remove the tokens from a mask after which the rest of the answer does not fit into the budget.
 
         Args:
             matcher: the state of the text, not ended; it stays as it is.
             words: uint32[ceil(V / 32)], the mask of the next token.
-            spent: the number of tokens before it.
+            room: the number of tokens that the rest may have; see `room`.
 
         Returns:
             False where single tokens must be tried, by `fits`; then the mask is unchanged.
         """
         if self._is_proper or self._is_unknown:
             return False
-        max_tokens = self._max_rest(matcher, spent)
         try:
             classes = tokens_by_rest(matcher)
         except LimitExceededError:
             return False
         if classes is not None:
-            classes.narrow(words, classes.within(max_tokens=max_tokens))
+            classes.narrow(words, classes.within(max_tokens=room))
         return classes is not None
 
     def early_end(self, matcher: Matcher, text: bytes, spent: int) -> tuple[NDArray[np.intp], float] | None:
@@ -156,7 +170,7 @@ class Budget:
         if self._is_unknown or left > WATCHED_TOKENS or matcher.is_terminated:
             return
         kept = words.copy()
-        if self.narrow(matcher, kept, spent) and kept.any():
+        if self.narrow(matcher, kept, self.room(matcher, spent)) and kept.any():
             words[:] = kept
         else:
             self._leave_rest(matcher, words, left)
@@ -173,14 +187,6 @@ class Budget:
             words[:] = 0
             for token in kept:
                 words[token >> 5] |= 1 << (token & 31)
-
-    def _max_rest(self, matcher: Matcher, spent: int) -> int:
-        """Return the number of tokens that the rest may have after the next token."""
-        left = self._tokens - spent
-        if left * LAST_PART > self._tokens:
-            return left - 1
-        before = self._length(matcher, left)
-        return left - 1 if before is None else min(left - 1, before)
 
     def fits_after(self, matcher: Matcher, token_ids: Sequence[int], spent: int) -> bool:
         """Return whether the rest of the answer fits into the budget after some tokens that must come next.

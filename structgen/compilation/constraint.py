@@ -102,10 +102,10 @@ class Constraint(Generic[T]):
                 ones, because the tokenizer might have merged them with the first token of the text.
         """
         if self._proper is None:
-            return Matcher(self.grammar)
+            return self._with_reasons(Matcher(self.grammar))
         from structgen.tokenization.matching.proper_matcher import ProperMatcher
 
-        return ProperMatcher(self.grammar, self._proper, prompt_ids)
+        return self._with_reasons(ProperMatcher(self.grammar, self._proper, prompt_ids))
 
     def healed(self, prompt_ids: Sequence[int]) -> tuple[list[int], bytes, Matcher]:
         """Return a prompt that the tokenizer can continue, and a matcher after it.
@@ -122,11 +122,25 @@ class Constraint(Generic[T]):
             puts after the prompt; and a matcher for these bytes and the text.
         """
         if self._proper is None:
-            return list(prompt_ids), b"", Matcher(self.grammar)
+            return list(prompt_ids), b"", self.matcher()
         from structgen.tokenization.matching.proper_matcher import ProperMatcher, healed
 
         kept, prefix = healed(self.grammar, self._proper, prompt_ids)
-        return kept, prefix, ProperMatcher(self.grammar, self._proper, kept, prefix)
+        return kept, prefix, self._with_reasons(ProperMatcher(self.grammar, self._proper, kept, prefix))
+
+    def _with_reasons(self, matcher: Matcher) -> Matcher:
+        """Let a matcher of JSON explain tokens in sentences for people."""
+        if self.is_json and self.source is not None and self.line is None:
+            matcher.reasons_of = self._reasons
+        return matcher
+
+    def _reasons(self, text: bytes) -> tuple[str, ...]:
+        """Return what is wrong with the beginning of a JSON text, in sentences."""
+        from structgen.schema.unfinished import unfinished_sentences  # for messages only
+
+        if self.source is None:
+            return ()
+        return unfinished_sentences(self.source.json_schema, self.source.options, text.decode(errors="ignore"))
 
     def parse(self, text: str, *, context: Any = None) -> T:
         """Return the validated value of a whole text.

@@ -275,11 +275,10 @@ def from_parameters(parameters: Parameters, options: SchemaOptions, limits: Limi
         limits: bounds; named in errors.
     """
     from structgen.kbnf.tokens import special_token  # only calls need it
-    from structgen.schema.rules.parameters import mark_of_strings, parameter_rules
+    from structgen.schema.rules.parameters import parameter_rules, tokens_in_marks
 
     source = resolve(parameters.schema, limits=limits, options=options)
-    mark = mark_of_strings(parameters.style)
-    token = mark if mark in parameters.special_tokens else None
+    names = tokens_in_marks(parameters.style, parameters.special_tokens)
 
     def tables(
         limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
@@ -288,13 +287,13 @@ def from_parameters(parameters: Parameters, options: SchemaOptions, limits: Limi
             source,
             parameters.style,
             parameters.excludes,
-            token_id=None if token is None else special_token(token, vocabulary),
+            tokens={name: special_token(name, vocabulary) for name in names},
             limits=limits,
             deadline=deadline,
             narrowed=narrowed,
         )
 
-    key = ("parameters", parameters.style, parameters.excludes, token, from_source(source, limits).key)
+    key = ("parameters", parameters.style, parameters.excludes, names, from_source(source, limits).key)
     return CompileInput(key, tables, lambda text, context=None: text, lambda value: [value])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Unpack
@@ -29,7 +29,7 @@ from structgen.schema.signatures import shows_options
 if TYPE_CHECKING:
     from structgen.models.base import AnyModel, Prompt
 
-__all__ = ["AllowedToken", "RefusedToken", "Step", "Trace", "trace"]
+__all__ = ["AllowedToken", "OnStep", "RefusedToken", "Step", "Trace", "page_of", "trace"]
 
 MIN_PROBABILITY = 1e-4  # tokens below it, which were not chosen, are not recorded
 MAX_EXPECTED = 20  # kinds of expected text recorded for one step
@@ -111,6 +111,10 @@ class Step:
     seconds: float
 
 
+OnStep = Callable[[int, Step], None]
+"""Called with the number of a step and the step; 0 begins an attempt."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
     """A run of a model, step by step.
@@ -163,11 +167,20 @@ class Trace:
 
     def to_html(self) -> str:
         """Return the trace as a self-contained HTML page."""
-        page = files("structgen.diagnostics").joinpath(TEMPLATE).read_text(encoding="utf-8")
-        # Only "<" could end the script element. The other two keep the data safe when someone copies it.
-        data = self.to_json().replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-        before, after = page.split(DATA)
-        return before + data + after
+        return page_of(self.to_json())
+
+
+def page_of(data: str) -> str:
+    """Return the page that shows a trace.
+
+    Args:
+        data: the trace as JSON; see `Trace.to_json`.
+    """
+    page = files("structgen.diagnostics").joinpath(TEMPLATE).read_text(encoding="utf-8")
+    # Only "<" could end the script element. The other two keep the data safe when someone copies it.
+    data = data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    before, after = page.split(DATA)
+    return before + data + after
 
 
 def _card(trace: Trace) -> str:
@@ -216,7 +229,10 @@ class _Tracer:
         seconds: the time spent between them.
     """
 
-    def __init__(self, constraint: Constraint[Any], prompt_ids: Sequence[int], wanted: int) -> None:
+    def __init__(
+        self, constraint: Constraint[Any], prompt_ids: Sequence[int], wanted: int, on_step: OnStep | None
+    ) -> None:
+        self._on_step = on_step
         self.steps: list[Step] = []
         self.seconds = 0.0
         self._is_json = constraint.is_json
@@ -284,6 +300,8 @@ class _Tracer:
         self._rolled_back = ()
         self._matcher.accept_token(token_id)
         self._written += b"" if ends else self._grammar.written(token_id)
+        if self._on_step is not None:
+            self._on_step(len(self.steps) - 1, self.steps[-1])
         self._resumed = time.perf_counter()
 
     def _ends_with(self, token_id: int) -> bool:
@@ -319,6 +337,7 @@ def trace(
     *,
     wanted: int = 5,
     limits: Limits | None = None,
+    on_step: OnStep | None = None,
     **options: Unpack[GeneratorOptions],
 ) -> Trace:
     """Run a model as `generate` does, and record why each token was chosen.
@@ -332,6 +351,8 @@ def trace(
         schema: see `structgen.generate`.
         wanted: the number of likeliest tokens to record for each step, refused ones and allowed ones each.
         limits: see `structgen.generate`.
+        on_step: called with the number of each step and the step, when it is recorded. Number 0 begins an attempt: the
+            steps before it belong to an answer that was refused.
         options: see `structgen.generate`.
 
     Returns:
@@ -354,7 +375,7 @@ def trace(
     tracers: list[_Tracer] = []
 
     def observe(prompt_ids: list[int]) -> _Tracer:
-        tracers.append(_Tracer(generator.constraint, prompt_ids, wanted))
+        tracers.append(_Tracer(generator.constraint, prompt_ids, wanted, on_step))
         return tracers[-1]
 
     value, error, model_calls, prompt_tokens = None, "", -1, -1
@@ -367,7 +388,7 @@ def trace(
         error = f"{type(failure).__name__}: {failure}"
         text = tracers[-1].text.decode(errors="backslashreplace") if tracers else ""
     return Trace(
-        prompt=prompt if isinstance(prompt, str) else json.dumps(prompt, ensure_ascii=False, default=repr, indent=2),
+        prompt=_prompt_text(prompt),
         schema=_schema_text(schema, generator.constraint),
         model=repr(model),
         options=_as_json_data(dict(options)),
@@ -380,6 +401,11 @@ def trace(
         vocabulary_size=model.vocabulary.size,
         seconds=tracers[-1].seconds if tracers else 0.0,
     )
+
+
+def _prompt_text(prompt: Prompt) -> str:
+    """Return a prompt as text; chat messages as JSON."""
+    return prompt if isinstance(prompt, str) else json.dumps(prompt, ensure_ascii=False, default=repr, indent=2)
 
 
 def _as_json_data(value: Any) -> Any:

@@ -35,7 +35,7 @@ from threading import get_ident
 from types import TracebackType
 
 from structgen.engine.memory import resident_bytes
-from structgen.engine.turns import pause, rest
+from structgen.engine.turns import end_rests, pause, rest
 from structgen.errors import LimitExceededError
 
 __all__ = ["Deadline", "count_bytes", "look", "spend"]
@@ -184,6 +184,7 @@ class Deadline:
     def expire(self) -> None:
         """End the time now. Another thread may call it."""
         self._end = OVER
+        end_rests()  # the work may rest: it ends now, not when it would have gone on
 
     def restart(self) -> None:
         """Give the work its whole time again, from the next look at the clock on."""
@@ -219,9 +220,10 @@ class Deadline:
         """Sleep for a moment, if the work has taken long. The time does not count."""
         global _last_turn
         now = time.monotonic()
-        if now - self._began() < LONG_WORK_SECONDS or now - _last_turn < SECONDS_BETWEEN_TURNS:
+        worked = now - self._began()
+        if worked < LONG_WORK_SECONDS or now - _last_turn < SECONDS_BETWEEN_TURNS:
             return
-        seconds = rest()
+        seconds = rest(worked)
         deadline: Deadline | None = self
         while deadline is not None:
             if deadline._end > NOT_STARTED:

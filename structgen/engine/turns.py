@@ -5,9 +5,9 @@ at the next step of Python code. Compiled code has no such steps, so its long lo
 
 A pass of a model needs more than that. It releases the lock some hundred times, at each operation on arrays. If another
 thread works all the time, the pass waits up to 5 ms after each of them: a pass of 60 ms takes two seconds. So long work
-sleeps most of the time while passes run:
+sleeps most of the time while passes run, and the longer it has worked, the longer it sleeps:
 
-    with passes running     work 2 ms | sleep 10 ms | work 2 ms | …
+    with passes running     work 2 ms | sleep 10 ms | work 2 ms | sleep 10 ms | … | work 2 ms | sleep 50 ms | …
     without                 work | pause | work | …           (a pause takes 0.1 µs if no thread waits)
 
 Whoever runs passes says so with an object of `ModelPasses`. This module is never compiled; see `pause`.
@@ -20,13 +20,14 @@ import time
 
 from structgen.engine.fork_safety import call_in_forked
 
-__all__ = ["ModelPasses", "pause", "rest"]
+__all__ = ["ModelPasses", "end_rests", "pause", "rest"]
 
 REST_SECONDS = 0.01  # of each thread that does long work, as long as passes run
+LONGER_EACH_SECONDS = 0.03  # of work, a rest is longer by REST_SECONDS
+LONGEST_REST_SECONDS = 0.05
 
 _passes: set[int] = set()  # by id: objects of ModelPasses that run
-_no_passes = threading.Event()
-_no_passes.set()
+_rests = threading.Condition()  # a thread that rests waits for it
 _resting = 0  # the number of threads that rest
 
 
@@ -43,8 +44,11 @@ def pause() -> bool:
     return bool(_passes)
 
 
-def rest() -> float:
-    """Sleep while passes run, for REST_SECONDS at most. Several threads that rest take turns: each sleeps longer.
+def rest(worked_seconds: float) -> float:
+    """Sleep while passes run, up to LONGEST_REST_SECONDS. Several threads that rest take turns: each sleeps longer.
+
+    Args:
+        worked_seconds: how long the work has taken so far. Most work is soon done, so it sleeps little.
 
     Returns:
         The seconds that it took.
@@ -52,11 +56,20 @@ def rest() -> float:
     global _resting
     began = time.monotonic()
     _resting += 1
+    seconds = min(REST_SECONDS * (1 + worked_seconds / LONGER_EACH_SECONDS), LONGEST_REST_SECONDS)
     try:
-        _no_passes.wait(REST_SECONDS * _resting)
+        with _rests:
+            if _passes:
+                _rests.wait(seconds * _resting)
     finally:
         _resting -= 1
     return time.monotonic() - began
+
+
+def end_rests() -> None:
+    """Let all threads that rest look around: another thread has asked one of them for something."""
+    with _rests:
+        _rests.notify_all()
 
 
 class ModelPasses:
@@ -64,23 +77,21 @@ class ModelPasses:
 
     def begin(self) -> None:
         """Let long work in other threads rest from now on."""
-        if id(self) not in _passes:
-            _passes.add(id(self))
-            _no_passes.clear()
+        _passes.add(id(self))
 
     def end(self) -> None:
         """Let long work go on."""
         _passes.discard(id(self))
         if not _passes:
-            _no_passes.set()
+            end_rests()
 
 
 def _forget() -> None:
     """Forget the passes of the process that was forked: they do not run here."""
-    global _resting
+    global _resting, _rests
     _passes.clear()
     _resting = 0
-    _no_passes.set()
+    _rests = threading.Condition()
 
 
 call_in_forked(_forget)

@@ -44,7 +44,7 @@ __all__ = ["Answer", "Decoder", "FinishReason", "Observer"]
 
 FinishReason = Literal["stop", "length"]
 
-MAX_REFUSED = 16  # tokens that are sampled for one position, where the rest of the answer does not fit after them
+MAX_REFUSED = 8  # tokens that are sampled for one position, where the rest of the answer does not fit after them
 MAX_HELD = 32  # tokens of forced text that are held; in a longer text only the last ones, the others are accepted
 
 
@@ -278,20 +278,33 @@ class Decoder:
         The tokens that do not fit are removed from the mask: all at once, or else one by one. After many of them, it
         returns the first token of a rest that fits.
         """
+        spent = len(self.token_ids)
+        room = budget.room(self.matcher, spent)
+        if self._is_end(token_id) or budget.fits(self.matcher, token_id, spent, room):
+            return self._ended_early(budget, token_id, logits, row)
+        self._is_cut = True
+        mask = self._mask[row]
+        if not budget.narrow(self.matcher, mask, room):
+            return self._first_that_fits(budget, token_id, logits, row, room)
+        return self._sample(logits, row, spent) if mask.any() else self._least(budget, token_id)
+
+    def _first_that_fits(self, budget: Budget, token_id: int, logits: NDArray[np.float32], row: int, room: int) -> int:
+        """Sample tokens until one fits the budget, without those that were refused."""
         mask = self._mask[row]
         spent = len(self.token_ids)
-        for count in range(MAX_REFUSED):
-            if self._is_end(token_id) or budget.fits(self.matcher, token_id, spent):
-                return token_id if count else self._ended_early(budget, token_id, logits, row)
-            self._is_cut = True
-            is_narrow = not count and budget.narrow(self.matcher, mask, spent)
-            if not is_narrow:
-                mask[token_id >> 5] &= ~np.uint32(1 << (token_id & 31))
+        logits = logits.copy()
+        for _ in range(MAX_REFUSED - 1):
+            mask[token_id >> 5] &= ~np.uint32(1 << (token_id & 31))
+            logits[token_id] = -np.inf  # so that the sampler finds the next best token without the mask
             if not mask.any():
                 break
             token_id = self._sample(logits, row, spent)
-            if is_narrow:
+            if self._is_end(token_id) or budget.fits(self.matcher, token_id, spent, room):
                 return token_id
+        return self._least(budget, token_id)
+
+    def _least(self, budget: Budget, token_id: int) -> int:
+        """Return the first token of a rest that fits; the given token where none is known."""
         return (budget.rest(self.matcher) or [token_id])[0]
 
     def _ended_early(self, budget: Budget, token_id: int, logits: NDArray[np.float32], row: int) -> int:

@@ -201,12 +201,17 @@ def encode(model: Model, prompt: Prompt, constraint: Constraint[Any], settings: 
     return messages, model.encode_prompt(messages, raw=settings.raw, **variables)
 
 
-# Variables of chat templates that let the model reason.
-_REASONING_VARIABLES = ("enable_thinking", "thinking")
+# Variables of chat templates that let the model reason: a value, and a word that such templates have.
+_REASONING_VARIABLES: dict[str, tuple[Any, str]] = {
+    "enable_thinking": (True, "enable_thinking"),
+    "thinking": (True, "thinking"),
+    "reasoning": (True, "GCML"),  # GigaChat 3.5
+    "reasoning_effort": ("high", "no_think"),  # the default of Hunyuan's template; other templates reason by default
+}
 
 
 def template_variables(template: str | None, settings: Settings) -> dict[str, Any]:
-    """Return the variables for the chat template: the caller's, and with `reasoning` the one that lets models reason.
+    """Return the variables for the chat template: the caller's, and with `reasoning` those that let models reason.
 
     Args:
         template: the chat template; None without one.
@@ -224,7 +229,7 @@ def template_variables(template: str | None, settings: Settings) -> dict[str, An
             raise ValueError(f"template sets {name!r}, but {where}{also}")
     found = {}
     if settings.asked_reasoning() is not None:
-        found = {name: True for name in _REASONING_VARIABLES if name in names}
+        found = {name: value for name, (value, told_by) in _REASONING_VARIABLES.items() if {name, told_by} <= names}
     return {**found, **settings.template}
 
 

@@ -10,6 +10,7 @@ A `Run` knows neither threads nor batches: its caller lets the model read. `Loca
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ import pydantic
 from structgen.compilation.constraint import Constraint
 from structgen.errors import GenerationError, IncompleteOutputError, ValidationFailedError
 from structgen.generation.aligned.answer import AlignedAnswer
+from structgen.generation.aligned.reader import Cancelled
 from structgen.generation.decoder import Answer, Decoder, FinishReason, Observer
 from structgen.generation.logprobs import LogprobRecorder, TokenLogprob, confidence
 from structgen.generation.partial_json import partial_value
@@ -155,6 +157,7 @@ class Run(ABC, Generic[T]):
         self.settings = settings
         self.result: Result[T] | None = None
         self.attempts: list[tuple[str, Exception]] = []
+        self._cancelled = threading.Event()  # that of `to_end`
         self._span = Span("structgen.run")
         self._spent = Usage(0, 0, 0, 0, 0, 0.0)
         self._counted: Answer | None = None  # the last answer whose cost is in it
@@ -189,8 +192,10 @@ class Run(ABC, Generic[T]):
         Args:
             cancelled: when set, the run stops after the step under way.
         """
-        while not cancelled.is_set() and self.step():
-            pass
+        self._cancelled = cancelled
+        with contextlib.suppress(Cancelled):
+            while not cancelled.is_set() and self.step():
+                pass
         return cast(Result[T], self.result)
 
     def close(self) -> None:
@@ -453,6 +458,7 @@ class LocalRun(Run[T]):
                 settings=self.settings,
                 max_new_tokens=max_new_tokens,
                 validated=self._validated,
+                is_cancelled=lambda: self._cancelled.is_set(),
             )
             return
         observer = self._observe(prompt_ids) if self._observe else None

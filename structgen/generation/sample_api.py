@@ -1,13 +1,15 @@
-"""`sample`: several answers with weights, thin over `Generator`."""
+"""`sample` and `asample`: several answers with weights, thin over `Generator`."""
 
 from __future__ import annotations
 
+import math
 import threading
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from structgen.generation.aligned.answer import AlignedAnswer
 from structgen.generation.aligned.samples import Samples
 from structgen.generation.generator import Generator
+from structgen.generation.runs import in_thread
 from structgen.generation.settings import OPTION_DEFAULTS, GeneratorOptions
 from structgen.limits import Limits
 from structgen.models.base import Model, Prompt
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from structgen.compilation.schemas import FormatOrConstraint, Texts
 
-__all__ = ["sample"]
+__all__ = ["asample", "sample"]
 
 T = TypeVar("T")
 
@@ -91,10 +93,72 @@ def sample(
         >>> samples.shares("/age")                                                            # doctest: +SKIP
         [(34, 0.91), (3, 0.09)]
     """
+    return _samples(model, prompt, schema, limits, options, threading.Event())
+
+
+@overload
+async def asample(
+    model: Model,
+    prompt: Prompt,
+    schema: TypeForm[T],
+    *,
+    limits: Limits | None = ...,
+    **options: Unpack[GeneratorOptions],
+) -> Samples[T]: ...
+
+
+@overload
+async def asample(
+    model: Model,
+    prompt: Prompt,
+    schema: FormatOrConstraint[T],
+    *,
+    limits: Limits | None = ...,
+    **options: Unpack[GeneratorOptions],
+) -> Samples[T]: ...
+
+
+@overload
+async def asample(
+    model: Model, prompt: Prompt, schema: Texts, *, limits: Limits | None = ..., **options: Unpack[GeneratorOptions]
+) -> Samples[str]: ...
+
+
+@overload
+async def asample(
+    model: Model, prompt: Prompt, schema: Any, *, limits: Limits | None = ..., **options: Unpack[GeneratorOptions]
+) -> Samples[Any]: ...
+
+
+@shows_options(GeneratorOptions, OPTION_DEFAULTS)
+async def asample(
+    model: Model, prompt: Prompt, schema: Any, *, limits: Limits | None = None, **options: Unpack[GeneratorOptions]
+) -> Samples[Any]:
+    """Run `sample` in a thread, and await it. If it is cancelled, the model stops after the pass under way.
+
+    The arguments and errors are those of `structgen.sample`.
+
+    Example:
+        >>> samples = await structgen.asample(model, "Ann is 34.", Person, seed=0)            # doctest: +SKIP
+    """
+    return await in_thread(lambda cancelled: _samples(model, prompt, schema, limits, options, cancelled))
+
+
+def _samples(
+    model: Model,
+    prompt: Prompt,
+    schema: Any,
+    limits: Limits | None,
+    options: GeneratorOptions,
+    cancelled: threading.Event,
+) -> Samples[Any]:
+    """Return the samples; none after a cancellation."""
     if options.get("sampling") is None:
         options = {**options, "sampling": "smc"}
     generator: Generator[Any] = Generator(model, schema, limits=limits, **options)
     run = generator.begin(prompt)
-    result = run.to_end(threading.Event())
-    answer = cast(AlignedAnswer, run.decoder)
-    return Samples(answer.items, answer.log_normalizer, result.usage, result.is_json)
+    run.to_end(cancelled)
+    answer = run.decoder
+    if not isinstance(answer, AlignedAnswer):  # it was cancelled during the reasoning
+        return Samples((), -math.inf, run.cost())
+    return Samples(answer.items, answer.log_normalizer, run.cost(), generator.constraint.is_json)

@@ -16,6 +16,7 @@ keeps its place in the model's cache, and reads with a later pass.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import threading
 import time
 import weakref
@@ -24,6 +25,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from structgen.engine.fork_safety import call_in_forked
 from structgen.engine.turns import ModelPasses
 from structgen.errors import GenerationError, QueueFullError
 from structgen.generation.batches import NewSession
@@ -149,6 +151,7 @@ class Scheduler:
         self._submitted = 0
         self._is_closed = False
         self._thread: threading.Thread | None = None
+        self._ends = False  # there are no passes after the one under way
         self._passes = ModelPasses()
 
     @property
@@ -276,11 +279,21 @@ class Scheduler:
         with self._changed:
             self._changed.notify_all()
 
+    def end_passes(self) -> None:
+        """Wait for the pass under way, and run no other."""
+        with self._changed:
+            self._ends = True
+            self._changed.notify_all()
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+
     def _start(self) -> None:
         """Start the thread of the passes, where it does not run."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._loop, name="structgen-passes", daemon=True)
             self._thread.start()
+            _running.add(self)
 
     def _loop(self) -> None:
         while True:
@@ -288,6 +301,7 @@ class Scheduler:
                 group = self._next_group()
                 if not group:
                     self._batch, self._thread = None, None
+                    _running.discard(self)
                     return
                 asked = [(seat, *seat.asked) for seat in group if seat.asked is not None]
                 for seat in group:
@@ -302,8 +316,8 @@ class Scheduler:
                 self._changed.notify_all()
 
     def _next_group(self) -> list[Seat]:
-        """Wait until a pass can begin, and return the seats that read in it; none when no run asks any more."""
-        while True:
+        """Wait until a pass can begin, and return the seats that read in it; none when there is no other pass."""
+        while not self._ends:
             self._admit()
             asking = [seat for seat in self._seats if seat.has_row and seat.asked is not None]
             if not asking:
@@ -320,6 +334,8 @@ class Scheduler:
                 # Those that were late have rows beside `max_rows` others: the first to ask come first.
                 return sorted(asking, key=lambda seat: seat.asked_at)[: self.max_rows]
             self._changed.wait(left)
+        self._passes.end()
+        return []
 
     def _admit(self) -> None:
         """Give rows to those that ask for the first time. Runs that are late do not keep others from a row."""
@@ -366,6 +382,17 @@ def _ready(session: _Session, batch: SessionBatch) -> Session:
         session.inner.crop(session.cropped)
         session.cropped = 0
     return session.inner
+
+
+_running: set[Scheduler] = set()  # those whose thread of passes runs
+call_in_forked(_running.clear)  # their threads do not run there
+
+
+@atexit.register
+def _end_passes() -> None:
+    """Let no pass run while the interpreter ends: a thread that ends inside of torch's code can abort the process."""
+    for scheduler in tuple(_running):
+        scheduler.end_passes()
 
 
 _known: weakref.WeakKeyDictionary[Any, Scheduler | None] = weakref.WeakKeyDictionary()

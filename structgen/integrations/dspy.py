@@ -19,7 +19,7 @@ from typing import Any
 import pydantic
 
 from structgen.errors import GenerationError, StructgenError
-from structgen.generation.pieces import Outcome, Piece
+from structgen.generation.pieces import CallTexts, Outcome, Piece
 from structgen.generation.reasoning_marks import marks_of
 from structgen.integrations.chat import Chat, ChatRequest, missing_package, name_of_model, refusal, with_one_system
 from structgen.limits import Limits
@@ -335,9 +335,10 @@ class _Events:
 
     def __init__(self) -> None:
         self._indices: dict[str, int] = {}
+        self._calls = CallTexts()
 
     def of(self, item: Piece | Outcome) -> Iterator[Any]:
-        """Yield the events of a piece. A call is one event, when it is complete."""
+        """Yield the events of a piece. The first event of a call has its name."""
         if isinstance(item, Outcome):
             if not self._indices:
                 yield lm15.StreamDeltaEvent(lm15.TextDelta("", self._index("text")))
@@ -346,9 +347,10 @@ class _Events:
             yield lm15.StreamDeltaEvent(lm15.ThinkingDelta(item.reasoning, self._index("reasoning")))
         elif item.text:
             yield lm15.StreamDeltaEvent(lm15.TextDelta(item.text, self._index("text")))
-        elif item.call is not None and item.call.is_complete:
-            call = item.call
-            delta = lm15.ToolCallDelta(call.source, self._index(call.id), id=call.id, name=call.name)
+        elif item.call is not None:
+            more = self._calls.more(item.call)
+            name, call_id = (more.call.name, more.call.id) if more.is_first else (None, None)
+            delta = lm15.ToolCallDelta(more.text, self._index(f"call {more.index}"), id=call_id, name=name)
             yield lm15.StreamDeltaEvent(delta)
 
     def _index(self, part: str) -> int:

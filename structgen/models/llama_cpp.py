@@ -7,7 +7,6 @@ which each session is a numbered sequence; `structgen.models.sequences` decides 
 from __future__ import annotations
 
 import ctypes
-import functools
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -42,6 +41,7 @@ class LlamaCppModel:
         vocabulary: the tokens of the file; llama.cpp's end-of-generation tokens are its end tokens.
         context_tokens: the number of tokens that prompt and answer may have together.
         chat_template: the template's text; None without one.
+        tool_template: the text of the template for prompts with tools. Some files have one of its own.
     """
 
     def __init__(self, llama: Any, *, context_tokens: int | None, sequences: int, chat_template: str | None) -> None:
@@ -51,7 +51,10 @@ class LlamaCppModel:
         cells = llama.n_ctx() if context_tokens is None else context_tokens
         self.context_tokens: int | None = cells
         self._pool = _LlamaCache(llama, cells, min(sequences, lib.llama_max_parallel_sequences())).pool()
-        self.chat_template = chat_template or llama.metadata.get("tokenizer.chat_template")
+        of_file: dict[str, str] = {} if chat_template else llama.metadata
+        self.chat_template = chat_template or of_file.get("tokenizer.chat_template")
+        self.tool_template = of_file.get("tokenizer.chat_template.tool_use") or self.chat_template
+        self._formatters: dict[str, Any] = {}
         self._tokens_of = cached_tokenize(self._tokenize)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -78,7 +81,8 @@ class LlamaCppModel:
         if isinstance(prompt, str) and (raw or self.chat_template is None):
             return self._with_bos(self._encode(prompt))
         try:
-            text = self._formatter(messages=as_messages(prompt), **template).prompt
+            formatter = self._formatter(self.tool_template if template.get("tools") else self.chat_template)
+            text = formatter(messages=as_messages(prompt), **template).prompt
         except (ValueError, jinja2.TemplateError) as error:  # templates raise ValueError on purpose
             raise ModelError(f"the chat template refuses the messages: {error}") from error
         return self._with_bos(self._encode(text))
@@ -95,15 +99,23 @@ class LlamaCppModel:
         """Return the pool of all sessions: it reads several in one pass."""
         return self._pool
 
-    @functools.cached_property
-    def _formatter(self) -> Any:
-        if self.chat_template is None:
+    def _formatter(self, template: str | None) -> Any:
+        """Return the formatter of a chat template.
+
+        Raises:
+            ModelError: there is no template.
+        """
+        if template is None:
             raise ModelError(
                 "the file has no chat template for messages",
                 hint="pass the prompt as one string, or a chat_template to from_llama_cpp",
             )
-        bos, eos = lib.llama_vocab_bos(self._vocab), lib.llama_vocab_eos(self._vocab)
-        return Jinja2ChatFormatter(self.chat_template, eos_token=self._piece(eos), bos_token=self._piece(bos))
+        if template not in self._formatters:
+            bos, eos = lib.llama_vocab_bos(self._vocab), lib.llama_vocab_eos(self._vocab)
+            self._formatters[template] = Jinja2ChatFormatter(
+                template, eos_token=self._piece(eos), bos_token=self._piece(bos)
+            )
+        return self._formatters[template]
 
     def _piece(self, token_id: int) -> str:
         text: bytes = lib.llama_vocab_get_text(self._vocab, token_id) if token_id >= 0 else b""

@@ -94,7 +94,8 @@ def _load(folder: Path, name: str, **where: str) -> TransformersModel:
     )
     if where:
         # The weights are plain numbers now. transformers still holds them for quantized, and would not write them.
-        del hf_model.config.quantization_config
+        if hasattr(hf_model.config, "quantization_config"):  # transformers 5.0 does not tell it here
+            del hf_model.config.quantization_config
         hf_model.hf_quantizer = None
         hf_model.is_quantized = False
     hf_model.name_or_path = name

@@ -17,6 +17,8 @@ STYLES = (
     "glm_xml",
     "hunyuan_xml",
     "minicpm_xml",
+    "atem_xml",
+    "gcml_xml",
     "cohere_xml",
     "kimi_k3_xml",
     "gemma",
@@ -34,7 +36,7 @@ class Parameters:
         schema: a type or a JSON Schema.
         style: the notation, one of `STYLES`.
         excludes: texts that must not occur in strings.
-        special_tokens: names of tokens that have no text. Where the mark of strings is one, it is that token.
+        special_tokens: names of tokens that have no text. In the marks of the notation they are token terminals.
     """
 
     schema: Any

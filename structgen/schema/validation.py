@@ -5,8 +5,9 @@ r"""The final validator of plain JSON Schemas: `jsonschema`, made exact where it
   Unicode's digits.
 - The dialects of subschemas, the vocabularies of metaschemas and references are read as for the grammar. Nothing is
   fetched.
-- A reference that leads back to itself at the same value is decided by the fixed point (`reading/fixed_points.py`).
-  `jsonschema` follows it until the stack ends.
+- A reference that leads back to itself at the same value is decided by the fixed point (`undecided.py`). `jsonschema`
+  follows it until the stack ends.
+- Nested `unevaluated…` keywords take linear time (`unevaluated.py`).
 - `format`, where it is asserted, means the same as for the grammar. `jsonschema` only checks formats whose packages are
   installed, and some of them loosely. It still decides on texts that `Language.outer` leaves open.
 """
@@ -16,9 +17,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-import threading
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -28,7 +27,6 @@ from attrs import fields
 from jsonschema.protocols import Validator
 from jsonschema_specifications import REGISTRY as SPECIFICATIONS  # type: ignore[import-untyped]
 from referencing import Registry
-from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
 from structgen.errors import SchemaError
@@ -44,13 +42,19 @@ from structgen.schema.reading.refs import REFERENCES
 from structgen.schema.reading.resources import Library, without_fragment
 from structgen.schema.reading.scopes import ROOT
 from structgen.schema.reading.substrings import is_substring, read_keyword
+from structgen.schema.undecided import (
+    Errors,
+    Keyword,
+    decided_if,
+    decided_not,
+    decided_one_of,
+    decided_reference,
+)
+from structgen.schema.unevaluated import unevaluated
 
 __all__ = ["TOO_DEEP", "validator_for"]
 
 TOO_DEEP = "the text is nested too deeply to be validated"
-
-Errors = Iterator[jsonschema.ValidationError]
-Keyword = Callable[[Validator, Any, Any, Any], Errors]
 
 _CLASSES: dict[str, Any] = {
     "draft4": jsonschema.Draft4Validator,
@@ -64,8 +68,6 @@ _DRAFT4, _2019, _2020 = (_CLASSES[name].VALIDATORS for name in ("draft4", "2019-
 _ROOT_URI = "urn:structgen:schema"
 _BY_DEFAULT = SchemaOptions()
 _FRAMES_LEFT = 150  # of the stack, for what a keyword calls
-_MAX_VISITS = {"$ref": 1, "$recursiveRef": 4, "$dynamicRef": 4}
-"""Visits of one reference at one value. A dynamic one may lead elsewhere when it is reached again."""
 
 
 def validator_for(schema: dict[str, Any] | bool, options: SchemaOptions = _BY_DEFAULT) -> Validator:
@@ -113,13 +115,15 @@ def _validator_class(dialect: Dialect, asserts_formats: bool) -> Any:
         GRAMMAR: _grammar,
         JSON_CONTENT: _json_content,
     }
+    keywords |= {name: check for name, check in _MENDED.items() if name in base.VALIDATORS}
     if not dialect.name:
         keywords |= _OLDER_FORMS
     keywords |= dict.fromkeys(base.VALIDATORS.keys() - dialect.keywords, _annotation)
     if not (asserts_formats or dialect.asserts_formats):
         keywords["format"] = _annotation
     known = {**base.VALIDATORS, **keywords}
-    keywords |= {name: _without_circles(name, known[name]) for name in REFERENCES & known.keys()}
+    may_lead_back = [name for name in (*REFERENCES, *_UNEVALUATED) if known.get(name, _annotation) is not _annotation]
+    keywords |= {name: decided_reference(name, known[name]) for name in may_lead_back}
     extend: Any = jsonschema.validators.extend
     made = extend(base, keywords)
     arguments = [(field.name, field.alias) for field in fields(made) if field.init]
@@ -144,38 +148,6 @@ def _check_stack() -> None:
     except ValueError:  # the stack is not that deep
         return
     raise RecursionError(TOO_DEEP)
-
-
-class _Open(threading.local):
-    """The references that a thread's validator is following, each with the value, and how often."""
-
-    def __init__(self) -> None:
-        self.visits: Counter[tuple[int, int]] = Counter()
-
-
-_OPEN = _Open()
-
-
-def _without_circles(name: str, keyword: Keyword) -> Keyword:
-    """Return a reference keyword that does not hold where it is reached again and again at the same value."""
-    at_most = _MAX_VISITS[name]
-
-    def check(validator: Validator, reference: Any, instance: Any, schema: Any) -> Errors:
-        pair = id(schema), id(instance)
-        if _OPEN.visits[pair] >= at_most:
-            yield jsonschema.ValidationError(f"{reference!r} refers to itself, and nothing else accepts the value")
-            return
-        _OPEN.visits[pair] += 1
-        try:
-            yield from keyword(validator, reference, instance, schema) or ()
-        except Unresolvable:  # outside of the schema; without `lenient`, the grammar refused it or did not reach it
-            return
-        finally:
-            _OPEN.visits[pair] -= 1
-            if not _OPEN.visits[pair]:
-                del _OPEN.visits[pair]
-
-    return check
 
 
 def _dialect_inside(schema: Any, outer: Dialect, resolver: Any, validator: Any) -> Dialect:
@@ -298,6 +270,15 @@ def _strict_bound(keyword: str) -> Keyword:
 
     return check
 
+
+_UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
+_MENDED: dict[str, Keyword] = {
+    "additionalItems": _additional_items,
+    "not": decided_not,
+    "if": decided_if,
+    "oneOf": decided_one_of,
+    **{name: unevaluated(name, _matches, _annotation) for name in _UNEVALUATED},
+}
 
 _OLDER_FORMS: dict[str, Keyword] = {
     "$recursiveRef": _2019["$recursiveRef"],

@@ -78,9 +78,24 @@ def test_options_of_sampling(folder, tiny, capsys, tiny_model):
     assert capsys.readouterr().out.strip() == found.text
 
 
+@pytest.mark.parametrize("options", [{"sampling": "smc", "particles": 3, "seed": 1}, {"num_beams": 2}], ids=str)
+def test_options_of_whole_answers(tiny, capsys, tiny_model, options):
+    schema = {"enum": ["red", "blue", "green"]}
+    given = [text for name, value in options.items() for text in (f"--{name.replace('_', '-')}", str(value))]
+    assert cli.main(["generate", "--schema", json.dumps(schema), *given, "hi"]) == 0
+    assert json.loads(capsys.readouterr().out) == structgen.generate(tiny_model, "hi", schema, **options)
+
+
 @pytest.mark.parametrize(
     "options",
-    [["--n", "0"], ["--n", "2", "--stream"], ["--min-p", "2"], ["--logit-bias", "[1]"], ["--logit-bias", '{"a": 1}']],
+    [
+        ["--n", "0"],
+        ["--particles", "4"],
+        ["--n", "2", "--stream"],
+        ["--min-p", "2"],
+        ["--logit-bias", "[1]"],
+        ["--logit-bias", '{"a": 1}'],
+    ],
 )
 def test_options_out_of_their_range(folder, tiny, options):
     with pytest.raises(SystemExit) as ended:
@@ -251,7 +266,9 @@ def test_a_module_of_the_working_folder_is_found(folder):
 
 def test_the_demo_prints_three_instances(tiny, capsys):
     assert cli.main(["demo"]) in (0, 1)  # random weights may not finish a text in time
-    for line in capsys.readouterr().out.splitlines():
+    out, err = capsys.readouterr()
+    assert err.startswith("Three texts")
+    for line in out.splitlines():
         assert isinstance(json.loads(line), dict)
 
 

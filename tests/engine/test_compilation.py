@@ -2,8 +2,10 @@
 
 import importlib
 import importlib.machinery
+import inspect
 import os
 import pathlib
+import runpy
 import shutil
 import subprocess
 import sys
@@ -45,6 +47,28 @@ def test_compiled_modules_are_not_older_than_their_sources(name):
     assert built is not None, "run `make build`"
     for file in (source, source.with_suffix(".pxd")):
         assert file.stat().st_mtime <= built.stat().st_mtime, f"{file.name} was changed: run `make build`"
+
+
+def test_the_lists_of_the_build_name_compiled_modules(monkeypatch):
+    setuptools = pytest.importorskip("setuptools", reason="the build group has it")
+    file = PACKAGE.parent / "setup.py"
+    if not file.exists():
+        pytest.skip("the package is installed: its build is not here")
+    monkeypatch.setenv("STRUCTGEN_BUILD", "skip")
+    monkeypatch.setattr(setuptools, "setup", lambda **_: None)
+    build = runpy.run_path(str(file))
+    for kind in ("PLAIN", "ACYCLIC", "PUBLIC", "VECTORS", "HOT", "COLD", "COPIES"):
+        assert {f"structgen.{part}" for part in build[kind]} <= set(HOT), kind
+    levels = [*build["VECTORS"], *build["HOT"], *build["COLD"]]
+    assert len(levels) == len(set(levels))
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="compiled modules are not used in this run")
+def test_help_shows_signatures_of_what_users_call():
+    from structgen.engine.matching.matcher import Matcher
+
+    assert list(inspect.signature(Matcher.accept_token).parameters) == ["self", "token_id"]
+    assert "vocab_size" in inspect.signature(structgen.allocate_token_bitmask).parameters
 
 
 # -- the warning -----------------------------------------------------------------------------------------------------

@@ -41,13 +41,28 @@ def _exact_multiple(validator: Any, step: Any, value: Any, schema: Any) -> Any:
         yield jsonschema.ValidationError("not a multiple")
 
 
+def _ascii_pattern(validator: Any, pattern: Any, value: Any, schema: Any) -> Any:
+    r"""`pattern` as ECMA-262 reads it, where `jsonschema` takes all of Unicode's digits for `\d`."""
+    if validator.is_type(value, "string") and not re.search(pattern, value, re.ASCII):
+        yield jsonschema.ValidationError("no match")
+
+
+def _additional(validator: Any, rest: Any, value: Any, schema: Any) -> Any:
+    """`additionalProperties`, where `jsonschema` takes the pattern `""` for none."""
+    if validator.is_type(value, "object"):
+        patterns = schema.get("patternProperties", {})
+        for key, inner in value.items():
+            if key not in schema.get("properties", {}) and not any(re.search(pattern, key) for pattern in patterns):
+                yield from validator.descend(inner, rest, path=key)
+
+
 def _all_branches(validator: Any, branches: Any, value: Any, schema: Any) -> Any:
     """Follow every branch to its end."""
     for branch in branches if isinstance(branches, list) else [branches]:
         yield from validator.descend(value, branch)
 
 
-EXACT = {"multipleOf": _exact_multiple}
+EXACT = {"multipleOf": _exact_multiple, "pattern": _ascii_pattern, "additionalProperties": _additional}
 CLASSES = {
     "draft4": jsonschema.validators.extend(jsonschema.Draft4Validator, EXACT),
     "draft6": jsonschema.validators.extend(jsonschema.Draft6Validator, EXACT),

@@ -144,6 +144,20 @@ def test_nothing_optional_is_begun_in_the_last_part_of_the_budget(tiny_tokenizer
     assert written.count(b"[") > 5
 
 
+def test_refused_tokens_are_left_out_and_the_logits_stay(tiny_tokenizer: Any) -> None:
+    vocabulary = structgen.Vocabulary.from_huggingface(tiny_tokenizer)
+    logits = np.zeros(vocabulary.size, np.float32)
+    for rank, text in enumerate((b'"', b"e", b"d", b"c", b"b", b"a")):  # the key's end is the last of these
+        logits[[token for token in range(vocabulary.size) if vocabulary.token_bytes(token) == text]] = 5.0 + rank
+    before = logits.copy()
+    model = structgen.from_logits(lambda ids: logits, tiny_tokenizer)
+    schema = {"type": "object", "additionalProperties": {"type": "boolean"}, "minProperties": 1}
+    result = structgen.Generator(model, schema, max_new_tokens=20).run("x")
+    assert set("".join(result.value)) == {"a"}
+    assert result.finish_reason == "length"
+    np.testing.assert_array_equal(logits, before)
+
+
 def test_an_unknown_way_to_end_is_an_error() -> None:
     with pytest.raises(ValueError, match="on_budget must be 'finish' or 'error', not 'stop'"):
         structgen.generate(None, "x", str, on_budget="stop")  # type: ignore[call-overload]

@@ -14,6 +14,10 @@ TEMPLATES = {
     "kimi_k3": "{{- '<|open|>' + tag + '<|sep|>' -}}{{- open_tag('think') -}}",
     "gemma": r"{{- '<|channel>thought\n' + thinking_text + '\n<channel|>' -}}",
     "cohere": "<|START_THINKING|>{{message.reasoning_content}}<|END_THINKING|>",
+    "muse_glimmer": "{{- '<|start|>assistant to=self<|message|>' + message['reasoning_content'] + '<|eom|>' -}}",
+    "solar": """{{- "<|begin|>assistant<|think|>" + message.reasoning + "<|end|>" }}""",
+    "apriel": "{%- set start = 'Here are my reasoning steps:\n' -%}{{ reasoning + '\n[BEGIN FINAL RESPONSE]\n' }}",
+    "apertus": "{%- set inner_token = '<|inner_prefix|>' -%}{%- set outer_token = '<|inner_suffix|>' -%}",
     "mistral": "{{- '[THINK]' + block['thinking'] + '[/THINK]' }}",
     "seed": "{{ '<seed:think>' + message.reasoning_content + '</seed:think>' }}",
     "minimax_m3": "{{ '<mm:think>' ~ message.reasoning_content ~ '</mm:think>' }}",
@@ -21,6 +25,7 @@ TEMPLATES = {
     "deepseek_r1": r"{% set c = c.split('</think>')[-1] %}{{'<｜Assistant｜><think>\n'}}",
     "deepseek_v3_1": "{{'<｜Assistant｜><think></think>'}}",
     "kimi_k2": "<|im_middle|>{{ '<think></think>' }}",
+    "gigachat": "{%- set blocks = ['<think>' ~ text ~ '</think>'] -%}{{- '<｜GCML｜invoke name=\"' ~ name ~ '\">' -}}",
     "glm": "<|observation|>{{ '<think></think>' }}",
     "qwen": r"{{- '<think>\n' + reasoning_content + '\n</think>\n\n' + content }}",
 }
@@ -31,6 +36,20 @@ def test_each_family_is_found_and_can_be_named(family):
     assert marks_of(TEMPLATES[family]) == MARKS[family]
     assert structgen.Reasoning(family=family).marks(None) == MARKS[family]
     assert structgen.Reasoning(max_tokens=5).marks(TEMPLATES[family]) == MARKS[family]
+
+
+@pytest.mark.parametrize(
+    ("template", "start", "after"),
+    [
+        (r"{{ '<think>' + reasoning + '</think>' }}{{ content }}", "<think>", ""),
+        (r"{{- '<think>\n' + reasoning.strip('\n') + '\n</think>\n' + content }}", "<think>\n", "\n"),
+        (r"{{ '<think>' ~ '\n' ~ reasoning ~ '\n' ~ '</think>' ~ '\n\n' }}", "<think>\n", "\n\n"),
+        (r'{%- set c = "<think>\n" ~ reasoning ~ "\n</think>\n" ~ (content | default("")) %}', "<think>\n", "\n"),
+        (r"{%- set c = c.split('</think>')[-1] %}{{- '<think></think>' -}}", "<think>\n", "\n\n"),  # writes none
+    ],
+)
+def test_white_space_is_as_the_template_writes_it(template, start, after):
+    assert marks_of(template) == ((start,), ("</think>",), after, "")
 
 
 def test_a_template_without_marks_has_none():
@@ -95,6 +114,21 @@ def test_harmony_answers_in_its_final_channel():
     assert read == "ask <|channel|>final<|message|>yes"
 
 
+@pytest.mark.parametrize(
+    ("family", "end", "before", "after"),
+    [
+        ("muse_glimmer", "<|eom|>", " to=self<|message|>", "<|start|>assistant to=user<|message|>"),
+        ("solar", "<|end|>", "<|think|>", "<|begin|>assistant<|content|>"),
+        ("hunyuan", "</think:opensource>", "<think:opensource>", ""),
+        ("apriel", "[BEGIN FINAL RESPONSE]", "", "\n"),
+    ],
+)
+def test_the_marks_around_the_reasoning_of_a_family(family, end, before, after):
+    result, read, _ = run(f"two{end}yes", TEMPLATES[family], reasoning=True)
+    assert (result.reasoning, result.text) == ("two", "yes")
+    assert read == f"ask {before}two{end}{after}yes"
+
+
 def test_any_of_several_marks_ends_it():
     reasoning = structgen.Reasoning(start="<r>", end=["</r>", "</t>"], after="")
     for said in ("two</r>yes", "two</t>yes"):
@@ -113,6 +147,15 @@ def test_reasoning_sets_the_templates_variable():
     assert run("two</think>yes", template, reasoning=True)[2] == {"enable_thinking": True}
     assert run("two</think>yes", template, reasoning=True, template={"enable_thinking": 2})[2] == {"enable_thinking": 2}
     assert run("yes", template)[2] == {}
+
+
+def test_reasoning_sets_the_effort_where_the_default_is_none():
+    template = TEMPLATES["hunyuan"] + "{% set reasoning_effort = reasoning_effort | default('no_think') %}"
+    assert run("two</think:opensource>yes", template, reasoning=True)[2] == {"reasoning_effort": "high"}
+    assert run("yes", template)[2] == {}
+    assert run("two</think>yes", TEMPLATES["gigachat"] + "{{ reasoning }}", reasoning=True)[2] == {"reasoning": True}
+    template = TEMPLATES["harmony"] + "{% set reasoning_effort = reasoning_effort | default('medium') %}"
+    assert "reasoning_effort" not in run("two<|end|>yes", template, reasoning=True)[2]
 
 
 def test_variables_of_the_template(tiny_model, monkeypatch):

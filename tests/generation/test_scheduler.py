@@ -1,6 +1,7 @@
 """The scheduler: runs in threads of their own share the passes of a model, and do not disturb one another."""
 
 import asyncio
+import contextlib
 import threading
 from concurrent.futures import CancelledError
 
@@ -10,7 +11,7 @@ from pydantic import BaseModel, Field
 
 import structgen
 from structgen.engine import turns
-from structgen.generation.scheduler import Scheduler, Seat, scheduler_of
+from structgen.generation.scheduler import Scheduler, Seat, _end_passes, scheduler_of
 
 
 class Person(BaseModel):
@@ -75,8 +76,31 @@ def test_long_work_rests_while_passes_run(counted):
     scheduler.submit(lambda seat: generator.begin("x", new_session=seat.session).to_end(seat.cancelled)).result(60)
     assert during and all(during)
     scheduler.close()
-    turns._no_passes.wait(60)
+    scheduler.end_passes()
     assert not turns.pause()
+
+
+def test_no_pass_runs_while_the_interpreter_ends(counted):
+    """A thread that ends inside of torch's code can abort the process. What `atexit` calls waits for the pass."""
+    scheduler = Scheduler(counted)
+    generator = structgen.Generator(counted, Person, max_new_tokens=80)
+    begun, go = threading.Event(), threading.Event()
+
+    def wait(requests):
+        begun.set()
+        go.wait(60)
+
+    counted.before = wait
+    run = scheduler.submit(lambda seat: generator.begin("x", new_session=seat.session).to_end(seat.cancelled))
+    begun.wait(60)
+    (thread,) = [thread for thread in threading.enumerate() if thread is scheduler._thread]
+    threading.Timer(0.05, go.set).start()
+    _end_passes()
+    assert go.is_set() and not thread.is_alive() and not turns.pause()
+    assert len(counted.rows) == 1
+    scheduler.close(seconds=0)
+    with contextlib.suppress(CancelledError):  # it ends before it asks, or while it waits
+        assert run.result(60) is None
 
 
 def test_calls_and_streams_share_them_too(counted):

@@ -145,6 +145,9 @@ def test_streams():
     lm, _ = lm_for(said, after="<think>\n", reasoning=True)
     events = list(lm.engine.stream(asked(**config)))
     assert lm15.materialize_response(iter(events), asked(**config)) == once
+    deltas = [event.delta for event in events if getattr(event, "delta", None) and event.delta.type == "tool_call"]
+    assert [delta.name for delta in deltas] == ["weather", *[None] * (len(deltas) - 1)]
+    assert len(deltas) > 1
 
     async def gathered():
         lm, _ = lm_for(said, after="<think>\n", reasoning=True)

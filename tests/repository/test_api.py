@@ -65,6 +65,7 @@ PUBLIC = [
     "allocate_token_bitmask",
     "apply_token_bitmask",
     "arun_tools",
+    "asample",
     "ascore",
     "astream",
     "astream_call",
@@ -142,15 +143,15 @@ def run_python(code):
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60).stdout
 
 
-def test_import_is_quick_and_light():
+def test_import_is_light():
     code = (
-        "import sys, time; began = time.perf_counter(); import structgen; took = time.perf_counter() - began\n"
-        "heavy = {'torch', 'transformers', 'numpy', 'pydantic', 'jsonschema'} & set(sys.modules)\n"
-        "print(took, *heavy)"
+        "import sys, structgen\n"
+        "print(*{'torch', 'transformers', 'numpy', 'pydantic', 'jsonschema', 'asyncio'} & set(sys.modules))\n"
+        "print(sum(name.startswith('structgen') for name in sys.modules))"
     )
-    runs = [run_python(code).split() for _ in range(3)]
-    assert min(float(run[0]) for run in runs) <= 0.25
-    assert all(run[1:] == [] for run in runs)
+    heavy, count = run_python(code).splitlines()
+    assert not heavy
+    assert int(count) < 30
 
 
 def test_masks_need_no_validator():

@@ -1,7 +1,6 @@
 """Schemas that are too deep, too large or too slow raise errors and break nothing else."""
 
 import json
-import time
 
 import pytest
 
@@ -75,10 +74,9 @@ def test_too_many_subschemas_are_an_error():
 
 def test_the_deadline_is_kept():
     branches = [{"required": [f"a{i}", f"b{i}"]} for i in range(60)]
-    began = time.monotonic()
-    with pytest.raises(LimitExceededError):
+    with pytest.raises(LimitExceededError) as caught:
         schema_to_rules({"type": "object", "oneOf": branches}, deadline=Deadline(0.5))
-    assert time.monotonic() - began < 10
+    assert caught.value.limit == "compile_seconds"
 
 
 @pytest.mark.parametrize("bound", [10**6, 10**12])
@@ -90,16 +88,12 @@ def test_huge_bounds_cost_nothing(bound):
         # Characters are counted in 32 bits; a larger minLength is refused by name (test_no_dead_ends).
         "items": {"type": "string", "minLength": min(bound, 10**9), "maxLength": 3 * bound},
     }
-    began = time.monotonic()
-    schema_to_rules(schema)
-    assert time.monotonic() - began < 1
+    schema_to_rules(schema, limits=Limits(schema_nodes=50, grammar_symbols=500, automaton_states=500))
 
 
-def test_a_large_enum_is_quick():
+def test_a_large_enum_is_one_terminal():
     schema = {"enum": [f"value {i}" for i in range(50_000)], "type": "string", "minLength": 3}
-    began = time.monotonic()
-    schema_to_rules(schema)
-    assert time.monotonic() - began < 5
+    schema_to_rules(schema, limits=Limits(grammar_symbols=500, automaton_states=500))
 
 
 def test_many_optional_properties_give_rules_in_linear_number():
@@ -118,11 +112,9 @@ def test_an_integer_bound_of_many_digits_is_refused_or_works():
 
 def test_many_patterns_of_keys_are_told_apart_in_time():
     schema = {"type": "object", "patternProperties": {f"^a{i}": {"type": "integer"} for i in range(1000)}}
-    began = time.monotonic()
     with pytest.raises(LimitExceededError) as caught:
         schema_to_rules(schema, deadline=Deadline(0.5))
     assert caught.value.limit == "compile_seconds"
-    assert time.monotonic() - began < 10
 
 
 def test_tags_keep_hundreds_of_branches_apart():

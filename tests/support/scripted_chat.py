@@ -45,6 +45,10 @@ TEMPLATES = {
     "granite_3": _TOOLS + "<|tool_call|>{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]",
     # Tools are not written; as DeepSeek V3.1's.
     "deepseek_v3_1": _template("", "<｜tool▁call▁begin｜>{{ c.function.name }}<｜tool▁sep｜>", "<｜tool▁call▁end｜>"),
+    "muse_glimmer": _TOOLS
+    + "{% for m in messages %}[{{ m.role }}]{{ m.content or '' }}{% for c in m.tool_calls or [] %}"
+    "<|start|>assistant to={{ c.function.name }}<|message|><atem:function_calls>{{ c.function.arguments | tojson }}"
+    "{% endfor %}{% endfor %}{# to=self<|message|> <|eom|> #}<|start|>assistant",
     "harmony": _template(
         _TOOLS, "<|start|>assistant to=functions.{{ c.function.name }}<|channel|>commentary json<|message|>", "<|call|>"
     ).replace("[assistant]", "<|start|>assistant<|channel|>analysis<|end|>"[:18]),

@@ -28,11 +28,15 @@ class ToyModel:
         self.calls = 0
         self._seed = seed
         self._scale = scale
+        self._known = {}  # (number of tokens, the last three) -> logits: making a generator takes the most time
 
     def logits_after(self, ids):
         self.calls += 1
-        rng = np.random.default_rng([self._seed, len(ids), *ids[-3:]])
-        return rng.normal(scale=self._scale, size=END + 2).astype(np.float32)
+        key = (len(ids), *ids[-3:])
+        if key not in self._known:
+            rng = np.random.default_rng([self._seed, *key])
+            self._known[key] = rng.normal(scale=self._scale, size=END + 2).astype(np.float32)
+        return self._known[key].copy()
 
     def encode_prompt(self, prompt, *, raw=False, **template):
         return self.encode_text(prompt)

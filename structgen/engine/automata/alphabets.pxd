@@ -24,3 +24,7 @@ cdef class Alphabets:
     cpdef object head_alphabet(self, int term)
     cpdef bint is_code(self, int term) except -1
     cpdef bint begin_apart(self, int left, int right) except -1
+    @cython.locals(kind=int)
+    cdef object _first_bytes(self, int term)
+    @cython.locals(top=int, kind=int)
+    cdef bint _seems_code(self, int term) except -1

@@ -71,6 +71,9 @@ cdef class Derivatives:
     cdef int _derivative_of_counting(self, int term, int byte) except -1
     @cython.locals(kind=int, tail=int, number=int, targets=list, target=int)
     cdef int _of_head(self, int term) except -1
+    cdef tuple _of_class(self, int number)
+    @cython.locals(number=int, low=int, high=int, depth=int, byte=int, after=int, texts=tuple, prefix=bytes, found=dict, place=int, classes=bytearray)
+    cdef int _of_table(self, tuple payload, int tail) except -1
     @cython.locals(number=int, first=int, place=int, target=int)
     cdef int _of_repeat(self, int term, int body) except -1
     @cython.locals(body=int, low="long long", high="long long")

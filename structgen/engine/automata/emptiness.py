@@ -140,7 +140,7 @@ class Emptiness:
                 if plain != NOTHING or self.table.may_be_empty[part]:
                     return False
                 plain = part
-        text = self._short_text(plain) if plain != NOTHING else None
+        text = self.short_text(plain) if plain != NOTHING else None
         if text is None:
             return False
         for part in self.table.payload[term]:
@@ -148,8 +148,11 @@ class Emptiness:
                 return False
         return True
 
-    def _short_text(self, term: int) -> bytes | None:
-        """Return a shortest text of a term without intersections or complements; None if longer than SHORT_TEXT."""
+    def short_text(self, term: int) -> bytes | None:
+        """Return a text of a term, a shortest one if the term has no intersections or complements.
+
+        None if it has more than SHORT_TEXT bytes, or if the search, which takes one way only, finds none.
+        """
         if term not in self._short_texts:
             text = bytearray()
             at = term
@@ -276,7 +279,7 @@ class Emptiness:
             return True
         # A lower bound is of a search in all directions that was here; with it, the next one is as fast as one straight
         # to an end, which would not know it.
-        return (at_least == 0 and self._ends_within(term, most)) or self.least_begun(term) <= most
+        return (at_least == 0 and self._ends_within(term, most)) or self.least_begun(term, most) <= most
 
     def _ends_within(self, term: int, most: int) -> bool:
         """Return whether a search straight to an end finds a text that begins at most `most` of the counted texts.
@@ -321,10 +324,11 @@ class Emptiness:
         least = self._least_begun.values[term] - 1
         return least if least >= 0 else self._begun_at_most.values[term] - 1
 
-    def least_begun(self, term: int) -> int:
+    def least_begun(self, term: int, most: int = NEVER) -> int:
         """Return the least count that a text of a counting term needs; NEVER if the term has no texts.
 
-        For a term that does not count, or no longer does, the result is 0.
+        For a term that does not count, or no longer does, the result is 0. If the least count is known to be more than
+        `most`, the result is a lower bound: a term without texts may lead to very many others.
 
         An A* search over the derivatives, where a byte costs 1 if it begins one more of the counted texts, else 0. The
         results for the terms on the path it finds are remembered. For every other term it visited, the search has
@@ -355,6 +359,10 @@ class Emptiness:
             lowest, _, _, top = heapq.heappop(queue)
             if top in settled:
                 continue
+            if lowest > most:
+                for seen in settled:
+                    self._begun_at_least.values[seen] = max(self._begun_at_least.values[seen], lowest - cost[seen])
+                return lowest
             settled.add(top)
             self.terms_searched += 1
             total = cost[top]

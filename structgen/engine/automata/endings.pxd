@@ -25,6 +25,8 @@ cdef class Endings:
     @cython.locals(top=int, kind=int)
     cpdef bint _ends_repeating(self, int state, int repeated=*) except -1
     cdef bint _is_byte(self, int term) except -1
+    @cython.locals(known=dict, before="Py_ssize_t")
+    cpdef bint repeats_until(self, int state, int body, int last) except -1
     cpdef int last_of(self, int state) except -1
     @cython.locals(star=int, body=int, last=int, is_plain=bint)
     cdef bint _is_endless_by_form(self, int state) except -1

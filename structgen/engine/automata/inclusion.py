@@ -14,7 +14,18 @@ from typing import Protocol
 
 from structgen.engine.automata.alphabets import ASCII_MASK, Alphabets
 from structgen.engine.automata.term_table import TermTable
-from structgen.engine.constants import ANY_BYTE, EMPTY, K_BYTES, K_CHARS, K_LITERAL, K_REPEAT, K_TABLE, K_UNION
+from structgen.engine.constants import (
+    ANY_BYTE,
+    EMPTY,
+    K_BOUNDED,
+    K_BYTES,
+    K_CHARS,
+    K_INTERSECTION,
+    K_LITERAL,
+    K_REPEAT,
+    K_TABLE,
+    K_UNION,
+)
 
 __all__ = ["is_made_of", "is_part_of", "is_spelled"]
 
@@ -92,6 +103,12 @@ def _has_head_of(terms: TermForms, term: int, body: int, cover: int, by_bytes: b
     if kind == K_REPEAT:
         inner = terms.table.payload[term][0]
         return terms.is_made_of(inner, body) or (by_bytes and is_made_of(terms, inner, body, cover, by_bytes=True))
+    if kind == K_BOUNDED:
+        # Counted are the texts of `inner` that consist of a `phase`, the rest of a unit, and of a star of units.
+        star, phase, inner = terms.table.payload[terms.table.payload[term][0]]
+        return (phase == EMPTY and terms.is_made_of(star, body)) or terms.is_made_of(inner, body)
+    if kind == K_INTERSECTION:
+        return any(terms.is_made_of(part, body) for part in terms.table.payload[term])
     return kind in (K_LITERAL, K_BYTES, K_CHARS, K_TABLE) and terms.alphabets.head_alphabet(term) & ~cover == 0
 
 

@@ -47,6 +47,11 @@ cdef class RegularTerms:
     cpdef _merge_repeats(self, set found)
     cpdef _merge_bytes(self, set found, dict tails)
     cpdef _factor_heads(self, set found, dict heads)
+    @cython.locals(star=int)
+    cdef int _absorb_into_stars(self, set found) except -1
+    @cython.locals(body=int, rest=int, known=dict)
+    cdef bint _is_within(self, int term, int star) except -1
+    cpdef bint is_made_of(self, int term, int body) except -1
 
 
 @cython.locals(low="long long", high="long long")

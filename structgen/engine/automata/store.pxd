@@ -51,6 +51,15 @@ cdef class AutomatonStore:
     @cython.locals(target=int)
     cpdef object inner_bytes(self, int state)
     cpdef dict successors(self, int state)
+    cpdef bint is_ever_endless(self, int state) except -1
+    cpdef bint is_accepting(self, int state) except -1
+    cpdef bint has_next(self, int state) except -1
+    @cython.locals(body=int, low="long long", high="long long")
+    cpdef tuple as_counted(self, int state)
+    cpdef tuple as_bounded(self, int state)
+    @cython.locals(part=int)
+    cpdef bint asks_for_more(self, int state) except -1
+    cpdef list as_variation(self, int state)
     cpdef int step(self, int state, int byte) except -1
     @cython.locals(came_from=dict, length=dict, queue=list, order=int, top=int, class_map=int, number=int, target=int)
     cpdef bytes shortest_text(self, int state, long long most=*)

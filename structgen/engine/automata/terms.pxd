@@ -14,9 +14,14 @@ cdef class Terms(RegularTerms):
     cdef dict _part_of       # (term, other) -> whether their forms show that each text of `term` is one of `other`
     cdef PairTable _intersections_of_two  # two terms -> their intersection
 
+    @cython.locals(found=set, refused=list, part=int, term=int, excluded=int, least="long long", accepting=int)
+    cpdef int intersection(self, object parts, int tail) except -1
     cpdef tuple conjuncts(self, int term)
     @cython.locals(done=int)
     cpdef int intersect(self, int left, int right) except -1
+    @cython.locals(star=int, other=int)
+    cdef int _drop_covering(self, set found) except -1
+    cdef bint _is_part_of(self, int term, int other) except -1
     @cython.locals(waiting=list, apart=list, term=int, other=int, narrow=int, joined=int, body=int, low="long long", high="long long", least="long long", most="long long")
     cpdef bint _merge_counts(self, set found) except -1
     @cython.locals(rest=int, body=int, wider=int)

@@ -153,8 +153,12 @@ class Terms(RegularTerms):
         """Remove each star C*·R that contains another part of the intersection: it adds no condition."""
         for star in sorted(found):
             spend(len(found))
-            if is_star(self.table, star) and any(self._is_within(other, star) for other in found if other != star):
-                found.discard(star)
+            if not is_star(self.table, star):
+                continue
+            for other in found:  # a generator would not be compiled to a loop
+                if other != star and self._is_within(other, star):
+                    found.discard(star)
+                    break
 
     def _merge_counts(self, found: set[int]) -> bool:
         """Join D{m,n}·R and C{p,q}·R in an intersection, where both count alike; return False if no count is left.

@@ -63,6 +63,8 @@ cdef class Rules:
     cpdef bint is_endless(self, int number) except -1
     @cython.locals(captured=Captured)
     cpdef bint refuses(self, int number) except -1
+    cdef bint _is_ever_endless(self, of) except -1
+    cdef object _remaining(self, Capture capture)
     cpdef bint goes_on_endless(self, int position) except -1
     @cython.locals(symbol=int, rule=int, seen=set)
     cdef bint _sees_endless(self, int position) except -1

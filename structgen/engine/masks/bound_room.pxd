@@ -11,3 +11,7 @@ cdef class BoundRoom:
     cdef AutomatonStore _automata
     cdef set _roomy
     cdef dict _room_of
+
+    @cython.locals(automata=AutomatonStore, body=int, room=int, more="long long")
+    cpdef tuple shorter(self, int state)
+    cpdef bint is_roomy(self, int state) except -1

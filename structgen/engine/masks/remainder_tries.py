@@ -68,7 +68,7 @@ class RemainderTries:
                 tokens.append(pairs[at])
                 token_counts.append(pairs[at + 1])
         merged = TokenTrie(texts, tokens)
-        self._store.bytes_used += 16 * len(merged.node_byte) + 8 * len(tokens)
+        self._store.bytes_used += 32 * len(merged.node_byte) + 8 * len(tokens)
         return Trie(merged, array("i", token_counts))
 
     def _tokens_by_remainder(self, trie: Trie, exits: array[int], counts: array[int] | None) -> dict[bytes, list[int]]:

@@ -2,6 +2,8 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.automata.term_table cimport TermTable
+from structgen.engine.automata.terms cimport Terms
 from structgen.engine.masks.character_kinds cimport CharacterKinds, kind_of, kinds_in
 
 cdef int MAX_CUT_OFF, MAX_DEPTH, EMPTY, K_BOUNDED, K_BYTES, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, MAX_PARTS, NOTHING, NO_LIMIT
@@ -32,6 +34,11 @@ cdef class SkippableStates:
     cdef bint _is_bounded_repetition(self, int number, int state) except -1
     @cython.locals(automata=AutomatonStore, counting=int, most="long long", star=int, phase=int, inner=int, kinds="unsigned long long", part=int, search=int, length="long long")
     cdef bint _has_room(self, int number, int state) except -1
+    @cython.locals(table=TermTable, star=int, end=int, after=int)
+    cdef bint _has_room_in_all(self, int number, int state) except -1
+    @cython.locals(terms=Terms, table=TermTable, part=int, counting=int, most="long long", star=int, phase=int, inner=int, after=int, body=int, least="long long")
+    cdef int _after_kinds(self, int number, int term) except -1
+    cdef int _narrow(self, int number, int body, long long most) except -1
     @cython.locals(automata=AutomatonStore, search=int, body=int, least="long long")
     cdef int _needed_after(self, int star, list searches, long long count) except -1
     @cython.locals(automata=AutomatonStore, part=int, body=int)

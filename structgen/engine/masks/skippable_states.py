@@ -12,7 +12,8 @@ Such a state *stays open*, which its form shows. Let u be a text made of C.
   character that no X has; or all X need certain characters, and u lacks one of them; or all X are longer than u·t.
 - All texts end with something that no C begins with, so u is none of them.
 
-For a string with a bound on its characters, the same holds for texts that leave room for what must still come.
+For a string with a bound on its characters, the same holds for texts that leave room for what must still come. Bounds
+may also be inside of one another, as in a mail address of at most 254 characters with at most 64 before the `@`.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ class SkippableStates:
         automata = self.automata
         kind = automata.table.kind[state]
         if kind == K_BOUNDED:
-            return self._has_room(number, state)
+            return self._has_room(number, state) or self._has_room_in_all(number, state)
         if kind == K_REPEAT and automata.table.payload[state][2] >= 0:
             return self._is_bounded_repetition(number, state)
         if kind not in (K_REPEAT, K_UNION, K_INTERSECTION):
@@ -199,6 +200,57 @@ class SkippableStates:
         self.kinds[number] = kinds
         self.reach[number] = min(length, NO_LIMIT)
         return True
+
+    def _has_room_in_all(self, number: int, state: int) -> bool:
+        """Return whether a state stays open while there is room in all of its bounds; set how long texts may be.
+
+        Let u be a text of the kinds of `_after_kinds`, and w a text of the term that it returns, so of those that may
+        follow u. A text of n bytes begins at most n of whatever is counted. So u·w keeps within all bounds if it has no
+        more bytes than the least of them. As for the end of a match: it begins with a character that u does not have.
+        """
+        table = self.automata.table
+        star = table.payload[table.payload[state][0]][0]
+        end = table.tail[state] if table.tail[state] != EMPTY else table.tail[star]
+        if table.kind[end] != K_LITERAL:
+            return False
+        self.kinds[number] = ~kinds_in(table.payload[end][:1]) & ALL_KINDS
+        after = self._after_kinds(number, state)
+        text = self.automata.emptiness.short_text(after) if after != NOTHING and self.kinds[number] else None
+        if text is None:
+            return False
+        self.reach[number] -= len(text) + MAX_CUT_OFF
+        return self.reach[number] > 0
+
+    def _after_kinds(self, number: int, term: int) -> int:
+        """Return texts that may follow any characters of some kinds in a term, as far as its bounds allow.
+
+        For C{0,n}·T that is T. Narrows the kinds of the state `number`, and sets its reach to the least bound.
+
+        Returns:
+            A term with some of these texts; NOTHING where the form of `term` shows none.
+        """
+        terms, table = self.automata.terms, self.automata.table
+        if table.kind[term] == K_BOUNDED:
+            counting, most = table.payload[term]
+            star, phase, inner = table.payload[counting]
+            after = self._after_kinds(number, inner) if phase == EMPTY else NOTHING
+            if after == NOTHING:
+                return NOTHING
+            self._narrow(number, table.payload[star][0], most)
+            return terms.append(terms.counting(star, EMPTY, after), table.tail[term])
+        for part in table.payload[term] if table.kind[term] == K_UNION else (term,):
+            if table.kind[part] == K_REPEAT:
+                body, least, most = table.payload[part]
+                if least == 0 and not table.may_be_empty[body] and self._kinds_of(body):
+                    self._narrow(number, body, most)
+                    return int(table.tail[part])
+        return NOTHING
+
+    def _narrow(self, number: int, body: int, most: int) -> None:
+        """Let the texts of a state be made of characters that are texts of `body`, and at most `most` of them."""
+        self.kinds[number] &= self._kinds_of(body)
+        if 0 <= most < self.reach[number]:
+            self.reach[number] = most
 
     def _needed_after(self, star: int, searches: list[int], count: int) -> int:
         """Return how many more characters suffice for some searches after `count` that all of them go on after."""

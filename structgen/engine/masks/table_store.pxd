@@ -31,8 +31,8 @@ cdef class TableStore:
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cdef int dense_of(self, int[::1] tokens, int first, int last) except -1
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
-    cdef meant(self, TerminalMask table)
-    @cython.locals(made=TerminalMask, table=TerminalMask)
+    cdef unsigned int[::1] meant(self, TerminalMask table)
+    @cython.locals(made=TerminalMask, table=TerminalMask, mask="unsigned int[::1]")
     cpdef TerminalMask united(self, list tables)
     @cython.locals(made=TerminalMask)
     cdef TerminalMask table_of(self, CountedTokens tokens)
@@ -41,3 +41,9 @@ cdef class TableStore:
     cdef RemainderNodes remainders_at(self, Trie trie, CountedTokens exits, int min_count, int max_count, removed)
     cdef void give_number(self, RemainderNodes remainders) noexcept
     cdef int new_round(self) noexcept
+
+
+@cython.locals(index="Py_ssize_t")
+cdef void add_words(unsigned int[::1] words, unsigned int[::1] others) noexcept
+@cython.locals(index="Py_ssize_t")
+cdef bint are_equal(unsigned int[::1] words, unsigned int[::1] others) noexcept

@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 # Declared as C integers in the .pxd, so not importable from here.
+MAX_SEARCHED = 8  # children of a node that are looked at one after the other
 MAX_NODES = 2**23  # of a trie; a node's number shares 32 bits with a byte
 ALL_64_BITS = 2**64 - 1
 NO_CONTENTS = array("Q", [0])
@@ -129,6 +130,8 @@ class Trie:
         kinds_below, characters, height: see `Contents`; unused in a trie of remainders.
         children, first_child: int32, the children of node n as `node << 8 | byte`, in the order of their bytes, are
             `children[first_child[n]:first_child[n + 1]]`; unused in a trie of remainders, where few are looked for.
+        records: int32[4 * (nodes + 1)], for each node `depth << 8 | byte`, `end`, `token_start` and `height`. A walk$
+            all of them in one line of the processor's cache.
         size: the number of nodes.
         max_depth: the number of bytes of the longest text.
         has_counts: whether it is a trie of remainders.
@@ -153,10 +156,21 @@ class Trie:
         if token_count is None:
             contents = Contents(trie)
             self.kinds_below, self.characters, self.height = contents.kinds_below, contents.characters, contents.height
+        self.records = zeros(4 * self.size + 4)
+        self._write_records()
         self.first_child = self.children = zeros(1)
         if token_count is None:
             self._count_characters()
             self._index_children()
+
+    def _write_records(self) -> None:
+        records = self.records
+        for node in range(self.size):
+            records[4 * node] = self.depth[node] << 8 | self.byte[node]
+            records[4 * node + 1] = self.end[node]
+            records[4 * node + 2] = self.token_start[node]
+            records[4 * node + 3] = 0 if self.has_counts else self.height[node]
+        records[4 * self.size + 2] = self.token_start[self.size]
 
     def _count_characters(self) -> None:
         for node in range(self.size):
@@ -189,7 +203,14 @@ class Trie:
         if node < 0:
             return self.first_node[byte]
         if not self.has_counts:
-            for index in range(self.first_child[node], self.first_child[node + 1]):
+            low, high = self.first_child[node], self.first_child[node + 1]
+            while high - low > MAX_SEARCHED:
+                middle = (low + high) >> 1
+                if self.children[middle] & 255 <= byte:
+                    low = middle
+                else:
+                    high = middle
+            for index in range(low, high):
                 entry = self.children[index]
                 if entry & 255 >= byte:
                     return entry >> 8 if entry & 255 == byte else -1

@@ -46,6 +46,7 @@ cdef class TerminalMasks:
     cpdef TerminalMask after(self, RemainderNodes remainders, int state)
     @cython.locals(trie=Trie, at=int, node=int, stop=int)
     cdef object first_bytes(self, RemainderNodes remainders)
+    @cython.locals(short=tuple)
     cdef TerminalMask _make(self, int state)
     @cython.locals(counted=CountedTerminal)
     cdef TerminalMask _of_repetition(self, tuple repetition)
@@ -57,8 +58,10 @@ cdef class TerminalMasks:
     cdef bint _is_wide(self, int state) except -1
     @cython.locals(is_literal=bint, is_rest_large=bint)
     cdef CountedTerminal _counted_of(self, int char_state, int rest_state, int max_count)
+    cdef tuple _short_of_bounds(self, int state)
     @cython.locals(made=TerminalMask)
     cdef TerminalMask _of_short(self, int state, int like, int body)
+    @cython.locals(short=tuple)
     cdef int _with_room(self, int free, int max_count) except -1
     cdef bint _is_narrow(self, int char_state) except -1
     @cython.locals(table=TerminalMask, index=int)

@@ -29,7 +29,16 @@ from __future__ import annotations
 
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.constants import EMPTY, K_BYTES, K_LITERAL, NO_REST, RECORD_BYTES, ROOT_NODE
+from structgen.engine.constants import (
+    EMPTY,
+    K_BOUNDED,
+    K_BYTES,
+    K_COUNTING,
+    K_LITERAL,
+    NO_REST,
+    RECORD_BYTES,
+    ROOT_NODE,
+)
 from structgen.engine.masks.bound_room import BoundRoom
 from structgen.engine.masks.character_kinds import CharacterKinds
 from structgen.engine.masks.counted_masks import CountedMasks
@@ -205,7 +214,7 @@ class TerminalMasks:
                         self._models.remove(like)
                         self._models.append(like)
                     return made
-        if bounded is not None and not self.automata.asks_for_more(bounded[0]):
+        if bounded is not None and not (self.automata.asks_for_more(bounded[0]) or self._has_inner_bound(bounded[0])):
             counted = self._counted_masks.of_bounded(bounded[0], bounded[1])
             self._counted[bounded[0], NO_REST] = counted
             return self._counted_masks.with_counts(counted, 0, bounded[1])
@@ -274,6 +283,14 @@ class TerminalMasks:
             self._entered.end()
         self._room.judge(state, body, self._entered.states)
         return made
+
+    def _has_inner_bound(self, free: int) -> bool:
+        """Return whether a state without its bound has another one inside, so that it changes with each character.
+
+        An index of it would serve one position of one text. A walk takes less, as it may skip subtrees.
+        """
+        table = self.automata.table
+        return bool(table.kind[free] == K_COUNTING and table.kind[table.payload[free][2]] == K_BOUNDED)
 
     def _with_room(self, free: int, max_count: int) -> int:
         """Return a state without its bound `max_count` whose index serves for `free`: a roomy one, or `free` itself."""

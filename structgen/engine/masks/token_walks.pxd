@@ -29,7 +29,7 @@ cdef class TokenWalks:
 
     @cython.locals(automata=AutomatonStore, trie=Trie, may_repeat=bint)
     cdef void walk(self, RemainderNodes remainders, int start) except *
-    @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, skippable_states=SkippableStates, entered=EnteredStates, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, byte_of="int[::1]", end_of="int[::1]", depth_of="int[::1]", token_start="int[::1]", map_at="int[::1]", targets_at="int[::1]", state_at="int[::1]", skippable_at="int[::1]", token_at="int[::1]", kinds_below="unsigned long long[::1]", height="int[::1]", inside=CountedTokens, tokens="int[::1]", size=int, visited="long long", depth=int, at=int, state=int, end=int, first=int, last=int, number=int, only=int, index=int, node=int, stop=int)
+    @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, skippable_states=SkippableStates, entered=EnteredStates, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, records="int[::1]", record=int, map_at="int[::1]", targets_at="int[::1]", state_at="int[::1]", skippable_at="int[::1]", token_at="int[::1]", kinds_below="unsigned long long[::1]", inside=CountedTokens, tokens="int[::1]", size=int, visited="long long", depth=int, at=int, state=int, end=int, first=int, last=int, number=int, only=int, index=int, node=int, stop=int)
     cdef int _walk_from_nodes(self, RemainderNodes remainders, int start, bint may_repeat) except -1
     @cython.locals(pool="int[::1]", index=int)
     cdef int _begin_at(self, int first, int last) except -1

@@ -98,9 +98,9 @@ class TokenWalks:
             automata.partitions.target_pool,
             automata.partitions.pools,
         )
-        byte_of, end_of, depth_of, token_start = trie.byte, trie.end, trie.depth, trie.token_start
+        records, kinds_below = trie.records, trie.kinds_below
         map_at, targets_at, state_at, skippable_at = path.map_at, path.targets_at, path.state_at, self._skippable_at
-        token_at, kinds_below, height = trie.tokens, trie.kinds_below, trie.height
+        token_at = trie.tokens
         inside = found.inside
         tokens, size = inside.values, inside.size
         visited = 0
@@ -110,31 +110,32 @@ class TokenWalks:
             depth = 0
             stop = trie.size
             if node != ROOT_NODE:
-                depth = depth_of[node]
-                stop = end_of[node]
+                depth = trie.depth[node]
+                stop = trie.end[node]
             elif only >= 0 and only != NO_BYTE:
                 node = trie.first_node[only]
                 stop = node
                 if node >= 0:
-                    stop = end_of[node]
+                    stop = trie.end[node]
                     node -= 1
             node += 1
             path.enter(depth, start)
             state_at[depth] = NOT_ENTERED  # the state in which a walk begins has no number yet
             while node < stop:
-                depth = depth_of[node]
-                at = targets_at[depth - 1] + class_of[map_at[depth - 1] + byte_of[node]]
+                record = 4 * node  # depth and byte, end, first token, height; in the next one the token after the last
+                depth = records[record] >> 8
+                at = targets_at[depth - 1] + class_of[map_at[depth - 1] + (records[record] & 255)]
                 state = targets[at]
                 visited += 1
                 if state < 0:
                     state = automata.live_target(at)
                     targets = automata.partitions.target_pool
-                end = end_of[node]
+                end = records[record + 1]
                 if state == 0:
                     node = end
                     continue
-                first = token_start[node]
-                last = token_start[node + 1]
+                first = records[record + 2]
+                last = records[record + 6]
                 if may_repeat:
                     if first < last:
                         self._add_meant(remainders, node)
@@ -164,11 +165,11 @@ class TokenWalks:
                     skippable_at[depth] = number
                     if (
                         number >= 0
-                        and skippable_states.stays_inside(number, kinds_below[node], height[node])
+                        and skippable_states.stays_inside(number, kinds_below[node], records[record + 3])
                         and not (entered.is_recording and skippable_states.moves[number])
                     ):
                         first = last
-                        last = token_start[end]
+                        last = records[4 * end + 2]
                         if size + last - first >= len(tokens):
                             inside.size = size
                             inside.reserve(last - first + 1)

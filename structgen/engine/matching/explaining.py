@@ -8,14 +8,15 @@ what was expected there:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.expectations import THE_END, ExpectationFinder, Expected, shown
 from structgen.engine.vocabulary.marks import MARK_BYTE, mark_of
 
-__all__ = ["Explanation", "Reason", "State", "explain"]
+__all__ = ["Explanation", "Reason", "State", "explain", "with_reasons"]
 
 Reason = Literal["allowed", "grammar", "taken", "ended", "unfinished", "tokenizer", "not here", "no text", "no token"]
 """The reason why a token is allowed or refused:
@@ -49,6 +50,8 @@ class Explanation:
         expected: what is allowed in its place.
         instead: for the reason "tokenizer": the tokens that the tokenizer would write at the end of the text, where it
             can be asked.
+        reasons: what is wrong with the JSON text up to the end of the token, in sentences such as
+            "age: 200 is more than the maximum 120", where that is known. Printed first.
     """
 
     token_id: int
@@ -59,6 +62,7 @@ class Explanation:
     behind: bytes = b""
     expected: tuple[Expected, ...] = ()
     instead: tuple[bytes, ...] = ()
+    reasons: tuple[str, ...] = ()
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -67,7 +71,7 @@ class Explanation:
 
     def __str__(self) -> str:
         name = f"token {self.token_id}" + (f" ({shown(self.text)})" if self.text else "")
-        return f"{name} {self._why()}{self._alternatives()}"
+        return "\n".join([*self.reasons, f"{name} {self._why()}{self._alternatives()}"])
 
     def _why(self) -> str:
         behind = (
@@ -154,6 +158,21 @@ def explain(finder: ExpectationFinder, compiled: CompiledGrammar, state: State, 
             return Explanation(token_id, text, False, reason, position, state.read + text[:position], expected)
         reached = after
     return Explanation(token_id, text, True, "allowed", None, state.read + text)
+
+
+def with_reasons(found: Explanation, reasons_of: Callable[[bytes], tuple[str, ...]] | None) -> Explanation:
+    """Return an explanation with its sentences for people.
+
+    Args:
+        found: the explanation.
+        reasons_of: returns them for a text that is refused; None where there are none.
+    """
+    if reasons_of is None or found.reason != "grammar" or found.text is None or found.position is None:
+        return found
+    reasons = reasons_of(found.behind + found.text[found.position :])
+    if not reasons:  # what comes after the refused byte may not even be JSON
+        reasons = reasons_of(found.behind + found.text[found.position : found.position + 1])
+    return replace(found, reasons=reasons)
 
 
 def _explain_named(

@@ -21,6 +21,7 @@ cdef class Matcher:
     cdef unsigned int[::view.strided, ::view.contiguous] _mask_words
     cdef int _mask_rows
     cdef int _reached
+    cdef public object reasons_of
     cdef object __weakref__
 
     @cython.locals(at=int)

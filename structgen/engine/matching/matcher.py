@@ -80,6 +80,7 @@ class Matcher:
         self._mask_words: NDArray[np.uint32]  # of that mask
         self._mask_rows = 0
         self._reached = 0
+        self.reasons_of: Callable[[bytes], tuple[str, ...]] | None = None  # see `Explanation.reasons`; given a text
         self._begin()
 
     def _begin(self) -> None:
@@ -183,7 +184,7 @@ class Matcher:
         return self.ask(lambda compiled, set_id: self._follow(data) == len(data))
 
     def forced_bytes(self) -> bytes:
-        """Return the bytes that must come next: up to the first choice, a token terminal, or where the text may end."""
+        """Return the bytes that must come next: up to a choice, token terminal, end, 65,536 bytes or `mask_seconds`."""
         first = next(iter(self.forced_pieces()), b"")
         return first if isinstance(first, bytes) else b""
 
@@ -201,10 +202,11 @@ class Matcher:
                 compiled.let_move()
                 compiled.sets.append_forced(self._set, out, MAX_FORCED_BYTES)
             except LimitExceededError as error:
-                self._renew_after(error)
-                out.clear()
-                with contextlib.suppress(LimitExceededError):  # then those that fit
-                    compiled.sets.append_forced(self._set, out, MAX_FORCED_BYTES)
+                if error.limit != "mask_seconds":  # else the bytes that are known by now
+                    self._renew_after(error)
+                    out.clear()
+                    with contextlib.suppress(LimitExceededError):  # then those that fit
+                        compiled.sets.append_forced(self._set, out, MAX_FORCED_BYTES)
         if compiled.has_marks:
             return list(pieces_of(bytes(out)))
         return [bytes(out)] if out else []
@@ -270,16 +272,15 @@ class Matcher:
             TypeError: the token id is no integer.
             LimitExceededError: a bound of `Limits` was passed.
         """
-        from structgen.engine.matching.explaining import State, explain  # for messages only
+        from structgen.engine.matching.explaining import State, explain, with_reasons  # for messages only
 
         token_id = whole_number(token_id, "a token id")
 
         def found(compiled: CompiledGrammar, set_id: int) -> Explanation:
-            text = written(compiled, self._texts)
-            state = State(set_id, text, has_ended=self._has_ended(), may_end=self._may_end())
+            state = State(set_id, written(compiled, self._texts), has_ended=self._has_ended(), may_end=self._may_end())
             return explain(self._finder(), compiled, state, token_id)
 
-        return self.ask(found)
+        return with_reasons(self.ask(found), self.reasons_of)
 
     def expected(self) -> tuple[Expected, ...]:
         """Describe in words what may come next; see `structgen.engine.matching.expectations.Expected`.
@@ -443,11 +444,9 @@ class Matcher:
         vocabulary, text = self._compiled.vocabulary, None
         if 0 <= token_id < vocabulary.size:
             text = vocabulary.shown(token_id) if self._compiled.has_marks else vocabulary.token_bytes(token_id)
-        return TokenRejectedError(
-            f"token {token_id} ({text!r}) was rejected after {len(self._texts)} tokens: {why}",
-            token_id=token_id,
-            position=len(self._texts),
-        )
+        position = len(self._texts)
+        message = f"token {token_id} ({text!r}) was rejected after {position} tokens: {why}"
+        return TokenRejectedError(message, token_id=token_id, position=position)
 
     # -- going back, and copies -------------------------------------------------------------------------------------
 
@@ -493,6 +492,7 @@ class Matcher:
         with Turn(self._compiled):
             self._refresh()
             twin._prefix = self._prefix
+            twin.reasons_of = self.reasons_of
             twin._epoch = self._epoch
             twin._set = self._set
             twin._ended_by = self._ended_by

@@ -51,6 +51,7 @@ class AlignedAnswer:
         settings: how answers are drawn.
         max_new_tokens: the budget in tokens.
         validated: returns the value of a text, or raises.
+        is_cancelled: see `PrefixReader`.
 
     Attributes:
         token_ids: the tokens of the answer that was chosen.
@@ -74,6 +75,7 @@ class AlignedAnswer:
         settings: Settings,
         max_new_tokens: int,
         validated: Callable[[str], Any],
+        is_cancelled: Callable[[], bool],
     ) -> None:
         if constraint.grammar.has_temperatures:
             raise ValueError("sampling and num_beams do not go together with temperatures in the grammar")
@@ -96,7 +98,7 @@ class AlignedAnswer:
             finish=settings.on_budget == "finish",
         )
         self.matcher: Matcher = self._target.root().matcher
-        self._reader = PrefixReader(model, self._target.prompt_ids)
+        self._reader = PrefixReader(model, self._target.prompt_ids, is_cancelled=is_cancelled)
 
     @property
     def text_bytes(self) -> bytes:
@@ -119,6 +121,7 @@ class AlignedAnswer:
         Raises:
             ModelError: the model gives all answers the probability 0.
             ValidationFailedError: validators refuse all answers.
+            Cancelled: the call is cancelled.
         """
         if self.finish_reason is not None:
             return

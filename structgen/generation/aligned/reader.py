@@ -11,7 +11,7 @@ session that is not needed any more is cut back to what both share, or a new one
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -24,9 +24,13 @@ if TYPE_CHECKING:
 
     from structgen.models.base import Model
 
-__all__ = ["PrefixReader"]
+__all__ = ["Cancelled", "PrefixReader"]
 
 Path: TypeAlias = tuple[int, ...]
+
+
+class Cancelled(Exception):
+    """Raised between two passes of the model, when the call is cancelled."""
 
 
 @dataclass(slots=True)
@@ -48,13 +52,17 @@ class PrefixReader:
     Args:
         model: a local model.
         prompt_ids: the tokens before the answers.
+        is_cancelled: asked before each pass; if it returns true, the pass is left out.
 
     Attributes:
         passes: the number of passes so far.
         token_count: the number of tokens that were read after the prompt.
     """
 
-    def __init__(self, model: Model, prompt_ids: Sequence[int]) -> None:
+    def __init__(
+        self, model: Model, prompt_ids: Sequence[int], *, is_cancelled: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._is_cancelled = is_cancelled
         self.passes = 0
         self.token_count = 0
         self._batch: Any = session_batch_of(model)
@@ -71,7 +79,10 @@ class PrefixReader:
 
         Raises:
             ModelError: the model cannot read them.
+            Cancelled: the call is cancelled.
         """
+        if self._is_cancelled():
+            raise Cancelled
         readings = self._plan(paths)
         self._sessions = {path: readings[path].session for path in paths}
         given = self._batch.forward([(readings[path].session, readings[path].new_ids, 1) for path in paths])

@@ -51,9 +51,9 @@ if TYPE_CHECKING:
 __all__ = ["Caller", "acall", "call"]
 
 # Formats that write the mark of the answer themselves.
-_OWN_ANSWERS = ("harmony", "solar")
+_OWN_ANSWERS = ("harmony", "muse_glimmer", "solar")
 # Marks that end the turn of the model, although other messages may follow them in a conversation.
-_ENDS = {"harmony": ("<|call|>", "<|return|>"), "solar": ("<|calls|>",)}
+_ENDS = {"harmony": ("<|call|>", "<|return|>"), "muse_glimmer": ("<|eot|>",), "solar": ("<|calls|>",)}
 
 _MAY = (
     "You may call these functions:\n{tools}\nTo call one, write only the call, like this: {example}\nOtherwise answer."

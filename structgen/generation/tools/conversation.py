@@ -15,7 +15,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from structgen.errors import ModelError
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["Form", "adapted", "calls_of", "form_for", "shown", "tools_variable", "tools_variables"]
 
 
+_REASONING = "reasoning_content"  # the key of OpenAI-like servers, and of most templates
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """A form of messages with calls and results.
@@ -39,6 +42,7 @@ class Form:
         no_content: whether a message with calls has the content None, where it has no text.
         in_text: whether the calls stand in the content, as the model wrote them.
         by_user: whether results are messages of the user.
+        reasoning: the key of the reasoning in a message.
     """
 
     as_data: bool = True
@@ -46,6 +50,7 @@ class Form:
     no_content: bool = False
     in_text: bool = False
     by_user: bool = False
+    reasoning: str = _REASONING
 
 
 _FORMS = (
@@ -150,12 +155,19 @@ def form_for(model: Model, template: str, format: str) -> Form:
             error = caught
             continue
         if _is_whole(text):
-            _keep(_found, key, form)
-            return form
+            found = replace(form, reasoning=_reasoning_key(template))
+            _keep(_found, key, found)
+            return found
     raise ModelError(
         f"the chat template accepts no messages with tool calls and results: {error}",
         hint="pass another chat template, or messages with texts only",
     ) from error
+
+
+def _reasoning_key(template: str) -> str:
+    """Return the key of a message's reasoning that a chat template reads."""
+    others = () if _REASONING in template else ("reasoning", "thinking")
+    return next((key for key in others if f"message.{key}" in template), _REASONING)
 
 
 def _is_whole(text: str) -> bool:
@@ -237,12 +249,16 @@ def adapted(messages: Any, form: Form, format: str) -> list[dict[str, Any]]:
 
 def _with_calls(message: dict[str, Any], calls: Sequence[Any], form: Form, *, is_first: bool) -> dict[str, Any]:
     content = (message.get("content") or "") if is_first else ""
+    reasoning = message.get(_REASONING) if is_first else None
     made = []
     for call in calls:
         name, arguments = _name_and_arguments(call)
         written = arguments if form.as_data else json.dumps(arguments, ensure_ascii=False)
         made.append({**call, "type": "function", "function": {"name": name, "arguments": written}})
-    return {**message, "content": None if form.no_content and not content else content, "tool_calls": made}
+    whole = {key: value for key, value in message.items() if key != _REASONING}
+    if reasoning and (form.reasoning == _REASONING or not content):  # gpt-oss takes one of the two
+        whole[form.reasoning] = reasoning
+    return {**whole, "content": None if form.no_content and not content else content, "tool_calls": made}
 
 
 def _name_and_arguments(call: Any) -> tuple[str, dict[str, Any]]:

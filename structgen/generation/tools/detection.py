@@ -11,6 +11,7 @@ FALLBACK = "json"
 
 # Texts of a chat template, all of which the format's templates have; more special ones first.
 _TELL_TALES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("gigachat_3_5", ("<｜GCML｜tool_calls>",)),
     ("gigachat_3_1", ("<|function_call|>", "<|role_sep|>")),
     ("gigachat_3", ("function call", "<|role_sep|>")),
     ("hunyuan_3", ("<tool_calls{}>", ":opensource")),
@@ -30,6 +31,7 @@ _TELL_TALES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("deepseek_r1", ("<｜tool▁call▁begin｜>", "```json")),
     ("deepseek_v3_1", ("<｜tool▁call▁begin｜>",)),
     ("minimax_m3", ("]<]minimax[>[",)),
+    ("muse_glimmer", ("<atem:function_calls>",)),
     ("minimax", ("<minimax:tool_call>",)),
     ("cohere", ("<cofl:tool_calls>",)),
     ("cohere_2", ("<|START_ACTION|>",)),

@@ -72,6 +72,14 @@ def _xml(pattern: str, written: str, **more: Any) -> _Xml:
     return _Xml(re.compile(r"\s*" + pattern, re.DOTALL), written, begins, **more)
 
 
+def _dsml(name: str) -> _Xml:
+    return _xml(
+        rf'<{name} name="(?P<key>[^"]+)" string="(?P<kind>\w+)">(?P<value>.*?)</{name}>',
+        f'<{name} name="{{key}}" string="{{kind}}">{{value}}</{name}>\n',
+        kinds=("true", "false"),
+    )
+
+
 _XML = {
     "qwen_xml": _xml(
         r"<parameter=(?P<key>[^>]+)>(?P<value>.*?)</parameter>",
@@ -83,16 +91,13 @@ _XML = {
         r'<parameter name="(?P<key>[^"]+)">(?P<value>.*?)</parameter>',
         '<parameter name="{key}">{value}</parameter>\n',
     ),
-    "deepseek_xml": _xml(
-        r'<｜DSML｜parameter name="(?P<key>[^"]+)" string="(?P<kind>\w+)">(?P<value>.*?)</｜DSML｜parameter>',
-        '<｜DSML｜parameter name="{key}" string="{kind}">{value}</｜DSML｜parameter>\n',
-        kinds=("true", "false"),
+    "atem_xml": _xml(
+        r'<atem:parameter name="(?P<key>[^"]+)">(?P<value>.*?)</atem:parameter>',
+        '<atem:parameter name="{key}">{value}</atem:parameter>\n',
     ),
-    "deepseek_v4_1_xml": _xml(
-        r'<｜DSML｜ parameter name="(?P<key>[^"]+)" string="(?P<kind>\w+)">(?P<value>.*?)</｜DSML｜ parameter>',
-        '<｜DSML｜ parameter name="{key}" string="{kind}">{value}</｜DSML｜ parameter>\n',
-        kinds=("true", "false"),
-    ),
+    "deepseek_xml": _dsml("｜DSML｜parameter"),
+    "deepseek_v4_1_xml": _dsml("｜DSML｜ parameter"),
+    "gcml_xml": _dsml("｜GCML｜parameter"),
     "glm_xml": _xml(
         r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)</arg_value>",
         "<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",

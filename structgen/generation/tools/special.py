@@ -3,6 +3,7 @@ r"""Formats of tool calls that are more than marks around arguments.
 functionary_3_2   all\n…>>>f\n{…}
 harmony     <|channel|>analysis<|message|>…<|end|><|start|>assistant to=functions.f<|channel|>commentary json…
 solar       <|tool_calls|><|tool_call:begin|>ID<|tool_call:name|>f<|tool_call:args|>{…}<|tool_call:end|><|calls|>
+muse_glimmer   to=f<|message|><atem:function_calls>…</atem:function_calls><|eom|><|start|>assistant to=user<|message|>…
 kimi_k3     <|open|>response<|sep|>…<|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|>…
 
 The formats of Python's calls are in `python_calls`.
@@ -108,6 +109,68 @@ def _write_solar(text: str, calls: Sequence[ParsedCall]) -> str:
     return f"{said}<|tool_calls|>{''.join(written)}<|calls|>"
 
 
+# --- Muse Glimmer: messages to itself, to the user and to tools -------------------------------------------------------
+
+_MUSE_MESSAGE = re.compile(
+    r"(?:<\|start\|>)?(?P<head>(?:(?!<\|start\|>|<\|message\|>).)*)<\|message\|>"
+    r"(?P<body>(?:(?!<\|start\|>|<\|eom\|>|<\|eot\|>).)*)(?P<end><\|eom\|>|<\|eot\|>|)",
+    re.DOTALL,
+)
+_MUSE_MARKS = ("<|eom|>", "<|eot|>", "<|start|>")
+_MUSE_RECIPIENT = re.compile(r"to=([\w.:/-]+)")
+_MUSE_CALL = re.compile(r'<atem:invoke name="(?P<name>[\w.:/-]+)">')
+_MUSE_END = re.compile(r"\s*</atem:invoke>")
+
+
+def _read_muse(text: str, schemas: Mapping[str, Any], partial: bool) -> ParsedReply:
+    texts: list[str] = []
+    reasoning: list[str] = []
+    calls: list[ParsedCall] = []
+    position = 0
+    while (found := _MUSE_MESSAGE.match(text, position)) is not None:
+        position = found.end()
+        recipient = _MUSE_RECIPIENT.search(found["head"])
+        body = without_begun(found["body"], _MUSE_MARKS) if partial and not found["end"] else found["body"]
+        if recipient is None or recipient[1] == "user":
+            texts.append(body)
+        elif recipient[1] == "self":
+            reasoning.append(body)
+        else:
+            calls += _muse_calls(found["body"], schemas, partial)
+    rest = text[position:]
+    if not position and "<|" not in rest and not partial:
+        texts.append(rest)  # an answer whose message was opened for the model
+    return ParsedReply("".join(texts), calls, "\n".join(reasoning))
+
+
+def _muse_calls(body: str, schemas: Mapping[str, Any], partial: bool) -> list[ParsedCall]:
+    """Return the calls of a message to a tool."""
+    calls: list[ParsedCall] = []
+    found = _MUSE_CALL.search(body)
+    while found is not None:
+        arguments = read_arguments("atem_xml", body, found.end(), schemas.get(found["name"], True))
+        end = _MUSE_END.match(body, arguments.end) if arguments.end >= 0 else None
+        if end is None:
+            if not partial:
+                raise unfinished(found["name"], body)
+            source = begun(arguments.values)
+            calls.append(ParsedCall(found["name"], arguments.values, is_complete=False, source=source))
+            break
+        calls.append(ParsedCall(found["name"], arguments.values))
+        found = _MUSE_CALL.search(body, end.end())
+    return calls
+
+
+def _write_muse(text: str, calls: Sequence[ParsedCall]) -> str:
+    messages = [f" to=user<|message|>{text}"] if text or not calls else []
+    for call in calls:
+        messages.append(
+            f' to={call.name}<|message|><atem:function_calls>\n<atem:invoke name="{call.name}">\n'
+            f"{write_arguments('atem_xml', call.arguments)}</atem:invoke>\n</atem:function_calls>"
+        )
+    return f"{'<|eom|><|start|>assistant'.join(messages)}<|eot|>"
+
+
 # --- Functionary 3.2: messages after the names of their recipients ----------------------------------------------------
 
 _RECIPIENT_LINE = re.compile(r"(?:\A|>>>)(?P<name>[\w.:/-]+)\n")
@@ -185,6 +248,7 @@ FORMATS = {
     "functionary_3_2": Special(_read_functionary, _write_functionary),
     "harmony": Special(_read_harmony, _write_harmony),
     "kimi_k3": Special(_read_kimi_k3, _write_kimi_k3),
+    "muse_glimmer": Special(_read_muse, _write_muse),
     "solar": Special(_read_solar, _write_solar),
     **{name: Special(calls.read, calls.write) for name, calls in PYTHON_CALLS.items()},
 }

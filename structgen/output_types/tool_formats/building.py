@@ -253,6 +253,34 @@ def _solar(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) 
     return _sequence(*before, {"type": "or", "elements": [content, section]} if choice == "auto" else section)
 
 
+_MUSE_MARKS = ("<|start|>", "<|message|>", "<|eom|>", "<|eot|>")
+
+
+def _muse_glimmer(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) -> Format:
+    """Return the messages of Muse Glimmer after `<|start|>assistant`: to itself, to the user, and to each tool.
+
+    Raises:
+        GrammarError: a tool is called as a recipient that is none.
+    """
+    for tool in tools:
+        if tool.name in ("self", "user"):
+            raise GrammarError(f"in the format 'muse_glimmer' a tool cannot be called {tool.name!r}: it is a recipient")
+    between = "<|eom|><|start|>assistant"
+    thinking = Thinking(" to=self<|message|>", between, excludes=_MUSE_MARKS, opened_by_prompt=False)
+    before, end = _thinking(thinking, reasoning), _text("<|eot|>")
+    said = _sequence(_text(" to=user<|message|>"), _any_text(_MUSE_MARKS))
+    begin = ' to=NAME<|message|><atem:function_calls>\n<atem:invoke name="NAME">\n'
+    closing = "</atem:invoke>\n</atem:function_calls>"
+    calls = [_call(tool, begin, closing, "atem_xml") for tool in tools]
+    if not calls:
+        return _sequence(*before, said, end)
+    several = _separated(calls, between, at_least_one=True, parallel=parallel and choice != "forced")
+    if choice != "auto":
+        return _sequence(*before, several, end)
+    after_text = {"type": "optional", "content": _sequence(_text(between), several)}
+    return _sequence(*before, {"type": "or", "elements": [_sequence(said, after_text), several]}, end)
+
+
 def _functionary(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) -> Format:
     """Return the messages of Functionary 3.2, after the `>>>` of the prompt: a text, and calls."""
     text = _sequence(_text("all\n"), _any_text([">>>"]))
@@ -301,6 +329,7 @@ _BUILDERS: dict[str, Callable[[Sequence[Tool], str, Mode, bool], Format]] = {
     "pythonic": _alone("pythonic", lambda tool: f"[{tool.name}("),
     "functionary_3_2": _functionary,
     "harmony": _harmony,
+    "muse_glimmer": _muse_glimmer,
     "solar": _solar,
     "kimi_k3": _kimi_k3,
 }

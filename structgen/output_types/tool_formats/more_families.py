@@ -70,6 +70,15 @@ MORE_FAMILIES: dict[str, Family] = {
         begin=f"<|message_sep|>\n\nfunction call<|role_sep|>\n{_BEGIN}", end="}", excludes=(), thinking=None
     ),
     "gigachat_3_1": Family(begin=f"<|function_call|>{_BEGIN}", end="}", excludes=(), thinking=None),
+    "gigachat_3_5": Family(
+        begin='<｜GCML｜invoke name="NAME">\n',
+        end="</｜GCML｜invoke>",
+        style="gcml_xml",
+        section=("<｜GCML｜tool_calls>\n", "\n</｜GCML｜tool_calls>"),
+        trigger="<｜GCML｜tool_calls>",
+        separator="\n",
+        thinking=Thinking(after="\n\n"),
+    ),
     "glm_4_5": Family(
         begin="<tool_call>NAME\n",
         end="\n</tool_call>",

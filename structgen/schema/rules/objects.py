@@ -29,7 +29,9 @@ from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import Inexpressible
 from structgen.schema.algebra.objects import ObjectSet
 from structgen.schema.json_text.values import Value
+from structgen.schema.rules.key_groups import groups_of
 from structgen.schema.rules.lazy_rules import LazyRules
+from structgen.schema.rules.notation import JsonNotation
 from structgen.schema.rules.object_states import ObjectStates, Pair, ShortState, index_of, seen_of, shortened, whole
 from structgen.schema.rules.states import ObjectState
 
@@ -56,7 +58,7 @@ class ObjectRules:
 
     Kinds of nonterminals: "first", the whole object; "pair", a pair and what follows it; "then", what follows a pair;
     a number, what follows a key of the class with that number, or one with the values of that number
-    (`ObjectStates.values_of`).
+    (`ObjectStates.values_of`). The group n of keys has the number -1 - n.
 
     Args:
         lazy: the rules of the whole schema, which these belong to.
@@ -80,6 +82,8 @@ class ObjectRules:
         self._names_begun: dict[tuple[int, bytes], tuple[Spelling, ...]] = {}  # by class and beginning: completions
         self._keys: dict[int, Regex] = {}  # by property: the terminal of its key
         self._notation = lazy.notation
+        is_json = isinstance(lazy.notation, JsonNotation)
+        self._groups, self._group_of = groups_of(self.states, lazy.captures and is_json)
         self._first_keys = tuple([lazy.notation.keys(found.keys, []) for found in self.classes])
 
     def start(self, avoid: frozenset[Value] = _NONE) -> ShortState:
@@ -160,21 +164,51 @@ class ObjectRules:
         if states.any_order:
             state = whole(short_state)
             for index in range(size):
+                if self._group_of[index] >= 0 and not state.avoid:
+                    continue
                 spend(1 + (size >> _STATE_BITS_OF_UNIT))  # the state after it has a bit for each property
                 if not state.progress >> index & 1:
                     found += self._property_bodies(index, state)
+            if not state.avoid:
+                found += self._group_bodies(state)
         for index in range(len(self.classes)):
             found += self._class_bodies(index, short_state)
+        return found
+
+    def _group_bodies(self, state: ObjectState) -> list[Sequence[Symbol]]:
+        """Return the keys of each group that may come next. They have no further symbols: the key decides the state."""
+        states = self.states
+        found: list[Sequence[Symbol]] = []
+        for number, group in enumerate(self._groups):
+            spend(len(group.numbers))
+            first = group.first_left(state.progress)
+            if first >= 0 and states.any_is_alive_after(states.pairs_of_property(first, state)):
+                then = (self._number, (-1 - number, shortened(state), ()))
+                found.append((Capture(group.keys_left(state.progress), then, False),))
         return found
 
     def _optional_bodies(self, index: int) -> list[Sequence[Symbol]]:
         """Return an optional property, or what comes after it, where nothing depends on what was written."""
         states = self.states
+        number = self._group_of[index]
+        if number >= 0:
+            return self._run_bodies(number, index)
         entry = states.properties[index]
         after = index + 1
         key, value = self._layout.key(entry.key), self._lazy.symbol(entry.node)
         found: list[Sequence[Symbol]] = [(key, value, self._nonterminal("then", after))]
         if after < len(states.properties) or self.classes:
+            found.append((self._nonterminal("pair", after),))
+        return found
+
+    def _run_bodies(self, number: int, index: int) -> list[Sequence[Symbol]]:
+        """Return the keys of a group from an optional property on, or what comes after them."""
+        group = self._groups[number]
+        spend(len(group.numbers))
+        keys = group.keys_left((1 << index) - 1)
+        found: list[Sequence[Symbol]] = [(Capture(keys, (self._number, (-1 - number, index, ())), False),)]
+        after = group.last + 1
+        if after < len(self.states.properties) or self.classes:
             found.append((self._nonterminal("pair", after),))
         return found
 
@@ -264,16 +298,25 @@ class ObjectRules:
     def after(self, then: _AfterKey, text: bytes | None) -> tuple[int, ShortState] | None:
         """Return the state after a key that the schema does not name. See `SetRules.after`."""
         index, before, used = then
+        state = whole(before)
+        if index < 0:
+            return index, shortened(self._after_grouped(self._groups[-1 - index].numbers, state, text))
         if text is None:
             return index, before
         key = self._notation.key_of(text)
-        state = whole(before)
         if key in state.seen or key in used or key in self.states.names:
             return None
         key_class = self.classes[index]
         if key_class.is_mixed:
             index = self.states.values_of(key)
         return index, ObjectState(state.progress, state.written, state.given, state.seen | {key}, state.avoid)
+
+    def _after_grouped(self, numbers: dict[str, int], state: ObjectState, text: bytes | None) -> ObjectState:
+        """Return the state after a key of a group; for an unknown key, one with all continuations of any of them."""
+        index = self.states.unknown if text is None else numbers[self._notation.key_of(text)]
+        if not self.states.any_order:
+            return ObjectState(state.progress + 1 if text is None else index + 1)
+        return ObjectState(state.progress | 1 << index, state.written, state.given, state.seen)
 
     def refusals(self, then: _AfterKey, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """Return the completions of keys that are declared or already written. See `RuleSource.refusals`."""
@@ -318,6 +361,12 @@ class ObjectRules:
         """Return the bodies after a key that the state has seen: the colon, the value, and what follows."""
         states = self.states
         colon = self._layout.colon
+        if index < 0:
+            node = self._groups[-1 - index].node
+            if states.is_free(short_state):
+                return [(colon, self._lazy.symbol(node), self._nonterminal("then", short_state))]
+            pairs = states.pairs_of_key(None, node, (), whole(short_state))
+            return [(colon, *self._rest(pair)) for pair in pairs if states.is_alive_after(pair)]
         cases = states.cases_after(index)
         if states.is_free(short_state):
             return [(colon, self._lazy.symbol(cases[0][1]), self._nonterminal("then", short_state))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from structgen.engine.automata.store import AutomatonStore
@@ -13,6 +13,7 @@ from structgen.schema.algebra import Inexpressible, Shape, StringSet
 from structgen.schema.json_text.layout import Layout
 from structgen.schema.json_text.terminals import scalar_terminals
 from structgen.schema.options import SchemaOptions
+from structgen.schema.rules.mark_tokens import MarkTokens
 from structgen.schema.rules.parameter_styles import STYLES, Kind, Style
 
 __all__ = ["ParameterNotation"]
@@ -38,9 +39,11 @@ _NAME = rx.sequence(_bytes(_LETTERS), rx.star(_bytes(_LETTERS + b"0123456789")))
 class _Marks(Layout):
     """The punctuation as marks for `ParameterRules`, and the keys that the schema names."""
 
-    def __init__(self, style: Style, escapes: bool) -> None:
+    def __init__(self, style: Style, after_key: str, names: Collection[str], *, escapes: bool) -> None:
         super().__init__(",", ":")
         self._style = style
+        self._after_key = after_key
+        self._names = names
         self._escapes = escapes
 
     def key(self, name: str) -> rx.Regex:
@@ -49,7 +52,7 @@ class _Marks(Layout):
         Raises:
             Inexpressible: the notation cannot write it.
         """
-        return rx.Literal(f"{self._style.before_key}{self.written(name)}{self._style.after_key}".encode())
+        return rx.Literal(f"{self._style.before_key}{self.written(name)}{self._after_key}".encode())
 
     def written(self, name: str) -> str:
         """Return the spelling of a key.
@@ -60,7 +63,7 @@ class _Marks(Layout):
         if self._escapes:
             for sign, entity in _ENTITIES:
                 name = name.replace(sign, entity)
-        if not name or _NOT_IN_KEYS.search(name):
+        if not name or _NOT_IN_KEYS.search(name) or any(token in name for token in self._names):
             raise Inexpressible("properties", f"the key {name!r} cannot be written in this notation")
         return name
 
@@ -76,26 +79,38 @@ class ParameterNotation:
         style: its name, a key of `STYLES`.
         excludes: texts that no string may hold.
         options: how values are written.
+        tokens: ids of special tokens by name, which stand in the marks in place of their names.
 
     Attributes:
         style: the marks.
         layout: the punctuation.
         some_gap: white space; None if there is none between elements.
+        tokens: the special tokens.
+        before_capture: the beginning of the text before a captured key. The capture has the rest.
     """
 
-    def __init__(self, style: str, excludes: Collection[str], options: SchemaOptions) -> None:
+    def __init__(
+        self, style: str, excludes: Collection[str], options: SchemaOptions, tokens: Mapping[str, int] | None = None
+    ) -> None:
+        names = tuple(tokens or ())
         self.style = STYLES[style]
-        self._marks = _Marks(self.style, escapes=style == "cohere_xml")
+        self.tokens = MarkTokens(tokens or {})
+        before, after = self.style.before_key, self.style.after_key
+        start, end = self.tokens.last_end(before), self.tokens.first_begin(after)
+        self.before_capture = [rx.Literal(before[:start].encode())] if start else []
+        # A captured text holds no token, so a token after the key stands before the value.
+        self._after_capture = after[end:]
+        self._marks = _Marks(self.style, after[:end], names, escapes=style == "cohere_xml")
         self.layout: Layout = self._marks
         self._plain = options.numbers == "plain"
         longest, gap = _LONGEST_GAP[options.whitespace], _bytes(_GAPS[options.whitespace])
         self._gap = rx.repeat(gap, 0, longest)
         self.some_gap = rx.repeat(gap, 1, longest) if longest else None
-        unspelled = rx.literal_set([text.encode() for text in sorted({self.style.unspelled, *excludes})])
+        unspelled = rx.literal_set([text.encode() for text in sorted({self.style.unspelled, *excludes, *names})])
         self._refused = rx.sequence(_ANY, unspelled, _ANY)
-        self._unspelled = (self.style.unspelled, *excludes)
-        self._before_key = self.style.before_key.encode()
-        self._after_key = self.style.after_key.encode()
+        self._unspelled = (self.style.unspelled, *excludes, *names)
+        self._before_key = before[start:].encode()
+        self._after_key = after[:end].encode()
 
     # --- the side of `LazyRules`: Notation ---------------------------------------------------------------------------
 
@@ -122,18 +137,19 @@ class ParameterNotation:
     def completions(self, keys: Collection[str], begun: bytes) -> tuple[Spelling, ...]:
         """Return the rests of keys with the text around them. See `Notation`."""
         whole = [self._before_key + key.encode("utf-8", "surrogatepass") + self._after_key for key in keys]
-        return tuple([((text[len(begun) :],),) for text in whole if text.startswith(begun)])
+        return tuple([((text[len(begun) :],),) for text in whole if text.startswith(begun) and text != begun])
 
     # --- the side of `ParameterRules` --------------------------------------------------------------------------------
 
     def name_of(self, key: bytes) -> str:
         """Return the spelling of the name in a known key, for the mark after its value."""
-        return self.key_of(key)
+        return key[len(self.style.before_key.encode()) : len(key) - len(self._after_key)].decode()
 
     def after_key(self, kind: Kind) -> rx.Regex:
         """Return the text between a key and its value."""
         opening = rx.Literal(self.style.opening(kind).encode())
-        return rx.sequence(self._gap, opening) if self.style.opens_after_gap else opening
+        after = rx.Literal(self._after_capture.encode())
+        return rx.sequence(after, self._gap, opening) if self.style.opens_after_gap else rx.sequence(after, opening)
 
     def before_item(self, kind: Kind) -> rx.Regex:
         """Return the text before an item of a list."""

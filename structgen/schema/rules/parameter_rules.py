@@ -20,7 +20,7 @@ nonterminal is one of these:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from structgen.engine.deadlines import Deadline
@@ -81,6 +81,10 @@ class ParameterRules:
         """Return the bodies of a nonterminal. See `RuleSource.bodies`."""
         if key[0] == "json":
             return [[self._json(symbol) for symbol in body] for body in self._inner.bodies(key[1])]
+        return [way for body in self._elements_of(key) for way in self._notation.tokens.ways(body)]
+
+    def _elements_of(self, key: Any) -> Bodies:
+        """Return the bodies of a nonterminal that is not JSON, with tokens as texts."""
         if key[0] == "set":
             return self._set(key[1])
         if key[0] == "value":
@@ -137,7 +141,8 @@ class ParameterRules:
         if isinstance(last, Capture):
             if not self._notation.style.names:
                 return []  # no key is written that the schema does not declare
-            return [[Capture(last.of, ("set", last.then), last.endless, last.refuses)]]
+            captured = Capture(last.of, ("set", last.then), last.endless, last.refuses)
+            return [[*self._notation.before_capture, captured]]
         then: Any = last.key if isinstance(last, Lazy) else None
         if then is None or then[1] != "then":
             return [self._symbols(body)]
@@ -265,6 +270,7 @@ def read_parameters(
     options: SchemaOptions,
     *,
     excludes: Sequence[str] = (),
+    tokens: Mapping[str, int] | None = None,
     captures: bool = True,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
@@ -278,6 +284,7 @@ def read_parameters(
         make: gets the rules.
         options: how the schema is read and written.
         excludes: texts that no string may hold.
+        tokens: ids of special tokens by name, which stand in the marks in place of their names.
         captures: see `LazyRules`.
         limits: bounds on the cost of the translation.
         deadline: a running clock; by default one of `limits.compile_seconds` starts now.
@@ -289,7 +296,7 @@ def read_parameters(
         UnsatisfiableSchemaError: no object satisfies it.
         LimitExceededError: it costs more than `limits` allow.
     """
-    notation = ParameterNotation(style, excludes, options)
+    notation = ParameterNotation(style, excludes, options, tokens)
 
     def made(lazy: LazyRules, root: Node) -> T:
         if not lazy.shapes[root].objects:

@@ -7,7 +7,8 @@ objects and lists are elements, too:
     deepseek_xml    <｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>
     cohere_xml      <cofl:value name="tags" type="list"><cofl:value type="raw">a</cofl:value></cofl:value>
 
-The marks are those of xgrammar 0.2.8, but for `hunyuan_xml` and `minicpm_xml`, which it does not have.
+The marks are those of xgrammar 0.2.8, but for `atem_xml`, `gcml_xml`, `hunyuan_xml` and `minicpm_xml`, which it does
+not have.
 """
 
 from __future__ import annotations
@@ -57,6 +58,11 @@ class Style:
     has_sections: bool = False
     names: bool = True
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All marks."""
+        return self.before_key, self.after_key, self.close, *self.open.values(), self.item or ""
+
     def opening(self, kind: Kind) -> str:
         """Return the text before a value of a type."""
         return self.open.get(kind, self.open.get("", ""))
@@ -71,12 +77,12 @@ class Style:
         return self.mark or self.close
 
 
-def _dsml(parameter: str) -> Style:
+def _dsml(parameter: str, *, tag: str = "DSML") -> Style:
     return Style(
-        before_key=f'<｜DSML｜{parameter} name="',
+        before_key=f'<｜{tag}｜{parameter} name="',
         after_key='"',
         open={"string": ' string="true">', "": ' string="false">'},
-        close=f"</｜DSML｜{parameter}>",
+        close=f"</｜{tag}｜{parameter}>",
     )
 
 
@@ -86,8 +92,10 @@ MARKS = {"gemma": '<|"|>', "function_gemma": "<escape>"}
 STYLES: dict[str, Style] = {
     "qwen_xml": Style("<parameter=", ">", "</parameter>", trims_line_breaks=True),
     "minimax_xml": Style('<parameter name="', '">', "</parameter>"),
+    "atem_xml": Style('<atem:parameter name="', '">', "</atem:parameter>"),
     "deepseek_xml": _dsml("parameter"),
     "deepseek_v4_1_xml": _dsml(" parameter"),
+    "gcml_xml": _dsml("parameter", tag="GCML"),
     "glm_xml": Style("<arg_key>", "</arg_key>", "</arg_value>", open={"": "<arg_value>"}, opens_after_gap=True),
     "hunyuan_xml": Style(
         "<arg_key:opensource>",

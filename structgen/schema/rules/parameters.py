@@ -5,7 +5,7 @@ In the format of Kimi K3, for example, `<|close|>` ends an argument. So no strin
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.composition import with_terminals
 from structgen.engine.grammar.tables import GrammarTables, RuleSource
 from structgen.engine.regex import tree as rx
+from structgen.engine.regex.unicode_classes import union_of
 from structgen.kbnf import ast
 from structgen.limits import Limits
 from structgen.schema.reading.space import Space
@@ -25,12 +26,20 @@ from structgen.schema.rules.rules_to_kbnf import rules_to_kbnf
 from structgen.schema.rules.to_rules import json_schema_to_rules, lazy_tables
 from structgen.schema.sources import Source
 
-__all__ = ["mark_of_strings", "parameter_rules", "parameters_to_kbnf"]
+__all__ = ["parameter_rules", "parameters_to_kbnf", "tokens_in_marks"]
 
 
-def mark_of_strings(style: str) -> str | None:
-    """Return the mark before and after each string in a notation; None where strings have none."""
-    return MARKS.get(style)
+def tokens_in_marks(style: str, special_tokens: Collection[str]) -> tuple[str, ...]:
+    """Return the special tokens that stand in the marks of a notation.
+
+    Args:
+        style: the notation.
+        special_tokens: names of tokens that have no text.
+    """
+    if style in MARKS:
+        return (MARKS[style],) if MARKS[style] in special_tokens else ()
+    marks = STYLES[style].texts if style in STYLES else ()
+    return tuple(sorted({name for name in special_tokens if name and any(name in mark for mark in marks)}))
 
 
 def parameter_rules(
@@ -38,7 +47,7 @@ def parameter_rules(
     style: str,
     excludes: Sequence[str] = (),
     *,
-    token_id: int | None = None,
+    tokens: Mapping[str, int] | None = None,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
     narrowed: Narrowed | None = None,
@@ -49,7 +58,7 @@ def parameter_rules(
         source: the schema.
         style: "json", a key of `parameter_styles.STYLES`, or one of `call_rules.STYLES`.
         excludes: texts that no string may hold, none of them empty.
-        token_id: the special token that the mark of strings is, in a notation of `call_rules`; None where it is a text.
+        tokens: the ids of the special tokens that stand in the marks, by name; see `tokens_in_marks`.
         limits: bounds on the cost of the translation.
         deadline: a running clock; by default one of `limits.compile_seconds` starts now.
         narrowed: the texts of a regex that can be written; by default all of them.
@@ -58,22 +67,24 @@ def parameter_rules(
         SchemaError, LimitExceededError: as `json_schema_to_rules`.
     """
     limits = limits or Limits()
+    tokens = tokens or {}
+    marks = union_of([(token_id, token_id) for token_id in tokens.values()])
     if excludes:
         narrowed = _Without(excludes, limits, narrowed)
 
     def tables(rules: RuleSource, key: Hashable, space: Space, may_be_empty: bool) -> GrammarTables:
-        marks = ((token_id, token_id),) if token_id is not None else ()
         return replace(lazy_tables(key, rules, None, space), accepts_empty=may_be_empty, marks=marks)
 
     schema, options = source.json_schema, source.options
+    common: dict[str, Any] = {"limits": limits, "deadline": deadline}
     if style in STYLES:
         return read_parameters(
-            schema, style, tables, options, excludes=excludes, limits=limits, deadline=deadline, narrowed=narrowed
+            schema, style, tables, options, excludes=excludes, tokens=tokens, narrowed=narrowed, **common
         )
     if style == "json":
-        found = json_schema_to_rules(schema, options, limits=limits, deadline=deadline, narrowed=narrowed)
+        found = json_schema_to_rules(schema, options, narrowed=narrowed, **common)
     else:
-        found = read_call(schema, style, tables, options, token_id=token_id, limits=limits, deadline=deadline)
+        found = read_call(schema, style, tables, options, token_id=tokens.get(MARKS.get(style, "")), **common)
     return with_terminals(found, narrowed) if excludes and narrowed is not None else found
 
 
@@ -91,7 +102,7 @@ def parameters_to_kbnf(
         source: the schema.
         style: the notation; not "json".
         excludes: texts that no string may hold, none of them empty.
-        special_tokens: names of tokens that have no text. Where the mark of strings is one, it is that token.
+        special_tokens: names of tokens that have no text. In the marks of the notation they are token terminals.
         limits: bounds on the cost of the translation.
 
     Raises:
@@ -100,7 +111,8 @@ def parameters_to_kbnf(
     limits = limits or Limits()
     deadline = Deadline(limits.compile_seconds)
     narrowed = _Without(excludes, limits, None) if excludes else None
-    mark = MARKS.get(style, "")
+    names = tokens_in_marks(style, special_tokens)
+    tokens = {name: number for number, name in enumerate(names)}  # any ids: names are written
 
     def written(rules: RuleSource, key: Hashable, space: Space, may_be_empty: bool) -> ast.Grammar:
         return rules_to_kbnf(
@@ -110,15 +122,17 @@ def parameters_to_kbnf(
             limits=limits,
             deadline=deadline,
             may_be_empty=may_be_empty,
-            mark=mark,
+            tokens=names,
             changed=narrowed,
         )
 
     schema, options = source.json_schema, source.options
     common: dict[str, Any] = {"captures": False, "limits": limits, "deadline": deadline}
     if style in STYLES:
-        return read_parameters(schema, style, written, options, excludes=excludes, narrowed=narrowed, **common)
-    return read_call(schema, style, written, options, token_id=0 if mark in special_tokens else None, **common)
+        return read_parameters(
+            schema, style, written, options, excludes=excludes, tokens=tokens, narrowed=narrowed, **common
+        )
+    return read_call(schema, style, written, options, token_id=0 if names else None, **common)
 
 
 class _Without:

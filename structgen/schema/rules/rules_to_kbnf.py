@@ -16,7 +16,7 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import Capture, Lazy, RuleSource, Symbol
 from structgen.engine.regex import tree as rx
-from structgen.engine.vocabulary.marks import is_mark
+from structgen.engine.vocabulary.marks import is_mark, token_of
 from structgen.errors import LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.inlining import inlined
@@ -37,7 +37,7 @@ def rules_to_kbnf(
     limits: Limits,
     deadline: Deadline,
     may_be_empty: bool = False,
-    mark: str = "",
+    tokens: Sequence[str] = (),
     changed: Callable[[rx.Regex], rx.Regex] | None = None,
 ) -> ast.Grammar:
     """Return the grammar of a nonterminal of a source that captures nothing.
@@ -49,13 +49,13 @@ def rules_to_kbnf(
         limits: bounds on the size.
         deadline: a running clock.
         may_be_empty: whether the empty text belongs to the grammar, too.
-        mark: the name of the token that a terminal which is a mark stands for.
+        tokens: the names of the tokens that terminals which are marks stand for, by id.
         changed: changes each terminal; None changes none.
 
     Raises:
         LimitExceededError: the grammar is too large.
     """
-    writer = _Writer(source, start, mark, changed, limits, deadline)
+    writer = _Writer(source, start, tokens, changed, limits, deadline)
     return writer.write(key, may_be_empty=may_be_empty)
 
 
@@ -66,14 +66,14 @@ class _Writer:
         self,
         source: RuleSource,
         start: str,
-        mark: str,
+        tokens: Sequence[str],
         changed: Callable[[rx.Regex], rx.Regex] | None,
         limits: Limits,
         deadline: Deadline,
     ) -> None:
         self._source = source
         self._start = start
-        self._mark = mark
+        self._tokens = tokens
         self._changed = changed
         self._limits = limits
         self._deadline = deadline
@@ -114,8 +114,8 @@ class _Writer:
         return self._terminals[symbol]
 
     def _terminal(self, regex: rx.Regex) -> ast.Expression | None:
-        if is_mark(regex):
-            return ast.Token((self._mark,))
+        if isinstance(regex, rx.Literal) and is_mark(regex):
+            return ast.Token((self._tokens[token_of(regex.data)],))
         if self._changed is not None:
             regex = self._changed(regex)
         if isinstance(regex, rx.Literal):

@@ -13,7 +13,7 @@ from typing import Any
 
 from structgen.engine.grammar.tables import Capture, Lookahead, Symbol
 from structgen.engine.matching.expectations import joined
-from structgen.engine.regex.tree import Literal, Regex
+from structgen.engine.regex.tree import Literal, LiteralSet, Regex
 from structgen.engine.regex.tree import Sequence as RegexSequence
 from structgen.schema.algebra import ANY, ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet
 from structgen.schema.algebra.nodes import AnyOf
@@ -64,6 +64,8 @@ class SchemaDescriber:
         if at == 0 and _is_value(key):
             return node_words(lazy, key[1]) + (_DIFFERENT if key[0] == "without" else ""), ""
         if isinstance(symbol, Capture):
+            if isinstance(symbol.of, LiteralSet):  # the keys of a group
+                return "a key: " + joined([text.decode() for text in symbol.of.texts]), ""
             return ("a key" if _is_object(lazy, key, body) else f"an item{_DIFFERENT}"), ""
         if not isinstance(symbol, Regex) or _is_in_text(lazy, key):
             return "", ""

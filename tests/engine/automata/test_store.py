@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import random
-import time
 
 import interegular
 import pytest
@@ -305,9 +304,8 @@ def test_arrays_survive_growing() -> None:
 def test_counted_repetitions_are_not_expanded() -> None:
     store = AutomatonStore()
     not_quote = Chars(((0, 33), (35, 0xD7FF), (0xE000, 0x10FFFF)))
-    begin = time.perf_counter()
     state = store.add(sequence(Literal(b'"'), Repeat(not_quote, 0, 1_000_000), Literal(b'"')))
-    assert time.perf_counter() - begin < 0.1
+    assert store.count < 10
     state = store.step(state, ord('"'))
     assert store.as_counted(state) == (store.add(not_quote), 0, 1_000_000, store.add(Literal(b'"')))
     for byte in "aé€𝄞".encode():
@@ -411,9 +409,7 @@ def test_large_literal_sets() -> None:
     store = AutomatonStore()
     texts = [b"entry-%d-%d" % (n * 7919 % 100_003, n) for n in range(100_000)]
     regex = literal_set(texts)
-    begin = time.perf_counter()
     state = store.add(sequence(Literal(b'"'), regex, Literal(b'"')))
-    assert time.perf_counter() - begin < 2
     assert store.count < 10
     for text in texts[::9_973]:
         assert store.matches(state, b'"' + text + b'"')

@@ -5,12 +5,15 @@ from __future__ import annotations
 import random
 
 import pytest
+from support.vocabularies import BYTES
 
+import structgen
 from structgen.engine.automata.inclusion import is_spelled
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD, EMPTY
 from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
+from structgen.limits import Limits
 from structgen.schema.json_text.strings import quoted
 
 ANY_STRING = quoted(rx.star(rx.ANY_CHAR))
@@ -151,6 +154,48 @@ def test_what_is_said_to_be_spelled_is_a_string(seed: int) -> None:
         if is_spelled(automata.terms, state, body, automata.table.tail[star], automata.alphabets.cover(body), {}):
             others = automata.terms.complement(star, EMPTY)
             assert automata.emptiness.pruned(automata.terms.intersection([state, others], EMPTY)) == DEAD
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_counted_texts_said_to_be_spelled_are_strings(seed: int) -> None:
+    rng = random.Random(seed)
+    automata = AutomatonStore()
+    star = automata.table.tail[automata.add(ANY_STRING)]
+    body, _, _ = automata.table.payload[star]
+    unit = rng.choice(
+        (rx.ANY_CHAR, CHARACTER, rx.sequence(rx.Literal(b"a"), rx.ANY_CHAR), parse_regex('é|"[ab]"|[^"]'))
+    )
+    inner = rng.choice((pattern(rng), pattern(rng, CHARACTER), rx.star(rx.ANY_CHAR), parse_regex('(a"|b|é|-)*')))
+    counted = rx.intersection(inner, rx.repeat(unit, rng.randint(0, 2), rng.randint(3, 6)))
+    start = automata.step(automata.add(rx.sequence(rx.Literal(b'"'), counted, rx.Literal(b'"'))), ord('"'))
+    alphabet = [*b'abz1-"\xc3\xa9\\']
+    for _ in range(30):
+        state = start
+        for _ in range(rng.randint(0, 3)):
+            state = automata.step(state, rng.choice([b for b in alphabet if automata.step(state, b)] or alphabet))
+        if is_spelled(automata.terms, state, body, automata.table.tail[star], automata.alphabets.cover(body), {}):
+            string = star
+            for _ in range(12):
+                byte = rng.choice([b for b in alphabet if automata.step(state, b)] or alphabet)
+                state, string = automata.step(state, byte), automata.step(string, byte)
+                assert not automata.table.accepting[state] or automata.table.accepting[string]
+
+
+@pytest.mark.parametrize("other", ["^a", "a", "^[ab]*@", "c$"])
+def test_an_address_without_a_pattern_needs_few_states(other: str) -> None:
+    schema = {"type": "string", "format": "email", "not": {"pattern": other}}
+    matcher = structgen.compile(schema, BYTES, limits=Limits(automaton_states=10_000)).matcher()
+    matcher.accept_bytes(b'"x')
+    assert ord("@") in matcher.allowed_token_ids()
+    matcher.accept_bytes(b'@d.ef"')
+    assert matcher.is_accepting
+
+
+def test_no_text_is_searched_past_its_bound() -> None:
+    """Regexes of at most three characters, with and without `a`: longer ones lead to very many terms."""
+    schema = {"type": "string", "format": "regex", "maxLength": 3, "pattern": "(?<!b)a", "not": {"pattern": "a"}}
+    with pytest.raises(structgen.UnsatisfiableSchemaError):
+        structgen.compile(schema, BYTES, limits=Limits(automaton_states=20_000))
 
 
 def test_a_string_long_enough_is_no_condition_beside_a_pattern() -> None:

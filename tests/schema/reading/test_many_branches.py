@@ -78,7 +78,19 @@ def unions_inside_one_of(count):
     return {"oneOf": [message, {"oneOf": [inner, *tagged]}, reference]}
 
 
+def constants_and_tags(count):
+    """Constants of which one comes twice, and objects told apart by one tag; of few, others by another tag."""
+    tags = ["type", "k0"] if count < 10 else ["type"]
+    tagged = [
+        {"type": "object", "properties": {tag: {"const": f"t{i}"}}, "required": [tag]}
+        for i in range(count)
+        for tag in tags
+    ]
+    return {"oneOf": [*({"const": f"t{i}"} for i in range(count)), {"enum": ["t1", 1, None]}, *tagged]}
+
+
 KINDS = [
+    (constants_and_tags, 1_500),
     (chain_of_conditions, 30),
     (unions_inside_one_of, 20),
     (dependencies_that_narrow_one_key, 40),

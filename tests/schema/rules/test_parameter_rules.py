@@ -107,10 +107,13 @@ EXAMPLES = {
     "qwen_xml": "<parameter=city>\nLyon\n</parameter>\n<parameter=days>\n3\n</parameter>"
     '<parameter=tags>["a"]</parameter>',
     "minimax_xml": '<parameter name="city">Lyon</parameter>\n<parameter name="days">null</parameter>\n',
+    "atem_xml": '<atem:parameter name="city">Lyon</atem:parameter>\n<atem:parameter name="days">3</atem:parameter>\n',
     "deepseek_xml": '<｜DSML｜parameter name="city" string="true">Lyon</｜DSML｜parameter>\n'
     '<｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>',
     "deepseek_v4_1_xml": '<｜DSML｜ parameter name="city" string="true">Lyon</｜DSML｜ parameter>\n'
     '<｜DSML｜ parameter name="tags" string="false">[]</｜DSML｜ parameter>',
+    "gcml_xml": '<｜GCML｜parameter name="city" string="true">Lyon</｜GCML｜parameter>\n'
+    '<｜GCML｜parameter name="days" string="false">3</｜GCML｜parameter>\n',
     "glm_xml": "\n<arg_key>city</arg_key>\n<arg_value>Lyon</arg_value>\n"
     "<arg_key>days</arg_key>\n<arg_value>3</arg_value>",
     "hunyuan_xml": "<arg_key:opensource>city</arg_key:opensource>\n<arg_value:opensource>Lyon</arg_value:opensource>\n"
@@ -195,3 +198,77 @@ def test_excluded_texts_are_in_no_string():
 def test_what_cannot_be_written_is_refused(schema, style, message):
     with pytest.raises(structgen.SchemaError, match=message):
         constraint_of(arguments(schema, style))
+
+
+# --- marks that are special tokens -----------------------------------------------------------------------------------
+
+NAMES = {
+    "kimi_k3_xml": ("<|open|>", "<|close|>", "<|sep|>"),
+    "hunyuan_xml": tuple(f"<{name}:opensource>" for name in ("arg_key", "/arg_key", "arg_value", "/arg_value")),
+    "deepseek_xml": ("｜DSML｜",),
+    "minicpm_xml": ("</param>",),
+    "cohere_xml": ("<cofl:value", "</cofl:value>"),
+    "minimax_m3_xml": ("]<]minimax[>[",),
+}
+OPEN = {**CITY, "additionalProperties": {"enum": ["", "on", None]}, "maxProperties": 4}
+
+
+def with_tokens(schema: Any, style: str) -> structgen.Constraint[Any]:
+    names = NAMES[style]
+    special = {name: 257 + number for number, name in enumerate(names)}
+    vocabulary = structgen.Vocabulary.from_bytes(
+        {byte: bytes([byte]) for byte in range(256)}, [256], 257 + len(names), special_tokens=special
+    )
+    bound = {"x": Parameters(schema, style, (), names)}
+    return structgen.compile(Grammar.kbnf("start ::= '[' x ']';", bind=bound, eager=False), vocabulary)
+
+
+def tokens_of(text: str, names: tuple[str, ...]) -> list[int]:
+    """The tokens of a text: one for each name, and for each other byte."""
+    pieces = re.split("(" + "|".join(map(re.escape, names)) + ")", text)
+    return [
+        token for piece in pieces for token in ([257 + names.index(piece)] if piece in names else list(piece.encode()))
+    ]
+
+
+def fits(constraint: structgen.Constraint[Any], tokens: list[int]) -> bool:
+    matcher = constraint.matcher()
+    for token in tokens:
+        if token not in matcher.allowed_token_ids():
+            return False
+        matcher.accept_token(token)
+    return 256 in matcher.allowed_token_ids()
+
+
+@pytest.mark.parametrize("style", NAMES)
+def test_special_tokens_stand_for_their_names_in_marks(style):
+    """The texts are those of the notation without tokens."""
+    names, rng = NAMES[style], random.Random(5)
+    schema = OPEN if STYLES[style].names else CITY
+    texts, tokens = constraint_of(arguments(schema, style)), with_tokens(schema, style)
+    assert fits(tokens, tokens_of(f"[{EXAMPLES[style]}]", names))
+    assert not fits(tokens, list(f"[{EXAMPLES[style]}]".encode()))
+    assert not fits(tokens, tokens_of(f"[{EXAMPLES[style].replace('Lyon', names[0])}]", names))
+    sampler = Sampler(BYTES, longest=300, late=40)
+    for seed in range(3):
+        walk = sampler.walk(texts.grammar, random.Random(seed))
+        assert not walk.finished or fits(tokens, tokens_of(walk.text.decode(), names)), walk.text
+    for _ in range(3):
+        matcher, written = tokens.matcher(), b""
+        while 256 not in (allowed := matcher.allowed_token_ids()) and len(written) < 200:
+            likely = [token for token in allowed if token > 256 or token == ord("]")]
+            token = rng.choice(likely if likely and rng.random() < 0.3 else allowed)
+            matcher.accept_token(token)
+            written += bytes([token]) if token < 256 else names[token - 257].encode()
+        assert texts.matcher().allows_bytes(written), written
+
+
+def test_keys_before_a_token_are_not_written_twice():
+    schema = {"type": "object", "additionalProperties": {"const": 1}, "propertyNames": {"enum": ["a", "ab"]}}
+    for style in ("hunyuan_xml", "kimi_k3_xml"):
+        constraint = with_tokens(schema, style)
+        style_of = STYLES[style]
+        one = f"{style_of.before_key}KEY{style_of.after_key}{style_of.opening('number')}1{style_of.close}"
+        for keys, is_right in (("a", True), ("ab", True), (("a", "ab"), True), (("ab", "ab"), False)):
+            text = "".join(one.replace("KEY", key) for key in ([keys] if isinstance(keys, str) else keys))
+            assert fits(constraint, tokens_of(f"[{text}]", NAMES[style])) == is_right, text

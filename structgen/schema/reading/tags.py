@@ -1,0 +1,85 @@
+"""Pairs of alternatives that may share a value, found by their constants. So n alternatives need not n² comparisons.
+
+Alternatives are told apart by their values, where these are few, or by the values of a required key, their tag:
+
+    {"const": "cat"}    {"const": "dog"}
+    {"properties": {"kind": {"const": "cat"}}, "required": ["kind"]}
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+
+from structgen.engine.deadlines import spend
+from structgen.schema.algebra import Node, Shape
+from structgen.schema.json_text.values import Value
+
+__all__ = ["Tag", "pairs_that_may_meet", "tag_of"]
+
+Tag = tuple[str | None, frozenset[Value]]
+"""A required key, or None for the value itself, and the values that it may have."""
+
+_MAX_VALUES = 64
+
+
+def tag_of(shape: Shape, scalar: Callable[[Node], Shape | None]) -> Tag | None:
+    """Return the tag of a shape; None if it has none.
+
+    Args:
+        shape: the shape.
+        scalar: returns the shape of a node of scalars; None for other nodes.
+    """
+    if not shape.arrays and not shape.objects:
+        values = _values(shape)
+        return None if values is None else (None, values)
+    if shape.size > 1 or not shape.objects or shape.null or shape.booleans:
+        return None
+    part = shape.objects[0]
+    for key in part.required:
+        inner = scalar(part.at(key))
+        values = None if inner is None else _values(inner)
+        if values is not None:
+            return key, values
+    return None
+
+
+def _values(shape: Shape) -> frozenset[Value] | None:
+    """Return the values of a shape of scalars, and perhaps more; None if they are many, or not listed."""
+    found: set[Value] = {("boolean", bool(bit)) for bit in range(2) if shape.booleans >> bit & 1}
+    if shape.null:
+        found.add(("null",))
+    for strings in shape.strings:
+        if strings.texts is None or len(strings.texts) > _MAX_VALUES:
+            return None
+        found.update(("string", text) for text in strings.texts)
+    for numbers in shape.numbers:
+        size = numbers.size()
+        if size is None or size > _MAX_VALUES:
+            return None
+        found.update(("number", value) for value in numbers.listed())
+    return frozenset(found) if len(found) <= _MAX_VALUES else None
+
+
+def pairs_that_may_meet(tags: Sequence[Tag | None]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of indices, the lower one first, whose tags do not tell them apart."""
+    indices: dict[str | None, list[int]] = defaultdict(list)  # by key
+    by_value: dict[tuple[str | None, Value], list[int]] = defaultdict(list)
+    untagged: list[int] = []
+    for index, tag in enumerate(tags):
+        spend(1)
+        if tag is None:
+            earlier = set(range(index))
+            untagged.append(index)
+        else:
+            key, values = tag
+            earlier = set(untagged)
+            if key is not None:  # a scalar is no object
+                earlier.update(*(others for other, others in indices.items() if other not in (None, key)))
+            for value in values:
+                same = by_value[key, value]
+                earlier.update(same)
+                same.append(index)
+            indices[key].append(index)
+        for before in sorted(earlier):
+            yield before, index

@@ -1,0 +1,196 @@
+"""Keywords of the validator where a reference leads back to itself at the same value: the fixed point decides.
+
+A value satisfies a subschema, or does not satisfy it, only if finitely many steps show that. `reading/fixed_points.py`
+computes the grammar so; `jsonschema` follows such a circle until the stack ends. A value of neither is undecided: of
+`{"not": {"$ref": "#"}}`, all are.
+
+Here a validator answers one of two questions. Is the value surely valid? That is what users ask. Or is it possibly
+valid? Where a reference is reached again, the answers are no and yes. `not` asks its subschema the other question.
+`if` and `oneOf` ask both.
+
+    {"anyOf": [{"type": "string"}, {"$ref": "#"}]}     of 1: surely no, possibly yes
+    {"not": {"anyOf": [...]}}                          of 1: surely no, as it possibly satisfies the branch
+
+Answers at references are kept for the values inside of a value that is being validated. Otherwise `anyOf` beside
+`unevaluatedProperties` would double the work at each level of a value.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jsonschema
+from jsonschema.protocols import Validator
+from referencing.exceptions import Unresolvable
+
+__all__ = [
+    "Errors",
+    "Keyword",
+    "answers",
+    "decided_if",
+    "decided_not",
+    "decided_one_of",
+    "decided_reference",
+    "scope_of",
+]
+
+Errors = Iterable[jsonschema.ValidationError]
+Keyword = Callable[[Validator, Any, Any, Any], Errors]
+
+_Key = tuple[str, int, tuple[str, ...], int, bool]
+_Errors = list[dict[str, Any]]
+
+
+class _State(threading.local):
+    """What one thread's validator is doing.
+
+    Attributes:
+        possibly: it asks whether values are possibly valid, not whether they surely are.
+        open: the keywords that are being checked and may lead to themselves, in order: the keyword, its schema and
+            scope, the value and the question.
+        lowest: the position in `open` of the first reference that was reached again.
+        circles: how often a reference was reached again.
+        answers: the errors of references that were followed to their end, whether they depend on the question, and the
+            value, which keeps its identity while it is stored.
+    """
+
+    def __init__(self) -> None:
+        self.possibly = False
+        self.open: dict[_Key, int] = {}
+        self.lowest = 0
+        self.circles = 0
+        self.answers: dict[_Key, tuple[_Errors, bool, Any]] = {}
+
+
+_STATE = _State()
+
+
+def scope_of(validator: Any) -> tuple[str, ...]:
+    """Return the URIs of the resources that were entered on the way to a subschema, its own last."""
+    resolver = validator._resolver
+    outer = dict.fromkeys(reversed([uri for uri, _ in resolver.dynamic_scope()]))
+    return (*outer, resolver._base_uri)
+
+
+def decided_reference(name: str, keyword: Keyword) -> Keyword:
+    """Return a keyword that ends where it is reached again at the same value: a reference, or `unevaluated…`."""
+
+    def check(validator: Validator, reference: Any, instance: Any, schema: Any) -> Errors:
+        key = name, id(schema), scope_of(validator), id(instance), _STATE.possibly
+        if key in _STATE.open:
+            return _reached_again(_STATE.open[key], reference if isinstance(reference, str) else name)
+        if key in _STATE.answers:
+            return _answered(*_STATE.answers[key])
+        before = _STATE.lowest, _STATE.circles
+        depth = _STATE.open[key] = _STATE.lowest = len(_STATE.open)
+        errors: list[jsonschema.ValidationError] = []
+        try:  # here and not in a function: each level of a deep value has few frames of the stack
+            errors.extend(keyword(validator, reference, instance, schema) or ())
+            if depth and _STATE.lowest == depth:  # the answer depends on no reference before this one
+                _STATE.answers[key] = [_content(error) for error in errors], _STATE.circles > before[1], instance
+        except Unresolvable:  # outside of the schema; without `lenient`, the grammar refused it or did not reach it
+            errors.clear()
+        finally:
+            del _STATE.open[key]
+            _STATE.lowest = min(before[0], _STATE.lowest)
+            if not depth:
+                _STATE.answers.clear()
+        return errors
+
+    return check
+
+
+def _reached_again(depth: int, reference: Any) -> list[jsonschema.ValidationError]:
+    _STATE.circles += 1
+    _STATE.lowest = min(_STATE.lowest, depth)
+    if _STATE.possibly:
+        return []
+    return [jsonschema.ValidationError(f"{reference!r} refers to itself, and nothing else accepts the value")]
+
+
+def _answered(errors: _Errors, depends: bool, instance: Any) -> list[jsonschema.ValidationError]:
+    _STATE.circles += depends
+    return [jsonschema.ValidationError(**known) for known in errors]
+
+
+def _content(error: jsonschema.ValidationError) -> dict[str, Any]:
+    """Return the arguments of an equal error. Errors cannot be yielded twice: who yields them adds to their paths."""
+    return {
+        "message": error.message,
+        "validator": error.validator,
+        "path": tuple(error.relative_path),
+        "validator_value": error.validator_value,
+        "instance": error.instance,
+        "schema": error.schema,
+        "schema_path": tuple(error.relative_schema_path),
+    }
+
+
+@contextmanager
+def _other_question() -> Iterator[None]:
+    _STATE.possibly = not _STATE.possibly
+    try:
+        yield
+    finally:
+        _STATE.possibly = not _STATE.possibly
+
+
+def answers(validator: Validator, subschema: Any, instance: Any) -> tuple[bool, bool]:
+    """Return whether a value is valid, by the question of this time and by the other one."""
+    circles = _STATE.circles
+    inner = validator.evolve(schema=subschema)
+    valid = inner.is_valid(instance)
+    if _STATE.circles == circles:
+        return valid, valid
+    with _other_question():
+        return valid, inner.is_valid(instance)
+
+
+def decided_not(validator: Validator, subschema: Any, instance: Any, schema: Any) -> Errors:
+    """Check `not`."""
+    with _other_question():
+        valid = validator.evolve(schema=subschema).is_valid(instance)
+    if valid:
+        yield jsonschema.ValidationError(f"{instance!r} should not be valid under {subschema!r}")
+
+
+def decided_if(validator: Validator, condition: Any, instance: Any, schema: Any) -> Errors:
+    """Check `if`. Where the condition is undecided, `then` and `else` still decide if they agree."""
+    if "then" not in schema and "else" not in schema:
+        return
+    valid, other = answers(validator, condition, instance)
+    sides = (["then"] if valid else []) + ([] if other else ["else"])
+    if not sides:
+        sides = ["then", "else"]
+    found = [_errors_of(validator, side, instance, schema) for side in sides]
+    if not _STATE.possibly or all(found):
+        for errors in found:
+            yield from errors
+
+
+def _errors_of(validator: Any, side: str, instance: Any, schema: Any) -> list[jsonschema.ValidationError]:
+    return list(validator.descend(instance, schema[side], schema_path=side)) if side in schema else []
+
+
+def decided_one_of(validator: Validator, branches: Any, instance: Any, schema: Any) -> Errors:
+    """Check `oneOf`."""
+    found: list[Any] = []
+    others: list[Any] = []
+    for branch in branches:
+        valid, other = answers(validator, branch, instance)
+        found += [branch] if valid else []
+        others += [branch] if other else []
+    if not found:
+        yield jsonschema.ValidationError(
+            f"{instance!r} is not valid under any of the given schemas",
+            context=[
+                error
+                for index, branch in enumerate(branches)
+                for error in validator.descend(instance, branch, schema_path=index)  # type: ignore[attr-defined]
+            ],
+        )
+    elif len(others) > 1:
+        yield jsonschema.ValidationError(f"{instance!r} is valid under each of {', '.join(map(repr, others))}")
