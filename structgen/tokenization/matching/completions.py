@@ -20,6 +20,7 @@ __all__ = ["Completion", "Completions"]
 MAX_STEPS_ONCE_FOUND = 16  # partial characters that are looked at, once completions of two kinds are found
 MAX_STEPS = 256  # before that
 MAX_KEPT = 65_536  # completions
+UNASSIGNED = 0xF1  # the least first byte of characters that are private, or in planes without letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +117,15 @@ class Completions:
                 if following not in spelled and not crosses(last, other):
                     spelled[following] = spelled[step] + text
                     waiting.append(following)
-            if exists and len(spelled) > (MAX_STEPS_ONCE_FOUND if len(found) > 1 else MAX_STEPS):
+            is_enough = len(found) > 1 or (len(found) == 1 and partial[0] >= UNASSIGNED)
+            if exists and len(spelled) > (MAX_STEPS_ONCE_FOUND if is_enough else MAX_STEPS):
                 break
         if not exists:
             return self._find_longer(spelled)
-        for other, text, form in self._endings_with_letters(partial):
-            if form not in found and not crosses(token, other):
-                found[form] = (text, other)
+        if first[1][0] < UNASSIGNED:
+            for other, text, form in self._endings_with_letters(first[1]):
+                if form not in found and not crosses(token, other):
+                    found[form] = (text, other)
         usual = [found[form] for form in sorted(found)]
         return Completion(tuple([text for text, _ in usual]), tuple([token for _, token in usual]), exists)
 
