@@ -68,6 +68,10 @@ def required(size: int) -> dict[str, Any]:
     return properties(size) | {"required": [f"key{i}" for i in range(size)]}
 
 
+def different(size: int) -> dict[str, Any]:
+    return {"type": "object", "properties": {f"key{i}": {"const": i} for i in range(size)}}
+
+
 def look_ahead(size: int) -> dict[str, Any]:
     return {"type": "string", "pattern": f"^(?=.*a.{{{size}}}$)(?=.*b.{{{size - 1}}}$)(?!.*c.{{{size}}}c)[a-d]+$"}
 
@@ -174,6 +178,7 @@ ATTACKS = (
     Attack("parts that are one Python object", shared_parts, 25, b"{"),
     Attack("properties in any order", properties, 100_000, b'{"key', (("property_order", "any"),)),
     Attack("properties in any order, all required", required, 100_000, b'{"key', (("property_order", "any"),)),
+    Attack("properties of different schemas in any order", different, 100_000, b'{"key', (("property_order", "any"),)),
     Attack("properties in the schema's order", properties, 100_000, b'{"key'),
     Attack("pattern with three long look-aheads", look_ahead, 40, b'"ab'),
     Attack("pattern with look-aheads in a repetition", look_ahead_inside, 30, b'"ab'),

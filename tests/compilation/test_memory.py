@@ -95,7 +95,7 @@ def test_memory_that_no_deadline_bounds_is_not_counted_later(process: Process) -
         assert deadline.counted_bytes < MB
 
 
-ATTACKS = ("enum of strings", "properties in any order, all", "three long look-aheads")
+ATTACKS = ("enum of strings", "properties of different schemas", "three long look-aheads")
 
 
 @pytest.mark.one_in(3, uncompiled=3)
@@ -127,7 +127,7 @@ kept = structgen.compile(person | {"type": "object"}, vocabulary, limits=limits)
 kept.accept_bytes(b'{"name":"Ad')
 twin = structgen.compile(person | {"type": "object"}, vocabulary, cache=False).matcher()
 twin.accept_bytes(b'{"name":"Ad')
-many = {"type": "object", "properties": {f"key{number}": {"type": "integer"} for number in range(20_000)}}
+many = {"type": "object", "properties": {f"key{number}": {"const": number} for number in range(20_000)}}
 attacker = structgen.compile(many, vocabulary, limits=limits, property_order="any").matcher()
 before = resident_bytes(0)
 try:
