@@ -1,6 +1,6 @@
 """How long do good requests wait for a bad one? Sends requests to a server, alone and beside one made to exhaust it.
 
-    python benchmarks/bombs.py [--requests 8]
+    python benchmarks/bombs.py [--requests 4] [--rounds 5]
 
 All run in one process, on the application that `structgen serve` runs, without a network. The good requests come one
 after the other, each with a schema of its own, so that each is compiled and needs new masks. The table has their
@@ -68,7 +68,8 @@ async def measured(app: Any, numbers: range, bomb: str | None) -> list[tuple[flo
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--requests", type=int, default=8, help="good requests for each row")
+    parser.add_argument("--requests", type=int, default=4, help="good requests for each row of a round")
+    parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     from structgen.serving.app import ServerOptions, make_app
 
@@ -77,12 +78,17 @@ def main() -> None:
     print(f"{heading()}\n")
     print("| beside | median of a request, s | slowest, s | median of a token, ms |")
     print("|---|---:|---:|---:|")
-    count = options.requests
-    for index, (name, bomb) in enumerate((("nothing", None), *BOMBS.items(), ("nothing, again", None)), start=1):
-        found = asyncio.run(measured(app, range(index * count, (index + 1) * count), bomb))
+    rows: dict[str, list[tuple[float, int]]] = {"nothing": [], **{name: [] for name in BOMBS}}
+    number = 1_000  # of equal length for all, as it stands in the schema
+    for _ in range(options.rounds):  # a process slows down with its age: the rows take turns
+        for name, found in rows.items():
+            numbers = range(number, number + options.requests)
+            found += asyncio.run(measured(app, numbers, BOMBS.get(name)))
+            number = numbers.stop
+    for name, found in rows.items():
         seconds = [one for one, _ in found]
         tokens = statistics.median(1000 * one / count for one, count in found)
-        print(f"| {name} | {statistics.median(seconds):.2f} | {max(seconds):.2f} | {tokens:.0f} |", flush=True)
+        print(f"| {name} | {statistics.median(seconds):.2f} | {max(seconds):.2f} | {tokens:.0f} |")
 
 
 if __name__ == "__main__":

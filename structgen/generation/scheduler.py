@@ -79,7 +79,7 @@ class _Session:
 
 
 class Seat:
-    """The place of one run in a scheduler; made by `Scheduler.seat`. Close it when the run has ended.
+    """The place of one run in a scheduler. Close it when the run has ended.
 
     Attributes:
         cancelled: set when the run has to end.
@@ -147,6 +147,7 @@ class Scheduler:
         self._joining: deque[Seat] = deque()  # those that ask for the first time
         self._first_asked = 0.0  # when the first run asked for the next pass
         self._pass_seconds = 0.0
+        self._passed_at = 0.0  # when the last pass ended
         self._is_passing = False
         self._submitted = 0
         self._is_closed = False
@@ -169,7 +170,7 @@ class Scheduler:
 
         Args:
             work: begins a run with `seat.session`, and steps it. The seat is closed after it.
-            seat: from `seat`; by default a new one.
+            seat: the place of the run; by default a new one.
 
         Raises:
             QueueFullError: too many runs wait.
@@ -321,10 +322,13 @@ class Scheduler:
             self._admit()
             asking = [seat for seat in self._seats if seat.has_row and seat.asked is not None]
             if not asking:
-                self._passes.end()
+                # Runs make masks between two passes: long work of others rests meanwhile, too.
+                left = self._passed_at + self._grace() - time.monotonic() if self._seats else 0.0
+                if left <= 0:
+                    self._passes.end()
                 if not self._seats:
                     return []
-                self._changed.wait()
+                self._changed.wait(left if left > 0 else None)
                 continue
             left = self._first_asked + self._grace() - time.monotonic()
             absent = [seat for seat in self._seats if seat.asked is None and not seat.is_late]
@@ -364,7 +368,8 @@ class Scheduler:
                 requests += [(session.inner, (), 0) for session in idle if session.inner is not None]
             began = time.monotonic()
             found = batch.forward(requests)
-            self._pass_seconds = time.monotonic() - began
+            self._passed_at = time.monotonic()
+            self._pass_seconds = self._passed_at - began
             self.passes += 1
             return found[: len(asked)]
         except Exception as error:  # the state of each sequence is unknown now

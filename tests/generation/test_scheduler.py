@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import threading
+import time
 from concurrent.futures import CancelledError
 
 import numpy as np
@@ -78,6 +79,28 @@ def test_long_work_rests_while_passes_run(counted):
     scheduler.close()
     scheduler.end_passes()
     assert not turns.pause()
+
+
+def test_long_work_rests_between_two_passes_too(counted, monkeypatch):
+    """As long as a pass would wait for the runs: else it would take the time in which they make their masks."""
+    scheduler = Scheduler(counted)
+    seconds = [1_000.0]
+    monkeypatch.setattr(scheduler, "_grace", lambda: seconds[0])
+    seat = Seat(scheduler)
+    session = seat.session()
+    session.forward([1, 2])
+    assert turns.pause()
+    session.forward([3])
+    assert turns.pause()
+    seconds[0] = 0.0
+    scheduler.wake()
+    for _ in range(1_000):
+        if not turns.pause():
+            break
+        time.sleep(0.01)
+    assert not turns.pause()
+    seat.close()
+    scheduler.end_passes()
 
 
 def test_no_pass_runs_while_the_interpreter_ends(counted):
