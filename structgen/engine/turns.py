@@ -23,7 +23,7 @@ from structgen.engine.fork_safety import call_in_forked
 __all__ = ["ModelPasses", "end_rests", "pause", "rest"]
 
 REST_SECONDS = 0.01  # of each thread that does long work, as long as passes run
-LONGER_EACH_SECONDS = 0.03  # of work, a rest is longer by REST_SECONDS
+LONGER_EACH_SECONDS = 0.01  # of work, a rest is longer by REST_SECONDS
 LONGEST_REST_SECONDS = 0.05
 
 _passes: set[int] = set()  # by id: objects of ModelPasses that run

@@ -241,6 +241,7 @@ assert set(b"0123456789") <= set(again.allowed_token_ids())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the address space of a process is bounded on Linux only")
+@pytest.mark.slow  # uncompiled, the compile takes minutes
 def test_when_the_memory_of_the_process_runs_out_everything_else_goes_on() -> None:
     done = subprocess.run([sys.executable, "-c", NO_MEMORY], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
