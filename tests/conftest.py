@@ -9,6 +9,7 @@ import random
 
 import hypothesis
 import pytest
+from hypothesis.internal.conjecture import providers
 
 from structgen.limits import Limits
 
@@ -19,6 +20,11 @@ os.environ.setdefault("STRUCTGEN_CACHE", str(pathlib.Path(__file__).parents[1] /
 hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
 hypothesis.settings.register_profile("fuzz", print_blob=True, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+if hypothesis.settings().derandomize:
+    # Hypothesis also draws constants that it reads in the sources of loaded modules. Which modules a worker has loaded,
+    # the tests that it ran before decide: without them, a test's examples are its own.
+    assert "_local_constants" in vars(providers.HypothesisProvider)
+    providers.HypothesisProvider._local_constants = providers.Constants()
 
 
 # On a busy machine, and uncompiled, a mask may well take a second. Tests of that limit give it.

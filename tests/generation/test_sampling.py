@@ -27,13 +27,17 @@ anything = st.floats(width=32, allow_nan=True, allow_infinity=True)
     top_k=st.sampled_from([None, 1, 3, 1000]),
     top_p=st.sampled_from([None, 1e-9, 0.5, 1.0]),
 )
-def test_never_a_forbidden_token(logits, chosen, temperature, top_k, top_p):
+def test_an_allowed_token_or_an_error_where_all_are_nan(logits, chosen, temperature, top_k, top_p):
     size = logits.shape[0]
     allowed = chosen.draw(st.sets(st.integers(0, size - 1), min_size=1))
     filters = {"top_k": top_k, "top_p": top_p} if temperature else {}
     sampler = Sampler(temperature=temperature, seed=0, **filters)
     before = logits.copy()
-    assert sampler.sample(logits, mask_of(allowed, size)) in allowed
+    if len(allowed) > 1 and np.isnan(logits[list(allowed)]).all():
+        with pytest.raises(ModelError, match="NaN"):
+            sampler.sample(logits, mask_of(allowed, size))
+    else:
+        assert sampler.sample(logits, mask_of(allowed, size)) in allowed
     np.testing.assert_array_equal(logits, before)
 
 
