@@ -32,7 +32,7 @@ from structgen.engine.grammar.all_terminals import all_terminals
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar, Held, SharedState
-from structgen.engine.memory import release_free_memory
+from structgen.engine.memory import release_free_memory, release_if_due, release_later
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
 from structgen.errors import GrammarError, LimitExceededError, StructgenError, UnsatisfiableSchemaError, VocabularyError
 from structgen.limits import Limits
@@ -86,6 +86,7 @@ class CompileCall:
 def clear_cache() -> None:
     """Drop every compiled grammar from the cache; those in use stay usable."""
     _cache.clear()
+    release_if_due()
 
 
 @overload
@@ -188,6 +189,7 @@ def compile(
         raise TypeError("the arguments are swapped: compile takes the schema first, then the vocabulary")
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}")
+    release_if_due()
     checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
     call = CompileCall(
         as_grammar(schema), tokenization, limits or _DEFAULT_LIMITS, cache, eager_automata, dict(options)
@@ -195,6 +197,7 @@ def compile(
     try:
         return _constraint(call, vocabulary, checked)
     except LimitExceededError as error:
+        release_later()
         if error.limit != "memory_bytes":
             raise
         passed = error.with_traceback(None)  # the frames of the traceback hold what the compile has made

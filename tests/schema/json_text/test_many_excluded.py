@@ -41,6 +41,6 @@ def test_the_conditions_beside_them_hold():
 
 
 def test_keys_are_told_from_the_named_ones():
-    schema = {"properties": dict.fromkeys(SIGNS, {"type": "integer"}), "additionalProperties": {"type": "string"}}
+    schema = {"properties": {key: {"type": "integer"} for key in SIGNS}, "additionalProperties": {"type": "string"}}
     assert accepts({"type": "object"} | schema, f'{{"{SIGNS[3]}": 1, "é": "a"}}')
     assert not accepts({"type": "object"} | schema, f'{{"{SIGNS[3]}": "a"}}')
