@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from structgen.engine.constants import EMPTY_TEXT
 from structgen.engine.grammar.shortest_bodies import FAR
 from structgen.engine.matching.class_walk import ClassWalk
@@ -12,7 +15,7 @@ from structgen.engine.matching.matcher import Matcher
 from structgen.engine.matching.shortest_completions import ShortestCompletions, completions_of
 from structgen.engine.matching.token_classes import TokenClasses
 
-__all__ = ["Rest", "shortest_rest", "tokens_by_rest"]
+__all__ = ["Rest", "rests_around", "shortest_rest", "tokens_by_rest", "tokens_towards"]
 
 MAX_CLASSES = 64  # of one item set
 MAX_REACHED = 2_000  # item sets that a walk reaches
@@ -49,6 +52,28 @@ def shortest_rest(matcher: Matcher, after: bytes = b"") -> Rest | None:
     return matcher.ask(lambda compiled, set_id: _rest(compiled, set_id, after))
 
 
+def rests_around(matcher: Matcher, token_id: int) -> tuple[Rest | None, Rest | None] | None:
+    """Return the shortest completions of a text before and after one more token; see `shortest_rest`.
+
+    Args:
+        matcher: the text, which has not ended; it stays as it is.
+        token_id: the token; the matcher allows it.
+
+    Returns:
+        Both. None where the matcher has to accept the token first, as it is more than the bytes of its text: an end
+        token, one that the grammar names, and where the grammar counts tokens.
+
+    Raises:
+        LimitExceededError: a bound of `Limits` was passed.
+    """
+
+    def found(compiled: CompiledGrammar, set_id: int) -> tuple[Rest | None, Rest | None] | None:
+        text = b"" if compiled.counts_tokens else compiled.spellings[token_id]
+        return (_rest(compiled, set_id, b""), _rest(compiled, set_id, text)) if text else None
+
+    return matcher.ask(found)
+
+
 def _rest(compiled: CompiledGrammar, set_id: int, after: bytes) -> Rest | None:
     known = completions_of(compiled)
     reached = known.sets.goto_all(set_id, after) if after else set_id
@@ -77,6 +102,19 @@ def tokens_by_rest(matcher: Matcher) -> TokenClasses | None:
         [(1, 1), (0, 0)]
     """
     return matcher.ask(_classes)
+
+
+def tokens_towards(matcher: Matcher, rest: Rest) -> NDArray[np.intp]:
+    """Return the tokens whose text has the first byte of a rest, and the end tokens, in ascending order.
+
+    A token without this byte leaves the rest of most texts as long as it is: in a string, all words do until its
+    quotation mark. The mask may forbid some of these tokens; do not change the array.
+
+    Args:
+        matcher: the text.
+        rest: its shortest rest.
+    """
+    return matcher.ask(lambda compiled, set_id: completions_of(compiled).tokens_with(rest.text[:1]))
 
 
 def _classes(compiled: CompiledGrammar, set_id: int) -> TokenClasses | None:

@@ -17,6 +17,9 @@ from __future__ import annotations
 
 import heapq
 
+import numpy as np
+from numpy.typing import NDArray
+
 from structgen.engine.constants import EMPTY_TEXT, ROOT
 from structgen.engine.deadlines import spend
 from structgen.engine.earley.item_sets import ItemSetStore
@@ -85,7 +88,9 @@ class ShortestCompletions:
         self.epoch = compiled.epoch
         self.classes: dict[int, TokenClasses | None] = {}
         self._trie = compiled.marked.trie
+        self._ends = compiled.vocabulary.eos_token_ids
         self._tokens: dict[bytes, list[int] | None] = {}
+        self._tokens_with: dict[bytes, NDArray[np.intp]] = {}
         self.sets: ItemSetStore = compiled.sets
         self._rules = self.sets.rules
         self._bodies = ShortestBodies(self._rules, compiled.tables.source)
@@ -116,6 +121,14 @@ class ShortestCompletions:
                 self._tokens.clear()
             self._tokens[text] = self._trie.fewest_tokens(text)
         return self._tokens[text]
+
+    def tokens_with(self, byte: bytes) -> NDArray[np.intp]:
+        """Return the tokens whose text has a byte (none for b""), and the end tokens, in ascending order."""
+        found = self._tokens_with.get(byte)
+        if found is None:
+            tokens = self._trie.tokens_with(byte[0]) if byte else []
+            found = self._tokens_with[byte] = np.union1d(tokens, self._ends).astype(np.intp)
+        return found
 
     def _is_read(self, set_id: int, text: bytes | None) -> bool:
         """Return whether a text leads from a set to an end."""

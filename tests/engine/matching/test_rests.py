@@ -81,10 +81,10 @@ def test_a_mask_is_narrowed_to_the_tokens_that_fit() -> None:
     assert classes is not None
     mask = structgen.allocate_token_bitmask(1, VOCABULARY.size)
     matcher.fill_next_token_bitmask(mask)
-    classes.narrow(mask[0], classes.within(max_tokens=0))
+    classes.narrow(mask[0], max_tokens=0)
     assert [VOCABULARY.token_bytes(token) for token in tokens_of(mask[0])] == [b'"}']
     matcher.fill_next_token_bitmask(mask)
-    classes.narrow(mask[0], classes.within(max_bytes=1))
+    classes.narrow(mask[0], max_bytes=1)
     assert [VOCABULARY.token_bytes(token) for token in tokens_of(mask[0])] == [b'"', b'"}', b'a"']
 
 
@@ -95,7 +95,7 @@ def test_end_tokens_stay() -> None:
     assert classes is not None
     mask = structgen.allocate_token_bitmask(1, VOCABULARY.size)
     matcher.fill_next_token_bitmask(mask)
-    classes.narrow(mask[0], np.zeros_like(mask[0]))
+    classes.narrow(mask[0], max_tokens=-1)
     assert tokens_of(mask[0]).tolist() == list(VOCABULARY.eos_token_ids)
 
 
