@@ -5,7 +5,7 @@ from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.masks.counted_walks cimport BoundedWalk, CountedWalk
 from structgen.engine.masks.remainder_tries cimport RemainderTries
 from structgen.engine.masks.table_store cimport TableStore
-from structgen.engine.masks.tables cimport ByCount, CountedTerminal, DenseMask, RemainderNodes, TerminalMask, Trie
+from structgen.engine.masks.tables cimport ByCount, CountedTerminal, DenseMask, TerminalMask, Trie
 from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 
 cdef int DEAD, MAX_LISTED_TOKENS, MAX_PAIRS, MAX_REMOVED_TOKENS, NO_REST, RECORD_BYTES

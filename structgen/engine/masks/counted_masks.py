@@ -27,7 +27,7 @@ from structgen.engine.constants import DEAD, MAX_LISTED_TOKENS, NO_REST, RECORD_
 from structgen.engine.masks.counted_walks import BoundedWalk, CountedWalk
 from structgen.engine.masks.remainder_tries import RemainderTries
 from structgen.engine.masks.table_store import TableStore
-from structgen.engine.masks.tables import ByCount, CountedTerminal, RemainderNodes, TerminalMask
+from structgen.engine.masks.tables import ByCount, CountedTerminal, TerminalMask
 from structgen.engine.masks.token_lists import CountedTokens, FoundTokens
 
 __all__ = ["CountedMasks"]
@@ -300,7 +300,7 @@ class CountedMasks:
                 if min_count <= pool[counted.exit_counts + index] <= max_count:
                     exits.add_counted(pool[counted.exit_nodes + index], 0)
             if exits.size and counted.remainder_trie is not None:
-                store.remainders.append(RemainderNodes(counted.remainder_trie, 0, 1, min_count, max_count, None))
+                store.remainders.append(store.remainders_of(counted.remainder_trie, min_count, max_count))
             elif exits.size:
                 store.remainders.append(store.remainders_at(store.trie, exits, 0, 0, None))
             known = counted.remainders[key] = (begin, len(store.remainders))

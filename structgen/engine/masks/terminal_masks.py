@@ -234,7 +234,7 @@ class TerminalMasks:
             merged = self._remainder_tries.merge(self.trie, exits.values[: exits.size], None)
         made = store.table_of(found.inside)
         if merged is not None:
-            store.add_remainders(made, RemainderNodes(merged, 0, 1, 0, 0, None))
+            store.add_remainders(made, store.remainders_of(merged, 0, 0))
         elif exits.size:
             store.add_remainders(made, store.remainders_at(self.trie, exits, 0, 0, None))
         return made
