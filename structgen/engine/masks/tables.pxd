@@ -47,6 +47,7 @@ cdef class Trie:
     cdef public int[::1] first_node
     cdef public int[::1] node_mark
     cdef public unsigned long long[::1] kinds_below
+    cdef public unsigned long long[::1] kinds_with
     cdef public int[::1] characters
     cdef public int[::1] height
     cdef public int[::1] most_below
