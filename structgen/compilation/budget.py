@@ -10,7 +10,8 @@ A token after which the rest does not fit is refused, and the model chooses anot
 whenever the budget is large enough for the shortest one.
 
 A token that the model has chosen is tried first, which is quick. If it is refused, the mask is narrowed to all tokens
-that fit, by the classes of `structgen.engine.matching.rests`.
+that fit, by the classes of `structgen.engine.matching.rests`. Where there are no classes, as in a key of a map, it is
+narrowed to the tokens that end with the first token of the shortest rest, and these are tried.
 
 Other generation loops sample from the mask themselves, so tokens cannot be tried. There the masks of the last
 WATCHED_TOKENS are narrowed, each before it is used (`limit`). Where there are no classes, a free choice is left only
@@ -31,7 +32,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from structgen.engine.matching.matcher import Matcher
-from structgen.engine.matching.rests import Rest, rests_around, shortest_rest, tokens_by_rest, tokens_towards
+from structgen.engine.matching.rests import (
+    Rest,
+    closing_tokens,
+    rests_around,
+    shortest_rest,
+    tokens_by_rest,
+    tokens_towards,
+)
 from structgen.engine.vocabulary.bitmask_kernel import keep_only
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import IncompleteOutputError, LimitExceededError, TokenRejectedError
@@ -171,7 +179,7 @@ class Budget:
         return (False, None) if classes is None else (True, classes.narrow(words, max_tokens=room))
 
     def narrow_towards(self, matcher: Matcher, words: NDArray[np.uint32], rest: Rest) -> NDArray[np.intp]:
-        """Remove the tokens from a mask that do not have the first byte of a rest; return those that are left.
+        """Remove the tokens from a mask that do not end with the first token of a rest; return those that are left.
 
         Args:
             matcher: the state of the text; it stays as it is.
@@ -202,14 +210,14 @@ class Budget:
         if before.tokens is None or after.text != before.text:
             return None
         try:
-            classes = tokens_by_rest(matcher)
+            closing = closing_tokens(matcher)
         except LimitExceededError:
             return None
-        if classes is None:
+        if closing is None:
             return None
         spare = left - 1 - len(before.tokens)
         margin = MAX_MARGIN * (1 - spare * LAST_PART / self._tokens) if spare > SPARE_TOKENS else math.inf
-        return classes.nearer(len(before.text) - 1), margin
+        return closing, margin
 
     def limit(self, matcher: Matcher, words: NDArray[np.uint32], spent: int) -> None:
         """Narrow a mask from which another loop samples, so that the text is whole within the budget.

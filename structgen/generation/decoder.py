@@ -260,9 +260,7 @@ class Decoder:
         row = len(held)
         self._choose(self._sample(logits[row], row, len(self.token_ids)), logits[row], row)
 
-    def _sample(
-        self, logits: NDArray[np.float32], row: int, count: int, few: NDArray[np.intp] | None = None
-    ) -> int:
+    def _sample(self, logits: NDArray[np.float32], row: int, count: int, few: NDArray[np.intp] | None = None) -> int:
         """Return a token that a row of the mask allows, after the first `count` tokens of the answer.
 
         `few` are all the tokens of that row, where they are known.
@@ -312,11 +310,11 @@ class Decoder:
         """
         spent = len(self.token_ids)
         mask = self._mask[row]
-        tokens = None if rest is None else budget.narrow_towards(self.matcher, mask, rest)
         for _ in range(MAX_REFUSED - 1):
-            if tokens is None or not len(tokens := tokens[tokens != token_id]):
-                break
             mask[token_id >> 5] &= ~np.uint32(1 << (token_id & 31))
+            tokens = None if rest is None else budget.narrow_towards(self.matcher, mask, rest)
+            if tokens is None or not len(tokens):
+                break
             token_id = self._sample(logits, row, spent, tokens)
             if self._is_end(token_id) or budget.choice(self.matcher, token_id, spent).fits:
                 return token_id
@@ -326,9 +324,7 @@ class Decoder:
         """Return the first token of a rest that fits; the given token where none is known."""
         return (budget.rest(self.matcher) or [token_id])[0]
 
-    def _ended_early(
-        self, budget: Budget, choice: Choice, token_id: int, logits: NDArray[np.float32], row: int
-    ) -> int:
+    def _ended_early(self, budget: Budget, choice: Choice, token_id: int, logits: NDArray[np.float32], row: int) -> int:
         """Return a sampled token, or one that ends the string before a new word, near the end of the budget."""
         text = self._vocabulary.token_bytes(token_id)
         if not self._is_json or text is None or text[:1] != b" ":
