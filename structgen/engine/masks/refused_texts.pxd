@@ -8,7 +8,7 @@ from structgen.engine.masks.tables cimport Marks, MaskScratch, RemainderNodes, T
 from structgen.engine.masks.terminal_masks cimport TerminalMasks
 from structgen.engine.masks.token_lists cimport TokenList
 
-cdef int AFTER, FRESH, NEEDS_CHECK, NO_NODE, REFUSING, ROOT_NODE
+cdef int AFTER, FRESH, NEEDS_CHECK, REFUSING, ROOT_NODE
 
 
 @cython.final
@@ -20,32 +20,21 @@ cdef class RefusedTexts:
     cdef dict _nodes
     cdef dict _spellings
 
-    @cython.locals(item=int, is_any=bint)
+    @cython.locals(found=TokenList, ranges=TokenList, nodes=set, common=set, trie=Trie, text=int, refused=Marks, node=int, sure=bint, kept=int, index=int, token=int)
     cdef void remove(self, RemainderNodes remainders, int set_id, int state, int first_found, int first_range) except *
     @cython.locals(sets=ItemSetStore, scan=int)
     cdef bint _may_refuse(self, int set_id, int state) except -1
-    @cython.locals(item=int, scan=int)
-    cdef int _only_item(self, int set_id, int state) noexcept
-    @cython.locals(sets=ItemSetStore, group=int, nodes=set, known=tuple, node=int, is_sure=bint)
-    cdef bint _mark_of_item(self, RemainderNodes remainders, int set_id, int scan, int state) except -1
-    @cython.locals(nodes=set, common=set, node=int, is_sure=bint)
-    cdef bint _mark_of_all(self, RemainderNodes remainders, int set_id, int state) except -1
-    @cython.locals(text=int)
-    cdef bint _is_sure(self, RemainderNodes remainders, int set_id) noexcept
-    cdef int _mark(self, Trie trie, int node, bint is_sure) except -1
-    @cython.locals(scratch=MaskScratch, refused=Marks, index=int, token=int)
-    cdef int _mark_between(self, Trie trie, int first, int last, bint is_sure) except -1
-    @cython.locals(found=TokenList, ranges=TokenList, refused=Marks, kept=int, index=int, token=int)
-    cdef int _remove_marked(self, int first_found, int first_range) except -1
     @cython.locals(sets=ItemSetStore, some=set, every=set, nodes=set, is_first=bint, scan=int, group=int)
     cdef tuple _refused_nodes(self, RemainderNodes remainders, int set_id, int state)
     @cython.locals(sets=ItemSetStore, captures=int, other=int)
     cdef bint _may_end_too_soon(self, int set_id, int scan, int state) except -1
+    @cython.locals(scratch=MaskScratch, refused=Marks, index=int, token=int)
+    cdef int _remove_between(self, Trie trie, int first, int last, bint is_sure) except -1
     @cython.locals(found=set, known=tuple)
     cdef tuple _nodes_of(self, RemainderNodes remainders, spellings)
     @cython.locals(spelling=tuple, index=int)
     cdef int _find_spellings(self, RemainderNodes remainders, spellings, set found) except -1
-    @cython.locals(size=int, forms=tuple, after=int, byte=int, child=int, reached=int, number="Py_ssize_t", index="Py_ssize_t", form=bytes)
+    @cython.locals(forms=tuple, child=int, index="Py_ssize_t", form=bytes, is_last=bint)
     cdef int _find_spelling(self, Trie trie, int node, tuple spelling, int at, set found) except -1
     @cython.locals(automata=AutomatonStore, trie=Trie, at=int, node=int, stack=list, state=int, child=int, stop=int, after=int)
     cdef int _find_ends(self, RemainderNodes remainders, int start, set found) except -1

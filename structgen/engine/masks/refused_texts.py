@@ -19,10 +19,6 @@ from structgen.engine.masks.token_lists import TokenList
 __all__ = ["RefusedTexts"]
 
 _NO_NODES: set[int] = set()
-_NONE: tuple[int, ...] = ()
-
-# Declared as a C integer in the .pxd, so not importable from here.
-NO_NODE = -2  # -1 is the root
 
 
 class RefusedTexts:
@@ -55,94 +51,18 @@ class RefusedTexts:
         """
         if not self._may_refuse(set_id, state):
             return
-        self._terminals.scratch.refused_tokens.begin()
-        item = self._only_item(set_id, state)
-        if item >= 0:
-            is_any = self._mark_of_item(remainders, set_id, item, state)
-        else:
-            is_any = self._mark_of_all(remainders, set_id, state)
-        if is_any:
-            self._remove_marked(first_found, first_range)
-
-    def _may_refuse(self, set_id: int, state: int) -> bool:
-        """Return whether a text may be refused to some item in `state`."""
-        sets = self._sets
-        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
-            if sets.scans.state[scan] == state and sets.groups.captures[sets.scans.group[scan]] & (FRESH | REFUSING):
-                return True
-        return False
-
-    def _only_item(self, set_id: int, state: int) -> int:
-        """Return the scannable item in a state; -1 if there are several."""
-        item = -1
-        for scan in range(self._sets.table.first_scan[set_id], self._sets.table.last_scan[set_id]):
-            if self._sets.scans.state[scan] == state:
-                if item >= 0:
-                    return -1
-                item = scan
-        return item
-
-    def _mark_of_item(self, remainders: RemainderNodes, set_id: int, scan: int, state: int) -> bool:
-        """Mark the tokens that complete a text refused to the only item in a state; return whether there are any."""
-        sets = self._sets
-        group = sets.scans.group[scan]
-        if self._may_end_too_soon(set_id, scan, state):
-            nodes: set[int] = set()
-            self._find_ends(remainders, state, nodes)
-            for node in nodes:
-                self._mark(remainders.trie, node, False)
-            return len(nodes) > 0
-        if not sets.groups.captures[group] & REFUSING:
-            return False
-        always, others = sets.refusals(set_id, group)
-        known = self._nodes_of(remainders, always) if always else _NONE
-        is_sure = self._is_sure(remainders, set_id)
-        for node in known:
-            self._mark(remainders.trie, node, is_sure)
-        if not others:
-            return len(known) > 0
-        nodes = set()
-        self._find_spellings(remainders, others, nodes)
-        for node in nodes:
-            self._mark(remainders.trie, node, is_sure)
-        return len(known) + len(nodes) > 0
-
-    def _mark_of_all(self, remainders: RemainderNodes, set_id: int, state: int) -> bool:
-        """Mark the tokens that complete a text refused to some item in a state; return whether there are any."""
-        nodes, common = self._refused_nodes(remainders, set_id, state)
-        is_sure = self._is_sure(remainders, set_id)
-        for node in nodes:
-            self._mark(remainders.trie, node, is_sure and node in common)
-        return len(nodes) > 0
-
-    def _is_sure(self, remainders: RemainderNodes, set_id: int) -> bool:
-        """Return whether the tokens below a refused node are refused, if all items refuse them."""
-        text = self._sets.table.text[set_id]
-        return not remainders.trie.has_counts and text not in (AFTER, NEEDS_CHECK)
-
-    def _mark(self, trie: Trie, node: int, is_sure: bool) -> None:
-        """Mark the tokens at a refused node and below it as refused; those below may surely be."""
-        self._mark_between(trie, trie.token_start[node], trie.token_start[node + 1], False)
-        self._mark_between(trie, trie.token_start[node + 1], trie.token_start[trie.end[node]], is_sure)
-
-    def _mark_between(self, trie: Trie, first: int, last: int, is_sure: bool) -> None:
-        """Mark `trie.tokens[first:last]` as refused.
-
-        They are checked one by one unless it is sure that no other way allows them.
-        """
-        scratch = self._terminals.scratch
-        refused = scratch.refused_tokens
-        for index in range(first, last):
-            token = trie.tokens[index]
-            refused.meet(token, refused.round)
-            if not is_sure:
-                scratch.suspects.add(token)
-                scratch.removed.append(token)
-
-    def _remove_marked(self, first_found: int, first_range: int) -> None:
-        """Remove the tokens marked as refused from those that were found by way of some items; see `remove`."""
         found, ranges = self._found, self._ranges
+        nodes, common = self._refused_nodes(remainders, set_id, state)
+        if not nodes:
+            return
+        trie = remainders.trie
+        text = self._sets.table.text[set_id]
         refused = self._terminals.scratch.refused_tokens
+        refused.begin()
+        for node in nodes:
+            sure = node in common and not trie.has_counts and text not in (AFTER, NEEDS_CHECK)
+            self._remove_between(trie, trie.token_start[node], trie.token_start[node + 1], False)
+            self._remove_between(trie, trie.token_start[node + 1], trie.token_start[trie.end[node]], sure)
         for index in range(first_range, ranges.size, 2):
             found.extend(self._terminals.store.pool, ranges.values[index], ranges.values[index + 1])
         ranges.size = first_range
@@ -153,6 +73,14 @@ class RefusedTexts:
                 found.values[kept] = token
                 kept += 1
         found.size = kept
+
+    def _may_refuse(self, set_id: int, state: int) -> bool:
+        """Return whether a text may be refused to some item in `state`."""
+        sets = self._sets
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            if sets.scans.state[scan] == state and sets.groups.captures[sets.scans.group[scan]] & (FRESH | REFUSING):
+                return True
+        return False
 
     def _refused_nodes(self, remainders: RemainderNodes, set_id: int, state: int) -> tuple[set[int], set[int]]:
         """Return the nodes at which some item in `state` completes a refused text, and those at which all items do."""
@@ -192,6 +120,20 @@ class RefusedTexts:
                 return False  # whatever this item may not become, the other one may
         return True
 
+    def _remove_between(self, trie: Trie, first: int, last: int, is_sure: bool) -> None:
+        """Mark `trie.tokens[first:last]` as refused.
+
+        They are checked one by one unless it is sure that no other way allows them.
+        """
+        scratch = self._terminals.scratch
+        refused = scratch.refused_tokens
+        for index in range(first, last):
+            token = trie.tokens[index]
+            refused.meet(token, refused.round)
+            if not is_sure:
+                scratch.suspects.add(token)
+                scratch.removed.append(token)
+
     # -- nodes of tries ---------------------------------------------------------------------------------------------
 
     def _nodes_of(self, remainders: RemainderNodes, spellings: Sequence[Spelling]) -> tuple[int, ...]:
@@ -213,30 +155,20 @@ class RefusedTexts:
 
     def _find_spelling(self, trie: Trie, node: int, spelling: Spelling, at: int, found: set[int]) -> None:
         """Add the nodes that the rest of a spelling leads to from a node."""
-        size = len(spelling)
-        while at < size and node != NO_NODE:
-            forms = spelling[at]
-            at += 1
-            after = byte = child = NO_NODE
-            for number in range(len(forms)):
-                form = forms[number]
-                if form[0] != byte:  # most forms are escapes, which begin alike
-                    byte = form[0]
-                    child = trie.child(node, byte)
-                reached = child
-                for index in range(1, len(form)):
-                    if reached < 0:
-                        break
-                    reached = trie.child(reached, form[index])
-                if reached < 0:
-                    continue
-                if at == size:
-                    found.add(reached)
-                elif after < 0:
-                    after = reached
-                else:
-                    self._find_spelling(trie, reached, spelling, at, found)
-            node = after
+        forms = spelling[at]
+        is_last = at + 1 == len(spelling)
+        for form in forms:
+            child = node
+            for index in range(len(form)):
+                child = trie.child(child, form[index])
+                if child < 0:
+                    break
+            if child < 0:
+                continue
+            if is_last:
+                found.add(child)
+            else:
+                self._find_spelling(trie, child, spelling, at + 1, found)
 
     def _find_ends(self, remainders: RemainderNodes, start: int, found: set[int]) -> None:
         """Add the nodes at which a terminal in `start` may end in what is left of tokens."""
