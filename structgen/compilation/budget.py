@@ -10,7 +10,8 @@ A token after which the rest does not fit is refused, and the model chooses anot
 whenever the budget is large enough for the shortest one.
 
 A token that the model has chosen is tried first, which is quick. If it is refused, the mask is narrowed to all tokens
-that fit, by the classes of `structgen.engine.matching.rests`.
+that fit, by the classes of `structgen.engine.matching.rests`. Where there are no classes, as in a key of a map, it is
+narrowed to the tokens that end with the first token of the shortest rest, and these are tried.
 
 Other generation loops sample from the mask themselves, so tokens cannot be tried. There the masks of the last
 WATCHED_TOKENS are narrowed, each before it is used (`limit`). Where there are no classes, a free choice is left only
@@ -26,20 +27,29 @@ model's own words, and rarely cut.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from structgen.engine.matching.matcher import Matcher
-from structgen.engine.matching.rests import Rest, shortest_rest, tokens_by_rest
+from structgen.engine.matching.rests import (
+    Rest,
+    closing_tokens,
+    rests_around,
+    shortest_rest,
+    tokens_by_rest,
+    tokens_towards,
+)
+from structgen.engine.vocabulary.bitmask_kernel import keep_only
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import IncompleteOutputError, LimitExceededError, TokenRejectedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Budget", "open_budget"]
+__all__ = ["Budget", "Choice", "open_budget"]
 
 LAST_PART = 5  # the last fifth of the budget is for closing what is open
 MAX_MARGIN = 6.0  # by which the logit of a new word may be higher than that of the end of its string
@@ -49,6 +59,22 @@ MIN_RESERVE = 8  # tokens
 MAX_RESERVE = 32
 RESERVE_PART = 8  # the reserve of a budget is this part of it, between these bounds
 MAX_STEPS = 500  # tokens that are tried for a rest whose split the tokenizer decides
+
+
+class Choice(NamedTuple):
+    """A token that the model chose, and the rest of the answer.
+
+    Attributes:
+        room: the number of tokens that the rest may have after it.
+        fits: whether the rest has no more.
+        before: the shortest rest before the token; None if it is not known.
+        after: the shortest rest after it; None too if the token is not just text.
+    """
+
+    room: int
+    fits: bool
+    before: Rest | None = None
+    after: Rest | None = None
 
 
 class Budget:
@@ -94,24 +120,45 @@ class Budget:
             spent: the number of tokens of the text.
         """
         left = self._tokens - spent
-        if left * LAST_PART > self._tokens:
-            return left - 1
-        before = self._length(matcher, left)
-        return left - 1 if before is None else min(left - 1, before)
+        return left - 1 if left * LAST_PART > self._tokens else self._room(left, self._length(matcher, left))
 
-    def fits(self, matcher: Matcher, token_id: int, spent: int, room: int) -> bool:
-        """Return whether the rest of the answer fits into the budget after one more token that the model chose.
+    def _room(self, left: int, before: int | None) -> int:
+        """Return how many tokens the rest may have after the next token, given the length of the rest before it."""
+        return left - 1 if before is None or left * LAST_PART > self._tokens else min(left - 1, before)
+
+    def choice(self, matcher: Matcher, token_id: int, spent: int) -> Choice:
+        """Return what a token that the model chose means for the rest of the answer.
 
         Args:
             matcher: the state of the text; it stays as it is.
             token_id: the token; the matcher allows it.
             spent: the number of tokens before it.
-            room: the number of tokens that the rest may have; see `room`.
         """
-        after = self._length_after(matcher, [token_id], self._tokens - spent - 1)
-        return self._is_unknown or (after is not None and after <= room)
+        left = self._tokens - spent
+        around = self._around(matcher, token_id)
+        if self._is_unknown:
+            return Choice(left - 1, fits=True)
+        if around is None or self._is_proper:
+            room = self.room(matcher, spent)
+            length = self._length_after(matcher, [token_id], left - 1)
+            fits = self._is_unknown or (length is not None and length <= room)
+            return Choice(room, fits, *(around or (self._rest(matcher), None)))
+        before, after = around
+        room = self._room(left, self._length_of(matcher, before, left))
+        length = self._length_of(matcher, after, left - 1)
+        return Choice(room, length is not None and length <= room, before, after)
 
-    def narrow(self, matcher: Matcher, words: NDArray[np.uint32], room: int) -> bool:
+    def _around(self, matcher: Matcher, token_id: int) -> tuple[Rest | None, Rest | None] | None:
+        """Return the rests before and after a token; None where they are not known."""
+        if self._is_unknown:
+            return None
+        try:
+            return rests_around(matcher, token_id)
+        except LimitExceededError:
+            self._is_unknown = True
+            return None
+
+    def narrow(self, matcher: Matcher, words: NDArray[np.uint32], room: int) -> tuple[bool, NDArray[np.intp] | None]:
         """Remove the tokens from a mask after which the rest of the answer does not fit into the budget.
 
         Args:
@@ -120,24 +167,35 @@ class Budget:
             room: the number of tokens that the rest may have; see `room`.
 
         Returns:
-            False where single tokens must be tried, by `fits`; then the mask is unchanged.
+            False where single tokens must be tried; then the mask is unchanged. And the tokens that are left, in
+            ascending order, where they are few; None for many.
         """
         if self._is_proper or self._is_unknown:
-            return False
+            return False, None
         try:
             classes = tokens_by_rest(matcher)
         except LimitExceededError:
-            return False
-        if classes is not None:
-            classes.narrow(words, classes.within(max_tokens=room))
-        return classes is not None
+            return False, None
+        return (False, None) if classes is None else (True, classes.narrow(words, max_tokens=room))
 
-    def early_end(self, matcher: Matcher, text: bytes, spent: int) -> tuple[NDArray[np.intp], float] | None:
+    def narrow_towards(self, matcher: Matcher, words: NDArray[np.uint32], rest: Rest) -> NDArray[np.intp]:
+        """Remove the tokens from a mask that do not end with the first token of a rest; return those that are left.
+
+        Args:
+            matcher: the state of the text; it stays as it is.
+            words: uint32[ceil(V / 32)], the mask of the next token.
+            rest: the shortest rest of the text.
+        """
+        tokens = tokens_towards(matcher, rest)
+        kept = np.empty_like(tokens)
+        return kept[: keep_only(words, tokens, kept)]
+
+    def early_end(self, matcher: Matcher, choice: Choice, spent: int) -> tuple[NDArray[np.intp], float] | None:
         """Return the tokens that bring a string nearer to its end, where the model wants to begin a new word instead.
 
         Args:
             matcher: the state of the text; it stays as it is.
-            text: the text of the model's token, which begins with a space.
+            choice: the model's token, whose text begins with a space.
             spent: the number of tokens before it.
 
         Returns:
@@ -146,17 +204,20 @@ class Budget:
             string.
         """
         left = self._tokens - spent
-        if left * LAST_PART > self._tokens or self._is_unknown:
+        before, after = choice.before, choice.after
+        if left * LAST_PART > self._tokens or self._is_unknown or before is None or after is None:
+            return None
+        if before.tokens is None or after.text != before.text:
             return None
         try:
-            rest, after, classes = shortest_rest(matcher), shortest_rest(matcher, text), tokens_by_rest(matcher)
+            closing = closing_tokens(matcher)
         except LimitExceededError:
             return None
-        if rest is None or rest.tokens is None or after is None or after.text != rest.text or classes is None:
+        if closing is None:
             return None
-        spare = left - 1 - len(rest.tokens)
+        spare = left - 1 - len(before.tokens)
         margin = MAX_MARGIN * (1 - spare * LAST_PART / self._tokens) if spare > SPARE_TOKENS else math.inf
-        return classes.nearer(len(rest.text) - 1), margin
+        return closing, margin
 
     def limit(self, matcher: Matcher, words: NDArray[np.uint32], spent: int) -> None:
         """Narrow a mask from which another loop samples, so that the text is whole within the budget.
@@ -170,7 +231,8 @@ class Budget:
         if self._is_unknown or left > WATCHED_TOKENS or matcher.is_terminated:
             return
         kept = words.copy()
-        if self.narrow(matcher, kept, self.room(matcher, spent)) and kept.any():
+        is_narrowed, _ = self.narrow(matcher, kept, self.room(matcher, spent))
+        if is_narrowed and kept.any():
             words[:] = kept
         else:
             self._leave_rest(matcher, words, left)
@@ -216,7 +278,10 @@ class Budget:
 
         Far from the end of the budget, it returns the number of bytes, which is not smaller.
         """
-        rest = self._rest(matcher)
+        return self._length_of(matcher, self._rest(matcher), left)
+
+    def _length_of(self, matcher: Matcher, rest: Rest | None, left: int) -> int | None:
+        """Return the number of tokens of a rest; see `_length`."""
         if rest is None:
             return None
         if len(rest.text) <= left and left * LAST_PART > self._tokens:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from structgen.compilation.budget import Budget, open_budget
+from structgen.compilation.budget import Budget, Choice, open_budget
 from structgen.compilation.constraint import Constraint
 from structgen.compilation.repetition import RepetitionGuard
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
@@ -38,6 +38,7 @@ from structgen.generation.sampling import Sampler, checked_logits
 from structgen.models.base import Request
 
 if TYPE_CHECKING:
+    from structgen.engine.matching.rests import Rest
     from structgen.models.base import Model, Session
 
 __all__ = ["Answer", "Decoder", "FinishReason", "Observer"]
@@ -259,11 +260,14 @@ class Decoder:
         row = len(held)
         self._choose(self._sample(logits[row], row, len(self.token_ids)), logits[row], row)
 
-    def _sample(self, logits: NDArray[np.float32], row: int, count: int) -> int:
-        """Return a token that a row of the mask allows, after the first `count` tokens of the answer."""
+    def _sample(self, logits: NDArray[np.float32], row: int, count: int, few: NDArray[np.intp] | None = None) -> int:
+        """Return a token that a row of the mask allows, after the first `count` tokens of the answer.
+
+        `few` are all the tokens of that row, where they are known.
+        """
         if self._adjuster is not None:
             logits = self._adjuster.adjusted(logits, self._prompt_ids, self.token_ids[:count])
-        return self._sampler.sample(logits, self._mask[row], self._temperatures[row])
+        return self._sampler.sample(logits, self._mask[row], self._temperatures[row], few)
 
     def _choose(self, token_id: int, logits: NDArray[np.float32], row: int) -> None:
         """Accept a token sampled at a row, or another one after which the rest of the answer fits the budget."""
@@ -275,31 +279,44 @@ class Decoder:
     def _within_budget(self, budget: Budget, token_id: int, logits: NDArray[np.float32], row: int) -> int:
         """Return a sampled token if the rest of the answer fits into the budget after it; else sample another one.
 
-        The tokens that do not fit are removed from the mask: all at once, or else one by one. After many of them, it
-        returns the first token of a rest that fits.
+        All tokens that do not fit are removed from the mask. Where they are not known, only those stay that lead
+        towards the end, and are tried one by one. After many of them, it returns the first token of a rest that fits.
         """
         spent = len(self.token_ids)
-        room = budget.room(self.matcher, spent)
-        if self._is_end(token_id) or budget.fits(self.matcher, token_id, spent, room):
-            return self._ended_early(budget, token_id, logits, row)
+        if self._is_end(token_id):
+            return token_id
+        choice = budget.choice(self.matcher, token_id, spent)
+        if choice.fits:
+            return self._ended_early(budget, choice, token_id, logits, row)
         self._is_cut = True
         mask = self._mask[row]
-        if not budget.narrow(self.matcher, mask, room):
-            return self._first_that_fits(budget, token_id, logits, row, room)
-        return self._sample(logits, row, spent) if mask.any() else self._least(budget, token_id)
+        is_exact, few = budget.narrow(self.matcher, mask, choice.room)
+        if not is_exact:
+            return self._first_that_fits(budget, choice.before, token_id, logits, row)
+        is_empty = not mask.any() if few is None else not len(few)
+        return self._least(budget, token_id) if is_empty else self._sample(logits, row, spent, few)
 
-    def _first_that_fits(self, budget: Budget, token_id: int, logits: NDArray[np.float32], row: int, room: int) -> int:
-        """Sample tokens until one fits the budget, without those that were refused."""
-        mask = self._mask[row]
+    def _first_that_fits(
+        self, budget: Budget, rest: Rest | None, token_id: int, logits: NDArray[np.float32], row: int
+    ) -> int:
+        """Sample tokens that lead towards the end until one fits the budget.
+
+        Args:
+            budget: the budget.
+            rest: the shortest rest of the text; None if it is not known.
+            token_id: the token that was refused first.
+            logits: float32[V].
+            row: of the mask.
+        """
         spent = len(self.token_ids)
-        logits = logits.copy()
+        mask = self._mask[row]
         for _ in range(MAX_REFUSED - 1):
             mask[token_id >> 5] &= ~np.uint32(1 << (token_id & 31))
-            logits[token_id] = -np.inf  # so that the sampler finds the next best token without the mask
-            if not mask.any():
+            tokens = None if rest is None else budget.narrow_towards(self.matcher, mask, rest)
+            if tokens is None or not len(tokens):
                 break
-            token_id = self._sample(logits, row, spent)
-            if self._is_end(token_id) or budget.fits(self.matcher, token_id, spent, room):
+            token_id = self._sample(logits, row, spent, tokens)
+            if self._is_end(token_id) or budget.choice(self.matcher, token_id, spent).fits:
                 return token_id
         return self._least(budget, token_id)
 
@@ -307,12 +324,12 @@ class Decoder:
         """Return the first token of a rest that fits; the given token where none is known."""
         return (budget.rest(self.matcher) or [token_id])[0]
 
-    def _ended_early(self, budget: Budget, token_id: int, logits: NDArray[np.float32], row: int) -> int:
+    def _ended_early(self, budget: Budget, choice: Choice, token_id: int, logits: NDArray[np.float32], row: int) -> int:
         """Return a sampled token, or one that ends the string before a new word, near the end of the budget."""
         text = self._vocabulary.token_bytes(token_id)
         if not self._is_json or text is None or text[:1] != b" ":
             return token_id
-        found = budget.early_end(self.matcher, text, len(self.token_ids))
+        found = budget.early_end(self.matcher, choice, len(self.token_ids))
         if found is None:
             return token_id
         ends, margin = found

@@ -92,23 +92,31 @@ class Sampler:
         self._min_p = min_p
         self._random = np.random.default_rng(seed)
 
-    def sample(self, logits: NDArray[np.float32], mask: NDArray[np.uint32], temperature: float | None = None) -> int:
+    def sample(
+        self,
+        logits: NDArray[np.float32],
+        mask: NDArray[np.uint32],
+        temperature: float | None = None,
+        allowed: NDArray[np.intp] | None = None,
+    ) -> int:
         """Return an allowed token.
 
         Args:
             logits: float32[V]; not changed.
             mask: uint32[ceil(V/32)], token t is bit t % 32 of word t // 32. At least one bit below V is set.
             temperature: in place of the sampler's own; None for that one.
+            allowed: the tokens of the mask in ascending order, if they are known.
 
         Raises:
             ModelError: several tokens are allowed, and all their logits are NaN.
         """
         temperature = self._temperature if temperature is None else temperature
-        if temperature == 0 and not is_sparse(mask):
+        if allowed is None and temperature == 0 and not is_sparse(mask):
             best = _best(logits, mask)
             if best >= 0:
                 return best
-        allowed = tokens_of(mask, logits.shape[0])
+        if allowed is None:
+            allowed = tokens_of(mask, logits.shape[0])
         if allowed.shape[0] == 1:
             return int(allowed[0])
         given = logits[allowed]

@@ -4,8 +4,9 @@ from structgen.engine.arrays cimport grown, room
 from structgen.engine.masks.tables cimport DenseMask, RemainderNodes, TerminalMask, Trie
 from structgen.engine.masks.token_lists cimport CountedTokens
 
-cdef int MAX_LISTED_TOKENS, MAX_ROUNDS, POOL, RECORD_BYTES, ROOT_NODE
+cdef int ENTRY_BYTES, MAX_LISTED_TOKENS, MAX_ROUNDS, POOL, RECORD_BYTES, ROOT_NODE
 cdef unsigned int ALL_BITS
+cdef unsigned long long ALL_64_BITS, FACTOR
 
 
 @cython.final
@@ -21,6 +22,8 @@ cdef class TableStore:
     cdef public long long bytes_used
     cdef int _numbered
     cdef int _rounds
+    cdef dict _remainders_by_hash
+    cdef dict _remainders_of_trie
     cdef dict _united
 
     @cython.locals(before="int[::1]", wider="int[::1]", first=int, index=int)
@@ -28,8 +31,10 @@ cdef class TableStore:
     cdef int keep_tokens(self, TerminalMask table, CountedTokens tokens) except -1
     cpdef int keep_dense(self, mask) except -1
     cdef int drop_last_dense(self) except -1
-    @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
+    @cython.locals(number=int)
     cdef int dense_of(self, int[::1] tokens, int first, int last) except -1
+    @cython.locals(dense=DenseMask, words="unsigned int[::1]", one="unsigned int", index=int, token=int)
+    cdef int add_to_dense(self, int number, int[::1] tokens, int first, int last) except -1
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cdef unsigned int[::1] meant(self, TerminalMask table)
     @cython.locals(made=TerminalMask, table=TerminalMask, mask="unsigned int[::1]")
@@ -37,8 +42,12 @@ cdef class TableStore:
     @cython.locals(made=TerminalMask)
     cdef TerminalMask table_of(self, CountedTokens tokens)
     cdef int add_remainders(self, TerminalMask table, RemainderNodes remainders) except -1
-    @cython.locals(first=int)
+    @cython.locals(first=int, index=int, hashed="unsigned long long", known=RemainderNodes, made=RemainderNodes)
     cdef RemainderNodes remainders_at(self, Trie trie, CountedTokens exits, int min_count, int max_count, removed)
+    @cython.locals(known=RemainderNodes)
+    cdef RemainderNodes remainders_of(self, Trie trie, int min_count, int max_count)
+    @cython.locals(index=int)
+    cdef bint _is_same(self, RemainderNodes known, Trie trie, CountedTokens exits, int min_count, int max_count, removed) except -1
     cdef void give_number(self, RemainderNodes remainders) noexcept
     cdef int new_round(self) noexcept
 

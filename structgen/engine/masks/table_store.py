@@ -15,6 +15,9 @@ __all__ = ["TableStore"]
 
 # Declared as a C integer in the .pxd, so not importable from here.
 POOL = 16_000_000  # numbers; the tables of some ten thousand schemas refer to so many
+FACTOR = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio: spreads what it is multiplied by over all bits
+ALL_64_BITS = 2**64 - 1
+ENTRY_BYTES = 150  # about the size of remainders, their number in a dictionary included
 
 
 class TableStore:
@@ -46,6 +49,8 @@ class TableStore:
         self.remainders: list[RemainderNodes] = []
         self.whole = RemainderNodes(trie, 0, 1, 0, 0, None)
         self.bytes_used = 0
+        self._remainders_by_hash: dict[int, RemainderNodes] = {}
+        self._remainders_of_trie: dict[tuple[int, int, int], RemainderNodes] = {}  # by identity: they keep it alive
         self._numbered = 0
         self._rounds = 0
         # By the identities of tables, which are kept alive here: another table must not get the identity of one.
@@ -88,13 +93,18 @@ class TableStore:
 
     def dense_of(self, tokens: array[int], first: int, last: int) -> int:
         """Keep the mask of `tokens[first:last]`; return its index in `dense`."""
-        mask = np.zeros(self.words, dtype=np.uint32)
-        words = mask
+        number = self.keep_dense(np.zeros(self.words, dtype=np.uint32))
+        self.add_to_dense(number, tokens, first, last)
+        return number
+
+    def add_to_dense(self, number: int, tokens: array[int], first: int, last: int) -> None:
+        """Add `tokens[first:last]` to a mask that no table has yet, by its index in `dense`."""
+        dense: DenseMask = self.dense[number]
+        words = dense.words
         one = 1
         for index in range(first, last):
             token = tokens[index]
             words[token >> 5] |= one << (token & 31)
-        return self.keep_dense(mask)
 
     def meant(self, table: TerminalMask) -> np.ndarray:
         """Return the dense mask of a table without the tokens that the table removes, uint32[words]."""
@@ -150,9 +160,51 @@ class TableStore:
     def remainders_at(
         self, trie: Trie, exits: CountedTokens, min_count: int, max_count: int, removed: frozenset[int] | None
     ) -> RemainderNodes:
-        """Return what is left of the tokens after some nodes of a trie; see `RemainderNodes` for the arguments."""
+        """Return what is left of the tokens after some nodes of a trie; see `RemainderNodes` for the arguments.
+
+        Terminals that end with the same byte often have the same nodes. These get the same object, so what comes after
+        it is found once.
+        """
+        hashed = min_count ^ max_count << 8
+        for index in range(exits.size):
+            hashed = (hashed ^ exits.values[index]) * FACTOR & ALL_64_BITS
+            hashed ^= hashed >> 29
+        known = self._remainders_by_hash.get(hashed)
+        if known is not None and self._is_same(known, trie, exits, min_count, max_count, removed):
+            return known
         first = self.keep(exits.values, exits.size)
-        return RemainderNodes(trie, first, first + exits.size, min_count, max_count, removed)
+        made = RemainderNodes(trie, first, first + exits.size, min_count, max_count, removed)
+        self._remainders_by_hash[hashed] = made
+        self.bytes_used += ENTRY_BYTES
+        return made
+
+    def remainders_of(self, trie: Trie, min_count: int, max_count: int) -> RemainderNodes:
+        """Return all texts of a trie of remainders whose tokens have counts within bounds."""
+        key = (id(trie), min_count, max_count)
+        known = self._remainders_of_trie.get(key)
+        if known is None:
+            known = self._remainders_of_trie[key] = RemainderNodes(trie, 0, 1, min_count, max_count, None)
+            self.bytes_used += ENTRY_BYTES
+        return known
+
+    def _is_same(
+        self,
+        known: RemainderNodes,
+        trie: Trie,
+        exits: CountedTokens,
+        min_count: int,
+        max_count: int,
+        removed: frozenset[int] | None,
+    ) -> bool:
+        """Return whether remainders are those after some nodes of a trie."""
+        if known.trie is not trie or known.last - known.first != exits.size or known.removed != removed:
+            return False
+        if known.min_count != min_count or known.max_count != max_count:
+            return False
+        for index in range(exits.size):  # noqa: SIM110  (a generator would not be compiled to a loop)
+            if self.pool[known.first + index] != exits.values[index]:
+                return False
+        return True
 
     def give_number(self, remainders: RemainderNodes) -> None:
         """Give remainders a number of their own."""

@@ -100,7 +100,7 @@ class TerminalMasks:
         self._difference_walk = DifferenceWalk(automata, trie, found)
         self._counted_walk = CountedWalk(automata, trie, skippable_states, found)
         self._bounded_walk = BoundedWalk(automata, trie, kinds, entered, found)
-        self._remainder_tries = tries = RemainderTries(store, vocabulary.spellings)
+        self._remainder_tries = tries = RemainderTries(store)
         self._counted_masks = CountedMasks(
             automata, store, tries, self._counted_walk, self._bounded_walk, found, vocabulary.size
         )
@@ -234,7 +234,7 @@ class TerminalMasks:
             merged = self._remainder_tries.merge(self.trie, exits.values[: exits.size], None)
         made = store.table_of(found.inside)
         if merged is not None:
-            store.add_remainders(made, RemainderNodes(merged, 0, 1, 0, 0, None))
+            store.add_remainders(made, store.remainders_of(merged, 0, 0))
         elif exits.size:
             store.add_remainders(made, store.remainders_at(self.trie, exits, 0, 0, None))
         return made
@@ -393,7 +393,7 @@ class TerminalMasks:
         old: RemainderNodes | None = None
         if base.last_remainders > base.first_remainders:
             old = store.remainders[base.first_remainders]
-            if not old.trie.has_counts or old.trie.has_duplicates:
+            if not old.trie.has_counts or old.trie.has_duplicates():
                 return None
         if not self._difference_walk.compare(state, like):
             return None

@@ -24,3 +24,8 @@ cpdef fill_refused(
     Pattern[::view.strided, ::view.contiguous] logits, const unsigned int[:, ::1] words, const Pattern[::1] keep,
     Pattern infinity, bint releases_lock
 )
+
+@cython.locals(
+    one="unsigned int", index=cython.Py_ssize_t, at=cython.Py_ssize_t, count=cython.Py_ssize_t, token=cython.Py_ssize_t,
+)
+cpdef Py_ssize_t keep_only(unsigned int[::1] words, const Py_ssize_t[::1] tokens, Py_ssize_t[::1] kept) except -1

@@ -1,8 +1,9 @@
-"""The loop of `apply_token_bitmask` over logits in memory, which is only worth it compiled: see `bitmask.py`.
+"""Loops over masks that are only worth it compiled.
 
-No step depends on how many bits of a word are set: eight tokens at a time are blended with minus infinity, by a table
-that has eight lanes for each byte of a mask. Only words of all ones and of all zeros, the most frequent, are special
-cases.
+`keep_only` narrows a mask to few tokens. `fill_refused` is the loop of `apply_token_bitmask` over logits in memory (see
+`bitmask.py`). There, no step depends on how many bits of a word are set: eight tokens at a time are blended with minus
+infinity, by a table that has eight lanes for each byte of a mask. Only words of all ones and of all zeros, the most
+frequent, are special cases.
 
     byte of the mask      0b00000101
     lanes of the table    ffff 0000 ffff 0000 0000 0000 0000 0000      (for logits of 16 bits)
@@ -23,7 +24,7 @@ try:
 except ImportError:
     cython = SimpleNamespace(nogil=nullcontext())
 
-__all__ = ["fill_refused", "lanes"]
+__all__ = ["fill_refused", "keep_only", "lanes"]
 
 FULL = 0xFFFFFFFF
 
@@ -103,3 +104,29 @@ def _fill_refused(logits: NDArray[Any], words: NDArray[np.uint32], keep: NDArray
             at = last // 32
             if at >= word_count or not words[row, at] >> (last % 32) & 1:
                 logits[row, last] = infinity
+
+
+def keep_only(words: NDArray[np.uint32], tokens: NDArray[np.intp], kept: NDArray[np.intp]) -> int:
+    """Remove all tokens from a mask but some.
+
+    Args:
+        words: uint32[any number], contiguous, the mask.
+        tokens: intp[n], those that may stay.
+        kept: intp[n], receives those of them that the mask had, in the same order.
+
+    Returns:
+        The number of those.
+    """
+    one = 1
+    count = 0
+    for index in range(tokens.shape[0]):
+        token = tokens[index]
+        if words[token >> 5] >> (token & 31) & 1:
+            kept[count] = token
+            count += 1
+    for at in range(words.shape[0]):
+        words[at] = 0
+    for index in range(count):
+        token = kept[index]
+        words[token >> 5] |= one << (token & 31)
+    return count

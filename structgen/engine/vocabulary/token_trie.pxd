@@ -31,6 +31,9 @@ cdef class TokenTrie:
     )
     cpdef fewest_tokens(self, bytes data)
 
+    @cython.locals(node=int, end=int, index=int, found=list)
+    cpdef list tokens_with(self, int byte)
+
     cdef _trim(self, int node_count)
 
     @cython.locals(nodes=int, first=int, tokens=int, made=TokenTrie)

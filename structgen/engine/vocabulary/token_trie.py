@@ -146,6 +146,20 @@ class TokenTrie:
             begin += lengths[begin]
         return found
 
+    def tokens_with(self, byte: int) -> list[int]:
+        """Return the tokens whose bytes have a byte, in the order of the entries."""
+        found = []
+        node = 0
+        while node < self.node_count:
+            if self.node_byte[node] == byte:
+                end = self.node_end[node]
+                for index in range(self.token_start[node], self.token_start[end]):
+                    found.append(self.tokens[index])
+                node = end
+            else:
+                node += 1
+        return found
+
     def _trim(self, node_count: int) -> None:
         """Set the number of nodes, and shorten the arrays to it."""
         self.node_count = node_count

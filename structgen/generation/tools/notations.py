@@ -223,10 +223,33 @@ def _property(schema: Any, key: str) -> Any:
     """Return the schema of an argument, with the definitions that it may refer to."""
     if not isinstance(schema, Mapping):
         return True
-    schema = _resolved(schema, schema)
+    schema = _only_part(schema, "object")
     found = schema.get("properties", {}).get(key, schema.get("additionalProperties", True))
-    definitions = {name: schema[name] for name in ("$defs", "definitions") if name in schema}
-    return {**definitions, **found} if isinstance(found, Mapping) else found
+    return {**_definitions(schema), **found} if isinstance(found, Mapping) else found
+
+
+def _items(schema: Any) -> Any:
+    """Return the schema of an array's items, with the definitions that it may refer to."""
+    if not isinstance(schema, Mapping):
+        return True
+    schema = _only_part(schema, "array")
+    found = schema.get("items", True)
+    return {**_definitions(schema), **found} if isinstance(found, Mapping) else found
+
+
+def _only_part(schema: Mapping[str, Any], kind: str, depth: int = 0) -> Mapping[str, Any]:
+    """Return the part of `anyOf` or `oneOf` that describes values of a type, if there is only one; else the schema."""
+    schema = _resolved(schema, schema)
+    for keyword in ("anyOf", "oneOf"):
+        parts = [{**_definitions(schema), **part} for part in schema.get(keyword, ()) if isinstance(part, Mapping)]
+        fitting = [part for part in parts if kind in _types_of(part)]
+        if len(fitting) == 1 and depth < 20:
+            return _only_part(fitting[0], kind, depth + 1)
+    return schema
+
+
+def _definitions(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: schema[name] for name in ("$defs", "definitions") if name in schema}
 
 
 _ALL_TYPES = frozenset(("string", "number", "integer", "boolean", "null", "object", "array"))
@@ -243,12 +266,13 @@ def _types_of(schema: Any, depth: int = 0) -> frozenset[str]:
         found |= {"integer"} if "number" in found else set()
     if "enum" in schema or "const" in schema:
         values = [schema["const"]] if "const" in schema else schema["enum"]
-        found &= frozenset(kind for value in values for kind in (_json_type(value), "integer"))
-    inner = {name: schema[name] for name in ("$defs", "definitions") if name in schema}
+        kinds = frozenset(map(_json_type, values))
+        found &= kinds | {"integer"} if "number" in kinds else kinds
+    inner = _definitions(schema)
     for keyword in ("anyOf", "oneOf"):
         if keyword in schema:
-            kinds = [_types_of({**inner, **part}, depth + 1) for part in schema[keyword] if isinstance(part, Mapping)]
-            found &= frozenset().union(*kinds)
+            parts = [part for part in schema[keyword] if isinstance(part, Mapping)]
+            found &= frozenset().union(*(_types_of({**inner, **part}, depth + 1) for part in parts))
     for part in schema.get("allOf", ()):
         found &= _types_of({**inner, **part}, depth + 1) if isinstance(part, Mapping) else _ALL_TYPES
     if "$ref" in schema:
@@ -265,8 +289,7 @@ def _resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str
     target: Any = root
     for part in reference[2:].split("/"):
         target = target.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(target, Mapping) else None
-    inner = {name: root[name] for name in ("$defs", "definitions") if name in root}
-    return {**inner, **target} if isinstance(target, Mapping) else schema
+    return {**_definitions(root), **target} if isinstance(target, Mapping) else schema
 
 
 def _json_type(value: Any) -> str:
@@ -373,10 +396,22 @@ def _m3_value(raw: str, schema: Any) -> Any:
     if not raw.startswith(_M3):
         return _typed(raw, schema)
     if "array" in _types_of(schema) and raw.startswith(f"{_M3}<item>"):
-        items = schema.get("items", True) if isinstance(schema, Mapping) else True
-        inner = raw.removeprefix(f"{_M3}<item>").removesuffix(f"{_M3}</item>")
-        return [_m3_value(one, items) for one in inner.split(f"{_M3}</item>{_M3}<item>")]
+        return _m3_items(raw, _items(schema))
     return _read_m3(raw, 0, schema).values
+
+
+def _m3_items(raw: str, schema: Any) -> list[Any]:
+    opening, closing = f"{_M3}<item>", f"{_M3}</item>"
+    values = []
+    start = 0
+    while raw.startswith(opening, start):
+        start += len(opening)
+        end = _m3_close(raw, "item", start)
+        if end < 0:
+            raise ValueError(f"an item is not closed: {raw[start : start + 80]!r}")
+        values.append(_m3_value(raw[start:end], schema))
+        start = end + len(closing)
+    return values
 
 
 def _m3(key: str, value: Any) -> str:

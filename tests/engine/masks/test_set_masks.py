@@ -22,6 +22,7 @@ from structgen.engine.masks.terminal_masks import TerminalMasks
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.regex import tree as rx
+from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.passes import normalize
@@ -271,6 +272,17 @@ def test_a_long_chain_of_optional_characters_is_neither_deep_nor_dear() -> None:
     chain = rx.sequence(*[rx.optional(chars(letters)) for letters in ("ab", "né") * 300], QUOTE)
     compiled = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", ast.RegexTerminal(chain)),))), WIDE)
     check_walk(compiled, random.Random(1), 1)
+
+
+@pytest.mark.parametrize(("other", "are_same"), [("a?a", True), ("a|!", True), ("a|b", False), ("b", False)])
+def test_terminals_that_end_at_the_same_nodes_share_what_is_left_of_tokens(other: str, are_same: bool) -> None:
+    automata = AutomatonStore()
+    tables = TerminalMasks(Vocabulary.from_bytes(dict(enumerate([b"a", b"b", b"a,", b"b,", b"ab"]))), automata)
+    found = []
+    for pattern in ("a", other):
+        table = tables.get(automata.add(parse_regex(pattern)))
+        found.append(tables.store.remainders[table.first_remainders])
+    assert (found[0] is found[1]) == are_same
 
 
 def test_tables_united_with_one_that_is_forgotten_are_not_taken_for_another_union() -> None:

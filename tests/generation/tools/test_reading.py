@@ -78,6 +78,25 @@ def test_json_data_of_any_kind(format, arguments):
     assert plain(read_reply(format, text, {"f": schema}).calls) == [("f", arguments)]
 
 
+@pytest.mark.parametrize("format", [name for name in FORMATS if "xml" not in name])
+@pytest.mark.parametrize("value", [[[None, None]], [[[1], []], [2]], [{"b": ["5", "6"]}], {"b": [["5"], None]}])
+def test_lists_in_lists(format, value):
+    schema = {"properties": {"a": _optional(value)}}
+    text = write_reply(format, "", [ParsedCall("f", {"a": value})])
+    assert plain(read_reply(format, text, {"f": schema}).calls) == [("f", {"a": value})]
+
+
+def _optional(value):
+    """A schema of a value, in which each list and object may also be null: a string "5" is no number for all that."""
+    if isinstance(value, dict):
+        whole = {"type": "object", "properties": {key: _optional(one) for key, one in value.items()}}
+    elif isinstance(value, list):
+        whole = {"type": "array", "items": next(map(_optional, value), {})}
+    else:
+        return {"type": "string" if isinstance(value, str) else ["number", "null"]}
+    return {"anyOf": [whole, {"type": "null"}]}
+
+
 def _type_schema(value):
     if isinstance(value, dict):
         return {"type": "object", "properties": {key: _type_schema(one) for key, one in value.items()}}
