@@ -32,6 +32,7 @@ from structgen.engine.grammar.all_terminals import all_terminals
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar, Held, SharedState
+from structgen.engine.matching.warming import Warm, check_warm, make_warm
 from structgen.engine.memory import release_free_memory
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
 from structgen.errors import GrammarError, LimitExceededError, StructgenError, UnsatisfiableSchemaError, VocabularyError
@@ -71,7 +72,7 @@ class CompileCall:
 
     Attributes:
         schema: the schema, type or grammar as it was given.
-        tokenization, limits, cache, eager_automata: see `structgen.compile`.
+        tokenization, limits, cache, eager_automata, warm: see `structgen.compile`.
         options: the options for reading the schema, as they were given.
     """
 
@@ -80,6 +81,7 @@ class CompileCall:
     limits: Limits
     cache: bool
     eager_automata: bool
+    warm: Warm
     options: dict[str, Any]
 
 
@@ -97,6 +99,7 @@ def compile(
     limits: Limits | None = ...,
     cache: bool = ...,
     eager_automata: bool = ...,
+    warm: Warm = ...,
     **options: Unpack[SchemaArguments],
 ) -> Constraint[T]: ...
 
@@ -110,6 +113,7 @@ def compile(
     limits: Limits | None = ...,
     cache: bool = ...,
     eager_automata: bool = ...,
+    warm: Warm = ...,
     **options: Unpack[SchemaArguments],
 ) -> Constraint[T]: ...
 
@@ -123,6 +127,7 @@ def compile(
     limits: Limits | None = ...,
     cache: bool = ...,
     eager_automata: bool = ...,
+    warm: Warm = ...,
     **options: Unpack[SchemaArguments],
 ) -> Constraint[str]: ...
 
@@ -136,6 +141,7 @@ def compile(
     limits: Limits | None = ...,
     cache: bool = ...,
     eager_automata: bool = ...,
+    warm: Warm = ...,
     **options: Unpack[SchemaArguments],
 ) -> Constraint[Any]: ...
 
@@ -149,6 +155,7 @@ def compile(
     limits: Limits | None = None,
     cache: bool = True,
     eager_automata: bool = False,
+    warm: Warm = False,
     **options: Unpack[SchemaArguments],
 ) -> Constraint[Any]:
     """Compile a schema, a type or a grammar for a vocabulary; the same content is compiled once.
@@ -168,6 +175,9 @@ def compile(
         eager_automata: build the automata of all terminals now, and not when a text first needs them. All rules of a
             schema are made for that, so a schema with many, such as many properties in any order, may pass
             `grammar_symbols`. Terminals that depend on the text so far, as keys and items that must differ, come later.
+        warm: make masks of likely texts ahead of time, so that the first answers need not wait for them. True takes up
+            to 0.1 seconds, a number up to so many seconds. "background" does it in a thread that makes way for models
+            and for masks that are asked for; the call returns at once.
         options: see `structgen.schema.options.SchemaArguments`: `format`, `whitespace`, `property_order`,
             `formats`, `draft`, `lenient`, `registry`, `base_uri`. Of grammars, they are for the schemas in them.
 
@@ -189,11 +199,14 @@ def compile(
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}")
     checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
+    check_warm(warm)
     call = CompileCall(
-        as_grammar(schema), tokenization, limits or _DEFAULT_LIMITS, cache, eager_automata, dict(options)
+        as_grammar(schema), tokenization, limits or _DEFAULT_LIMITS, cache, eager_automata, warm, dict(options)
     )
     try:
-        return _constraint(call, vocabulary, checked)
+        constraint = _constraint(call, vocabulary, checked)
+        make_warm(constraint.grammar, warm)
+        return constraint
     except LimitExceededError as error:
         if error.limit != "memory_bytes":
             raise
@@ -253,6 +266,7 @@ def _compile_again(call: CompileCall, vocabulary: Vocabulary) -> Constraint[Any]
         limits=call.limits,
         cache=call.cache,
         eager_automata=call.eager_automata,
+        warm=call.warm,
         **options,
     )
 

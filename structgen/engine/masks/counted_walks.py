@@ -120,9 +120,9 @@ class CountedWalk(TrieWalk):
         first, last, end = trie.token_start[node], trie.token_start[node + 1], trie.end[node]
         if count > found.largest_count:
             found.largest_count = count
-        if last > first:
-            tokens = found.rest if has_rest_begun else found.inside
-            tokens.extend_counted(trie.tokens, first, last, count)
+        tokens = found.rest if has_rest_begun else found.inside
+        for index in range(first, last):
+            tokens.add_counted(trie.tokens[index], count)
         if end == node + 1:
             return False
         if has_rest_begun:
@@ -201,7 +201,8 @@ class BoundedWalk(TrieWalk):
             needed = count + automata.emptiness.least_begun(state)
             if needed > found.largest_count:
                 found.largest_count = needed
-            found.inside.extend_counted(trie.tokens, first, last, needed)
+            for index in range(first, last):
+                found.inside.add_counted(trie.tokens[index], needed)
         if trie.end[node] == node + 1:
             return SKIP
         is_between = self._may_begin[above] if state == path.state_at[above] else automata.derivatives.is_between(state)
@@ -242,22 +243,13 @@ def add_below_counted(trie: Trie, node: int, found: FoundTokens, count: int, lea
 
     Each gets `count` and the number of characters that it begins after the node, or `least` if that is more.
     """
-    inside = found.inside
+    below = found.below
     first = trie.token_start[node + 1]
     last = trie.token_start[trie.end[node]]
-    if inside.size + last - first > len(inside.values):
-        inside.reserve(last - first)
-    tokens, counts, size = inside.values, inside.counts, inside.size
-    token_at, token_count = trie.tokens, trie.token_count
     count -= trie.characters[node]
-    largest = found.largest_count
-    for at in range(first, last):
-        needed = count + token_count[at]
-        if needed < least:
-            needed = least
-        tokens[size + at - first] = token_at[at]
-        counts[size + at - first] = needed
-        if needed > largest:
-            largest = needed
-    found.largest_count = largest
-    inside.size = size + last - first
+    if first < last:
+        below.add(first)
+        below.add(last)
+        below.add(count)
+        below.add(least)
+        found.largest_count = max(found.largest_count, count + trie.most_below[node], least)

@@ -93,13 +93,18 @@ class TableStore:
 
     def dense_of(self, tokens: array[int], first: int, last: int) -> int:
         """Keep the mask of `tokens[first:last]`; return its index in `dense`."""
-        mask = np.zeros(self.words, dtype=np.uint32)
-        words = mask
+        number = self.keep_dense(np.zeros(self.words, dtype=np.uint32))
+        self.add_to_dense(number, tokens, first, last)
+        return number
+
+    def add_to_dense(self, number: int, tokens: array[int], first: int, last: int) -> None:
+        """Add `tokens[first:last]` to a mask that no table has yet, by its index in `dense`."""
+        dense: DenseMask = self.dense[number]
+        words = dense.words
         one = 1
         for index in range(first, last):
             token = tokens[index]
             words[token >> 5] |= one << (token & 31)
-        return self.keep_dense(mask)
 
     def meant(self, table: TerminalMask) -> np.ndarray:
         """Return the dense mask of a table without the tokens that the table removes, uint32[words]."""

@@ -100,7 +100,7 @@ class TerminalMasks:
         self._difference_walk = DifferenceWalk(automata, trie, found)
         self._counted_walk = CountedWalk(automata, trie, skippable_states, found)
         self._bounded_walk = BoundedWalk(automata, trie, kinds, entered, found)
-        self._remainder_tries = tries = RemainderTries(store, vocabulary.spellings)
+        self._remainder_tries = tries = RemainderTries(store)
         self._counted_masks = CountedMasks(
             automata, store, tries, self._counted_walk, self._bounded_walk, found, vocabulary.size
         )
@@ -393,7 +393,7 @@ class TerminalMasks:
         old: RemainderNodes | None = None
         if base.last_remainders > base.first_remainders:
             old = store.remainders[base.first_remainders]
-            if not old.trie.has_counts or old.trie.has_duplicates:
+            if not old.trie.has_counts or old.trie.has_duplicates():
                 return None
         if not self._difference_walk.compare(state, like):
             return None

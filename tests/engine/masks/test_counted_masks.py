@@ -63,3 +63,35 @@ def test_a_token_that_begins_no_character_is_in_no_order_without_it() -> None:
         matcher.accept_bytes(b'"')
         shorter = [number for number, text in enumerate(texts) if len(text) <= schema["maxLength"]]
         assert matcher.allowed_token_ids() == [*shorter, quote]
+
+
+def may_begin(text: str, low: int, high: int) -> bool:
+    """Return whether some text of `([a-p]{low,high}")(,[a-p]{low,high}")*}` begins with a text."""
+    body, brace, rest = text.partition("}")
+    *parts, last = body.split(",")
+    if not all(is_whole(part, low, high) for part in parts) or rest:
+        return False
+    letters, quote, after = last.partition('"')
+    return is_whole(last, low, high) or (not brace and not quote and not after and len(letters) <= high)
+
+
+def is_whole(part: str, low: int, high: int) -> bool:
+    """Return whether a text is one of `[a-p]{low,high}"`."""
+    letters, quote, rest = part.partition('"')
+    return bool(quote) and not rest and low <= len(letters) <= high
+
+
+def test_what_is_left_after_counted_exits_is_merged_with_their_counts() -> None:
+    letters = "abcdefghijklmnop"
+    bodies = [*letters, *("".join(pair) for pair in itertools.product(letters, repeat=2))]
+    lefts = ['"', '",', '",a', '",ab"', '"}', '",abc', '"]', '",a}']
+    texts = [*bodies, *(body + left for body in bodies for left in lefts), ",", ",a", "}"]
+    spellings = {number: text.encode() for number, text in enumerate(texts)}
+    vocabulary = Vocabulary.from_bytes({**spellings, len(texts): b"<merged>"}, eos_token_ids=[len(texts)])
+    for low, high in ((1, 3), (0, 2), (2, 5)):
+        grammar = f'start ::= text rest; rest ::= "}}" | "," text rest; text ::= #\'[a-p]{{{low},{high}}}"\';'
+        for written in ("", "a", "ab", 'ab"', 'ab",c', 'ab",cd",'):
+            matcher = structgen.compile(structgen.Grammar.kbnf(grammar), vocabulary).matcher()
+            matcher.accept_bytes(written.encode())
+            wanted = [number for number, text in enumerate(texts) if may_begin(written + text, low, high)]
+            assert matcher.allowed_token_ids() == wanted, (low, high, written)
