@@ -215,6 +215,8 @@ class Decoder:
         Raises:
             GenerationError: no token of the vocabulary can continue the text.
         """
+        if self._budget is not None and self._budget.plan and self.finish_reason is None:
+            self._write_plan(self._budget.plan)
         while self.finish_reason is None:
             self._held = self._append_forced()
             if self.matcher.is_terminated or self._ends_with_stop():
@@ -235,6 +237,15 @@ class Decoder:
                 else:
                     raise GenerationError(f"no token of the vocabulary can continue the text {self._shown()}")
         return None
+
+    def _write_plan(self, tokens: Sequence[int]) -> None:
+        """Write the whole answer, where the budget leaves no other."""
+        for token_id in tokens:
+            self._notify(token_id, None, None, forced=True)
+            self.matcher.accept_token(token_id)
+            self._append(token_id)
+        self.forced_tokens += len(tokens)
+        self.finish_reason = "length"
 
     def take(self, logits: NDArray[np.float32]) -> None:
         """Check the held tokens against the model's choices, and sample the next token.

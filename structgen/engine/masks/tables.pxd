@@ -81,7 +81,8 @@ cdef class RemainderNodes:
     cdef public int min_count
     cdef public int max_count
     cdef public object removed
-    cdef public dict after_byte
+    cdef public int first_entry
+    cdef public int last_entry
     cdef public int number
     cdef public ByteSet bytes
     cdef public TerminalMask ended

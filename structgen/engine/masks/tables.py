@@ -239,7 +239,9 @@ class RemainderNodes:
         first, last: the nodes, as a range of `TableStore.pool`; node -1 is the root.
         min_count, max_count: in a trie of remainders, the smallest and the largest `token_count` of the tokens meant.
         removed: in a trie of remainders, further tokens that are not meant, or None.
-        after_byte: by byte, the nodes that it leads to as a range of `TableStore.pool`, as far as they were asked for.
+        first_entry, last_entry: a range of `TableStore.pool` with pairs (byte, first): what is left begins with these
+            bytes, and `pool[first]` is the first node that the byte leads to. The last one is before the first of the
+            next pair, and a pair after the range ends the last list. (0, 0) until it is needed; see `next_bytes.py`.
         number: the key in the table of pairs of `TerminalMasks.after`; 0 until it is needed.
         bytes: the bytes that some of what is left begins with; None until they are needed.
         ended: None; or a table of tokens of which nothing is left: whether something may follow is still to be seen.
@@ -254,7 +256,7 @@ class RemainderNodes:
         self.min_count = min_count
         self.max_count = max_count
         self.removed = removed
-        self.after_byte: dict[int, tuple[int, int]] = {}
+        self.first_entry = self.last_entry = 0
         self.number = 0
         self.bytes: ByteSet | None = None
         self.ended: TerminalMask | None = None
