@@ -6,6 +6,7 @@ STRUCTGEN_BOUNDS=1        check every index in the compiled modules: slow, for f
 By default a missing compiler costs speed, not the installation.
 """
 
+import gc
 import multiprocessing
 import os
 import pathlib
@@ -67,20 +68,14 @@ VECTORS = {"engine.arrays", "engine.masks.set_masks", "engine.vocabulary.bitmask
 gives smaller code, and masks take a twentieth less time."""
 HOT = {
     "engine.automata.byte_partitions",
-    "engine.automata.derivatives",
     "engine.automata.store",
-    "engine.automata.term_table",
-    "engine.deadlines",
     "engine.earley.item_columns",
     "engine.earley.kernels",
     "engine.masks.character_kinds",
-    "engine.masks.counted_masks",
     "engine.masks.counted_walks",
-    "engine.masks.difference_walk",
     "engine.masks.refused_texts",
     "engine.masks.table_store",
     "engine.masks.tables",
-    "engine.masks.terminal_masks",
     "engine.masks.token_lists",
     "engine.masks.token_walks",
     "engine.masks.trie_walk",
@@ -95,17 +90,27 @@ COLD = {
     "engine.automata.endings",
     "engine.automata.from_regex",
     "engine.automata.payload_tables",
+    "engine.automata.regular_terms",
+    "engine.automata.terms",
     "engine.earley.captured_texts",
     "engine.grammar.lookaheads",
     "engine.grammar.tables",
+    "engine.masks.bound_room",
+    "engine.masks.dotted_rule_masks",
+    "engine.masks.skippable_states",
     "engine.matching.batches",
+    "engine.matching.class_walk",
     "engine.matching.compiled",
+    "engine.regex.tree",
     "engine.vocabulary.bitmask",
-    "schema.algebra.arrays",
-    "schema.json_text.layout",
-    "schema.json_text.terminals",
+    *(f"schema.algebra.{part}" for part in ("arrays", "shape", "strings")),
+    *(f"schema.json_text.{part}" for part in ("layout", "strings", "terminals")),
     *(f"schema.reading.{part}" for part in ("emptiness", "exploration", "scopes", "shape_cache", "shared_parts")),
-    *(f"schema.rules.{part}" for part in ("arrays", "clause_search", "notation", "objects")),
+    *(
+        f"schema.rules.{part}"
+        for part in ("arrays", "clause_search", "lazy_rules", "notation", "object_states", "objects", "states")
+    ),
+    "tokenization.matching.bridges",
 }
 """Modules for -Og, with which gcc takes half the time of -O1: they call Python most of the time."""
 
@@ -142,6 +147,7 @@ def extensions() -> list[Extension]:
     shared = Extension(SHARED, [f"{SHARED.replace('.', '/')}.c"], extra_compile_args=_flags(SHARED))
     _tell(f"writing the C of {len(found)} modules", is_last=True)
     Errors.LEVEL = WARNINGS
+    gc.disable()  # collections take half of Cython's time, and free little: each process writes a share of the modules
     built: list[Extension] = _translated([shared], DIRECTIVES)
     alike: dict[tuple[bool, ...], list[Extension]] = {}
     for extension in found:
@@ -154,6 +160,7 @@ def extensions() -> list[Extension]:
         if is_plain:
             directives |= {"boundscheck": True, "wraparound": True}
         built += _translated(extensions_alike, directives, shared=None if has_copies else SHARED)
+    gc.enable()
     built.sort(key=lambda extension: -os.path.getsize(extension.sources[0]))  # or a large one would be alone at the end
     for extension in built:
         extension.optional = BUILD != "require"  # cythonize does not take it over from what it was given

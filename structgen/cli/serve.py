@@ -40,6 +40,7 @@ def add_serve(commands: Commands) -> None:
     serve.add_argument("--timeout", type=float, default=600.0, metavar="S", help="seconds of one request (600)")
     serve.add_argument("--compile-timeout", type=float, default=10.0, metavar="S", help="seconds of one compile (10)")
     serve.add_argument("--drain", type=float, default=30.0, metavar="S", help="seconds to finish after SIGTERM (30)")
+    serve.add_argument("--warm", action="store_true", help="make masks of new schemas ahead, in the background")
     serve.set_defaults(command=_serve)
 
 
@@ -62,4 +63,5 @@ def _serve(options: argparse.Namespace) -> None:
         seconds=options.timeout,
         compile_seconds=options.compile_timeout,
         drain_seconds=options.drain,
+        warm=options.warm,
     )

@@ -32,7 +32,8 @@ from structgen.engine.grammar.all_terminals import all_terminals
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar, Held, SharedState
-from structgen.engine.memory import release_free_memory
+from structgen.engine.matching.warming import Warm, check_warm, make_warm
+from structgen.engine.memory import release_free_memory, release_if_due, release_later
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
 from structgen.errors import GrammarError, LimitExceededError, StructgenError, UnsatisfiableSchemaError, VocabularyError
 from structgen.limits import Limits
@@ -71,7 +72,7 @@ class CompileCall:
 
     Attributes:
         schema: the schema, type or grammar as it was given.
-        tokenization, limits, cache, eager_automata: see `structgen.compile`.
+        tokenization, limits, cache, eager_automata, warm: see `structgen.compile`.
         options: the options for reading the schema, as they were given.
     """
 
@@ -80,12 +81,14 @@ class CompileCall:
     limits: Limits
     cache: bool
     eager_automata: bool
+    warm: Warm
     options: dict[str, Any]
 
 
 def clear_cache() -> None:
     """Drop every compiled grammar from the cache; those in use stay usable."""
     _cache.clear()
+    release_if_due()
 
 
 @overload
@@ -97,6 +100,7 @@ def compile(
     limits: Limits | None = ...,
     cache: bool = ...,
     eager_automata: bool = ...,
+    warm: Warm = ...,
     **options: Unpack[SchemaArguments],
 ) -> Constraint[T]: ...
 
@@ -110,6 +114,7 @@ def compile(
     limits: Limits | None = ...,
     cache: bool = ...,
     eager_automata: bool = ...,
+    warm: Warm = ...,
     **options: Unpack[SchemaArguments],
 ) -> Constraint[T]: ...
 
@@ -123,6 +128,7 @@ def compile(
     limits: Limits | None = ...,
     cache: bool = ...,
     eager_automata: bool = ...,
+    warm: Warm = ...,
     **options: Unpack[SchemaArguments],
 ) -> Constraint[str]: ...
 
@@ -136,6 +142,7 @@ def compile(
     limits: Limits | None = ...,
     cache: bool = ...,
     eager_automata: bool = ...,
+    warm: Warm = ...,
     **options: Unpack[SchemaArguments],
 ) -> Constraint[Any]: ...
 
@@ -149,6 +156,7 @@ def compile(
     limits: Limits | None = None,
     cache: bool = True,
     eager_automata: bool = False,
+    warm: Warm = False,
     **options: Unpack[SchemaArguments],
 ) -> Constraint[Any]:
     """Compile a schema, a type or a grammar for a vocabulary; the same content is compiled once.
@@ -168,6 +176,9 @@ def compile(
         eager_automata: build the automata of all terminals now, and not when a text first needs them. All rules of a
             schema are made for that, so a schema with many, such as many properties in any order, may pass
             `grammar_symbols`. Terminals that depend on the text so far, as keys and items that must differ, come later.
+        warm: make masks of likely texts ahead of time, so that the first answers need not wait for them. True takes up
+            to 0.1 seconds, a number up to so many seconds. "background" does it in a thread that makes way for models
+            and for masks that are asked for; the call returns at once.
         options: see `structgen.schema.options.SchemaArguments`: `format`, `whitespace`, `property_order`,
             `formats`, `draft`, `lenient`, `registry`, `base_uri`. Of grammars, they are for the schemas in them.
 
@@ -188,13 +199,18 @@ def compile(
         raise TypeError("the arguments are swapped: compile takes the schema first, then the vocabulary")
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}")
+    release_if_due()
     checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
+    check_warm(warm)
     call = CompileCall(
-        as_grammar(schema), tokenization, limits or _DEFAULT_LIMITS, cache, eager_automata, dict(options)
+        as_grammar(schema), tokenization, limits or _DEFAULT_LIMITS, cache, eager_automata, warm, dict(options)
     )
     try:
-        return _constraint(call, vocabulary, checked)
+        constraint = _constraint(call, vocabulary, checked)
+        make_warm(constraint.grammar, warm)
+        return constraint
     except LimitExceededError as error:
+        release_later()
         if error.limit != "memory_bytes":
             raise
         passed = error.with_traceback(None)  # the frames of the traceback hold what the compile has made
@@ -253,6 +269,7 @@ def _compile_again(call: CompileCall, vocabulary: Vocabulary) -> Constraint[Any]
         limits=call.limits,
         cache=call.cache,
         eager_automata=call.eager_automata,
+        warm=call.warm,
         **options,
     )
 

@@ -215,6 +215,8 @@ class Decoder:
         Raises:
             GenerationError: no token of the vocabulary can continue the text.
         """
+        if self._budget is not None and self._budget.plan and self.finish_reason is None:
+            self._write_plan(self._budget.plan)
         while self.finish_reason is None:
             self._held = self._append_forced()
             if self.matcher.is_terminated or self._ends_with_stop():
@@ -235,6 +237,15 @@ class Decoder:
                 else:
                     raise GenerationError(f"no token of the vocabulary can continue the text {self._shown()}")
         return None
+
+    def _write_plan(self, tokens: Sequence[int]) -> None:
+        """Write the whole answer, where the budget leaves no other."""
+        for token_id in tokens:
+            self._notify(token_id, None, None, forced=True)
+            self.matcher.accept_token(token_id)
+            self._append(token_id)
+        self.forced_tokens += len(tokens)
+        self.finish_reason = "length"
 
     def take(self, logits: NDArray[np.float32]) -> None:
         """Check the held tokens against the model's choices, and sample the next token.
@@ -260,9 +271,7 @@ class Decoder:
         row = len(held)
         self._choose(self._sample(logits[row], row, len(self.token_ids)), logits[row], row)
 
-    def _sample(
-        self, logits: NDArray[np.float32], row: int, count: int, few: NDArray[np.intp] | None = None
-    ) -> int:
+    def _sample(self, logits: NDArray[np.float32], row: int, count: int, few: NDArray[np.intp] | None = None) -> int:
         """Return a token that a row of the mask allows, after the first `count` tokens of the answer.
 
         `few` are all the tokens of that row, where they are known.
@@ -312,11 +321,11 @@ class Decoder:
         """
         spent = len(self.token_ids)
         mask = self._mask[row]
-        tokens = None if rest is None else budget.narrow_towards(self.matcher, mask, rest)
         for _ in range(MAX_REFUSED - 1):
-            if tokens is None or not len(tokens := tokens[tokens != token_id]):
-                break
             mask[token_id >> 5] &= ~np.uint32(1 << (token_id & 31))
+            tokens = None if rest is None else budget.narrow_towards(self.matcher, mask, rest)
+            if tokens is None or not len(tokens):
+                break
             token_id = self._sample(logits, row, spent, tokens)
             if self._is_end(token_id) or budget.choice(self.matcher, token_id, spent).fits:
                 return token_id
@@ -326,9 +335,7 @@ class Decoder:
         """Return the first token of a rest that fits; the given token where none is known."""
         return (budget.rest(self.matcher) or [token_id])[0]
 
-    def _ended_early(
-        self, budget: Budget, choice: Choice, token_id: int, logits: NDArray[np.float32], row: int
-    ) -> int:
+    def _ended_early(self, budget: Budget, choice: Choice, token_id: int, logits: NDArray[np.float32], row: int) -> int:
         """Return a sampled token, or one that ends the string before a new word, near the end of the budget."""
         text = self._vocabulary.token_bytes(token_id)
         if not self._is_json or text is None or text[:1] != b" ":

@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from structgen.compilation.compiler import compile
+from structgen.engine.matching.warming import warm_in_background
 from structgen.generation.answer_pieces import AnswerPieces, answer_tool
 from structgen.generation.generator import Generator
 from structgen.generation.pieces import CallPieces, Outcome, Piece, TextPieces
@@ -51,6 +52,7 @@ class Answers:
         limits: bounds on what a constraint may cost.
         seconds: the time limit of a request.
         metrics: counts tokens and times.
+        warms: whether the masks of a request's schema are made ahead of time, in the background.
         running: the seats of the runs under way.
     """
 
@@ -59,6 +61,7 @@ class Answers:
     limits: Limits
     seconds: float
     metrics: Metrics
+    warms: bool = False
     running: set[Seat] = field(default_factory=set)
 
     async def pieces(
@@ -126,6 +129,8 @@ class Answers:
                 requested = task.asked.make(self.model.vocabulary, self.limits)
             reading: Any = {**task.reading, **requested.options}
             generator: Generator[Any] = Generator(self.model, requested.schema, limits=self.limits, **reading)
+            if self.warms and task.asked is not None:
+                warm_in_background(generator.constraint.grammar)
             probs = None if task.top_logprobs is None else LogProbs(self.model.vocabulary, task.top_logprobs)
             run = generator.begin(
                 task.prompt, new_session=seat.session, observe=None if probs is None else probs.begin, **options
@@ -157,6 +162,8 @@ class Answers:
                 options=options,  # type: ignore[arg-type]
             )
             stream = CallStream(caller, messages, choice, new_session=seat.session)
+            if self.warms:
+                warm_in_background(caller.constraint(choice).grammar)
         except Exception as error:
             raise problem_of(error, param="tools") from error
         pieces = CallPieces(stream)

@@ -58,6 +58,7 @@ class ServerOptions:
         seconds: the time limit of a request.
         compile_seconds, mask_seconds: time limits of one compile, and of one mask; see `structgen.Limits`.
         drain_seconds: how long requests may go on after the server was told to end.
+        warm: make the masks of each request's schema ahead of time, in the background; see `structgen.compile`.
     """
 
     name: str = "structgen"
@@ -70,6 +71,7 @@ class ServerOptions:
     compile_seconds: float = 10.0
     mask_seconds: float = 1.0
     drain_seconds: float = 30.0
+    warm: bool = False
 
 
 def make_app(model: Any, options: ServerOptions | None = None) -> Starlette:
@@ -120,7 +122,7 @@ class _Service:
         self._metrics = Metrics()
         scheduler = Scheduler(model, max_rows=options.max_rows, max_waiting=options.max_waiting)
         limits = Limits(compile_seconds=options.compile_seconds, mask_seconds=options.mask_seconds)
-        self.answers = Answers(model, scheduler, limits, options.seconds, self._metrics)
+        self.answers = Answers(model, scheduler, limits, options.seconds, self._metrics, options.warm)
         self._defaults = Defaults(options.max_tokens, marks_of(model.chat_template) is not None)
         self._created = int(time.time())
 

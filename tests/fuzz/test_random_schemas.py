@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 import jsonschema
+import jsonschema._legacy_keywords
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
@@ -28,6 +29,7 @@ import structgen
 from structgen.schema import SchemaWarning
 from structgen.schema.validation import validator_for
 
+_evaluated_draft2019 = jsonschema._legacy_keywords.find_evaluated_property_keys_by_schema
 ALL_CASES = bool(os.environ.get("STRUCTGEN_ALL_CASES"))
 BLOCKS = 20 if ALL_CASES else 1
 EXAMPLES = 250 if ALL_CASES else 200
@@ -62,6 +64,16 @@ def _all_branches(validator: Any, branches: Any, value: Any, schema: Any) -> Any
         yield from validator.descend(value, branch)
 
 
+def _evaluated_keys(validator: Any, instance: Any, schema: Any, *, of_jsonschema: Any = _evaluated_draft2019) -> Any:
+    """Keys that `additionalProperties` evaluates in 2019-09, where `jsonschema` takes its keywords for keys."""
+    found = of_jsonschema(validator, instance, schema)
+    if isinstance(schema, bool):
+        return found
+    rest = schema.get("additionalProperties"), schema.get("unevaluatedProperties")
+    return [*found, *instance] if any(isinstance(part, dict) for part in rest) else found
+
+
+jsonschema._legacy_keywords.find_evaluated_property_keys_by_schema = _evaluated_keys
 EXACT = {"multipleOf": _exact_multiple, "pattern": _ascii_pattern, "additionalProperties": _additional}
 CLASSES = {
     "draft4": jsonschema.validators.extend(jsonschema.Draft4Validator, EXACT),

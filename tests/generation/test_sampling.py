@@ -94,6 +94,17 @@ def test_a_seed_makes_draws_repeatable():
     assert len({unseeded.sample(logits, mask) for _ in range(200)}) > 30
 
 
+@pytest.mark.parametrize("options", [{}, {"temperature": 1.0}, {"temperature": 0.7, "top_k": 3, "top_p": 0.8}], ids=str)
+def test_known_tokens_of_the_mask_change_no_draw(options):
+    rng = np.random.default_rng(3)
+    allowed = np.array([1, 4, 33, 50, 63], np.intp)
+    one, two = Sampler(**options, seed=5), Sampler(**options, seed=5)
+    for _ in range(20):
+        logits = rng.normal(size=64).astype(np.float32)
+        mask = mask_of(allowed, 64)
+        assert one.sample(logits, mask) == two.sample(logits, mask, allowed=allowed)
+
+
 @pytest.mark.parametrize(
     "options",
     [

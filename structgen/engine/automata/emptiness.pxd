@@ -9,7 +9,7 @@ from structgen.engine.automata.terms cimport Terms
 cdef int ALIVE, DEAD, EMPTY, LIFELESS, NEVER, NOTHING
 cdef int K_BOUNDED, K_COMPLEMENT, K_COUNTING, K_INTERSECTION, K_UNION
 
-cdef int MAX_TRIED, SHORT_TEXT
+cdef int MAX_TRIED, PROVED_AFTER, SHORT_TEXT
 
 
 @cython.final
@@ -23,14 +23,16 @@ cdef class Emptiness:
     cdef TermColumn _least_begun         # by counting term: 1 + the result of `least_begun`; 0 if not computed yet
     cdef TermColumn _begun_at_least      # by counting term: a lower bound of `least_begun`; 0 at first
     cdef TermColumn _begun_at_most       # by counting term: 1 + an upper bound of `least_begun`; 0 if none is known
+    cdef dict _refused                   # C*·R -> term -> whether all its texts are texts of C*·R; see `is_all_refused`
     cdef dict _short_texts               # term -> a shortest text of it; None if that is not short
 
     cpdef int pruned(self, int term) except -1
     @cython.locals(known=int, at_least=int, at_most=int)
     cpdef bint keeps_within(self, int term, int most) except -1
     @cython.locals(came_from=dict, cost=dict, queue=list, order=int, top=int, total=int, index=int, target=int,
-                   reached=int, rest=int)
+                   reached=int, rest=int, looked_at=int)
     cdef bint _ends_within(self, int term, int most) except -1
+    cdef bint _has_no_text(self, int counting) except -1
     @cython.locals(least=int)
     cdef int _known_count(self, int term) except -2
     @cython.locals(came_from=dict, cost=dict, settled=set, queue=list, best=int, total=int, known=int, reached=int,

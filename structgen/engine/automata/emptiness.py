@@ -19,6 +19,7 @@ import heapq
 from collections.abc import Iterable
 
 from structgen.engine.automata.derivatives import Derivatives
+from structgen.engine.automata.inclusion import is_all_refused
 from structgen.engine.constants import (
     ALIVE,
     DEAD,
@@ -37,6 +38,7 @@ from structgen.engine.deadlines import spend
 __all__ = ["Emptiness"]
 
 SHORT_TEXT = 32  # bytes; the longest text that is tried before a search
+PROVED_AFTER = 64  # terms of a search; then the forms of the terms are compared, which may end the search
 MAX_TRIED = 2_000  # terms that the search straight to an end reaches before it gives up
 
 
@@ -64,6 +66,7 @@ class Emptiness:
         self._begun_at_least = self.table.add_column()
         self._begun_at_most = self.table.add_column()
         self._short_texts: dict[int, bytes | None] = {}
+        self._refused: dict[int, dict[int, bool]] = {}
 
     def pruned(self, term: int) -> int:
         """Return the same language without the alternatives that match nothing; NOTHING if none is left."""
@@ -104,6 +107,8 @@ class Emptiness:
             looked_at += 1
             self.terms_searched += 1
             spend(2)
+            if looked_at == PROVED_AFTER and is_all_refused(self.terms, term, self._refused):
+                break
             for index in range(self._successor_count(top)):
                 spend(1)
                 target = self._successor(top, index)
@@ -286,14 +291,20 @@ class Emptiness:
 
         The search visits the term with the smallest lower bound on the length of its texts first. If it finds a text,
         the counts of the terms on its path are remembered as upper bounds. False does not mean that there is no text.
+        Where the forms of the terms show that there is none, that is remembered.
         """
         came_from = {term: NOTHING}
         cost = {term: 0}
         queue = [(self.table.min_len[term], 0, term)]
         order = 0
+        looked_at = 0
         while queue and len(cost) < MAX_TRIED:
             _, _, top = heapq.heappop(queue)
+            looked_at += 1
             self.terms_searched += 1
+            if looked_at == PROVED_AFTER and self._has_no_text(term):
+                self._least_begun.values[term] = NEVER + 1
+                return False
             total = cost[top]
             for index in range(self._successor_count(top)):
                 spend(1)
@@ -314,6 +325,10 @@ class Emptiness:
                 order -= 1
                 heapq.heappush(queue, (self.table.min_len[target], order, target))
         return False
+
+    def _has_no_text(self, counting: int) -> bool:
+        """Return whether the form of a counting term shows that no text meets its further conditions."""
+        return is_all_refused(self.terms, self.table.payload[counting][2], self._refused)
 
     def _known_count(self, term: int) -> int:
         """Return a count that some text of a term is known to keep within; NEVER if it has none, -1 if not known."""
@@ -365,6 +380,9 @@ class Emptiness:
                 return lowest
             settled.add(top)
             self.terms_searched += 1
+            if len(settled) == PROVED_AFTER and self._has_no_text(term):
+                best = NEVER
+                break
             total = cost[top]
             for index in range(self._successor_count(top)):
                 spend(1)

@@ -20,16 +20,19 @@ from structgen.engine.constants import (
     K_BOUNDED,
     K_BYTES,
     K_CHARS,
+    K_COMPLEMENT,
     K_INTERSECTION,
     K_LITERAL,
     K_REPEAT,
     K_TABLE,
     K_UNION,
 )
+from structgen.engine.deadlines import spend
 
-__all__ = ["is_made_of", "is_part_of", "is_spelled"]
+__all__ = ["is_all_refused", "is_made_of", "is_part_of", "is_spelled"]
 
 MAX_TERMS = 100  # terms, or pairs of terms, visited by one test; past it the answer is no
+MAX_TERMS_OF_PROOF = 2_000  # the same where the alternative is a long search
 
 
 class TermForms(Protocol):
@@ -54,7 +57,15 @@ class TermForms(Protocol):
 
 
 def is_spelled(
-    terms: TermForms, term: int, body: int, rest: int, cover: int, known: dict[int, bool], *, by_bytes: bool = False
+    terms: TermForms,
+    term: int,
+    body: int,
+    rest: int,
+    cover: int,
+    known: dict[int, bool],
+    *,
+    by_bytes: bool = False,
+    most: int = MAX_TERMS,
 ) -> bool:
     """Return whether all texts of a term are texts of C*·R; False if its form does not show it.
 
@@ -72,18 +83,20 @@ def is_spelled(
         cover: the characters that are texts of C by themselves: `Alphabets.cover`.
         known: the results so far for this C and R, by term; new results are added.
         by_bytes: compare byte by byte where alphabets do not show it, as with escapes. This is slow.
+        most: the number of terms that the test visits at most.
     """
     seen = {term}
     waiting = [term]
     while waiting:
+        spend(1)
         top = waiting.pop()
         if top == rest or known.get(top):
             continue
         following: Iterable[int] = ()
-        if top not in known and len(seen) <= MAX_TERMS:
+        if top not in known and len(seen) <= most:
             if terms.table.kind[top] == K_UNION:
                 following = terms.table.payload[top]
-            elif _has_head_of(terms, top, body, cover, by_bytes):
+            elif _has_head_of(terms, top, body, cover, by_bytes, most):
                 following = (terms.table.tail[top],)
             elif by_bytes:
                 following = _after_one(terms, top, body)
@@ -97,12 +110,63 @@ def is_spelled(
     return True
 
 
-def _has_head_of(terms: TermForms, term: int, body: int, cover: int, by_bytes: bool) -> bool:
+def is_all_refused(terms: TermForms, term: int, known: dict[int, dict[int, bool]]) -> bool:
+    """Return whether a complement of an intersection refuses all that another of its parts matches.
+
+    False if the forms do not show it. The comparison by bytes takes long, but less than a search of an automaton that
+    has thousands of states.
+
+        part          complement        C
+        a(b|c)*"      ~[a-z]*"          [a-z]      True: no text is left
+
+    Args:
+        terms: the constructors and tables of terms.
+        term: any term; False if it is no intersection.
+        known: by C*·R, the results of `is_spelled` so far; new results are added.
+    """
+    if terms.table.kind[term] != K_INTERSECTION:
+        return False
+    parts = terms.table.payload[term]
+    for other in parts:
+        if terms.table.kind[other] != K_COMPLEMENT or terms.table.tail[other] != EMPTY:
+            continue
+        for star in _stars(terms, terms.table.payload[other]):
+            body, rest = terms.table.payload[star][0], terms.table.tail[star]
+            found = known.setdefault(star, {rest: True})
+            before = len(found)
+            cover = terms.alphabets.cover(body)
+            others = [part for part in parts if part != other]
+            is_refused = any(
+                is_spelled(terms, part, body, rest, cover, found, by_bytes=True, most=MAX_TERMS_OF_PROOF)
+                for part in others
+            )
+            terms.table.count_pairs(len(found) - before)
+            if is_refused:
+                return True
+    return False
+
+
+def _stars(terms: TermForms, refused: int) -> list[int]:
+    """Return the sequences C*·R among the alternatives of a term where R is empty or one literal."""
+    found: list[int] = []
+    for term in terms.table.payload[refused] if terms.table.kind[refused] == K_UNION else (refused,):
+        if terms.table.kind[term] != K_REPEAT or terms.table.payload[term][1:] != (0, -1):
+            continue
+        body, rest = terms.table.payload[term][0], terms.table.tail[term]
+        for end in terms.table.payload[rest] if terms.table.kind[rest] == K_UNION else (rest,):
+            if end == EMPTY or (terms.table.kind[end] == K_LITERAL and terms.table.tail[end] == EMPTY):
+                found.append(terms.repeat(body, 0, -1, end))
+    return found
+
+
+def _has_head_of(terms: TermForms, term: int, body: int, cover: int, by_bytes: bool, most: int) -> bool:
     """Return whether the texts of a sequence's head are concatenations of texts of `body`."""
     kind = terms.table.kind[term]
     if kind == K_REPEAT:
         inner = terms.table.payload[term][0]
-        return terms.is_made_of(inner, body) or (by_bytes and is_made_of(terms, inner, body, cover, by_bytes=True))
+        return terms.is_made_of(inner, body) or (
+            by_bytes and is_made_of(terms, inner, body, cover, by_bytes=True, most=most)
+        )
     if kind == K_BOUNDED:
         # Counted are the texts of `inner` that consist of a `phase`, the rest of a unit, and of a star of units.
         star, phase, inner = terms.table.payload[terms.table.payload[term][0]]
@@ -112,18 +176,21 @@ def _has_head_of(terms: TermForms, term: int, body: int, cover: int, by_bytes: b
     return kind in (K_LITERAL, K_BYTES, K_CHARS, K_TABLE) and terms.alphabets.head_alphabet(term) & ~cover == 0
 
 
-def is_made_of(terms: TermForms, term: int, body: int, cover: int, *, by_bytes: bool = False) -> bool:
+def is_made_of(
+    terms: TermForms, term: int, body: int, cover: int, *, by_bytes: bool = False, most: int = MAX_TERMS
+) -> bool:
     """Return whether each text of a term is a concatenation of texts of `body`.
 
-    `cover` and `by_bytes` are those of `is_spelled`.
+    `cover`, `by_bytes` and `most` are those of `is_spelled`.
     """
     if term == body:
         return True
     if terms.table.kind[term] == K_UNION:
-        return all(is_made_of(terms, part, body, cover, by_bytes=by_bytes) for part in terms.table.payload[term])
+        parts = terms.table.payload[term]
+        return all(is_made_of(terms, part, body, cover, by_bytes=by_bytes, most=most) for part in parts)
     if is_narrower(terms, term, body):
         return True
-    return is_spelled(terms, term, body, EMPTY, cover, {EMPTY: True}, by_bytes=by_bytes)
+    return is_spelled(terms, term, body, EMPTY, cover, {EMPTY: True}, by_bytes=by_bytes, most=most)
 
 
 def is_part_of(terms: TermForms, term: int, body: int, cover: int) -> bool:

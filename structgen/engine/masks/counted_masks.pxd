@@ -42,7 +42,7 @@ cdef class CountedMasks:
     cdef ByCount _inside_by_count(self)
     @cython.locals(inside=CountedTokens, index=int)
     cdef bint _is_in_order(self) noexcept
-    @cython.locals(inside=CountedTokens, dense=list, number=int, known_size=int, known=int)
+    @cython.locals(dense=list, number=int, size=int, known_size=int, known=int)
     cdef int _inside_mask(self) except -1
     @cython.locals(made=TerminalMask)
     cdef TerminalMask with_counts(self, CountedTerminal counted, int min_count, int max_count)

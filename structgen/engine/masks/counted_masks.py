@@ -129,7 +129,7 @@ class CountedMasks:
         found, store = self._found, self._store
         exits = found.exits
         made = CountedTerminal(state, rest_state, found.largest_count, self._by_count(found.rest))
-        if found.inside.size > MAX_LISTED_TOKENS:
+        if found.inside_count() > MAX_LISTED_TOKENS:
             made.inside_mask = self._inside_mask()
         if made.inside_mask < 0 or 0 <= max_count < found.largest_count:
             made.inside = self._inside_by_count()
@@ -190,6 +190,7 @@ class CountedMasks:
         and keeping a hundred thousand numbers takes milliseconds.
         """
         inside = self._found.inside
+        self._found.add_below(self._store.trie.tokens, self._store.trie.token_count)
         size = inside.size
         if size > MAX_LISTED_TOKENS and self._is_in_order():
             return self._order
@@ -214,13 +215,14 @@ class CountedMasks:
 
     def _inside_mask(self) -> int:
         """Return the index of a dense mask of the tokens inside; that of another state if they are the same."""
-        inside, dense = self._found.inside, self._store.dense
-        number = self._store.dense_of(inside.values, 0, inside.size)
+        dense = self._store.dense
+        number = self._store.dense_of_found(self._found)
+        size = self._found.inside_count()
         for known_size, known in self._inside_masks:
-            if known_size == inside.size and np.array_equal(dense[known].words, dense[number].words):
+            if known_size == size and np.array_equal(dense[known].words, dense[number].words):
                 self._store.drop_last_dense()
                 return known
-        self._inside_masks.append((inside.size, number))
+        self._inside_masks.append((size, number))
         return number
 
     # -- the tables of one count ------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from structgen.engine.masks.tables cimport Trie
 from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 from structgen.engine.masks.trie_walk cimport AutomatonPath, EnteredStates, TrieWalk
 
-cdef int DEAD, DESCEND, EMPTY, K_COUNTING, NOT_EXPANDED, NO_BYTE, NO_MAP, SKIP, STOP
+cdef int DEAD, DESCEND, EMPTY, FIRST_LEAD, K_COUNTING, NOT_EXPANDED, NO_BYTE, NO_MAP, SKIP, STOP
 
 
 cdef class CountedWalk(TrieWalk):
@@ -31,7 +31,7 @@ cdef class CountedWalk(TrieWalk):
     cdef unsigned long long _only_counted(self, int char_state, int rest_state, bint absorbs) except? 1
     @cython.locals(automata=AutomatonStore, above=int, has_rest_begun=int, count=int, state=int, rest=int)
     cdef int visit(self, int node, int depth, int byte) except -1
-    @cython.locals(found=FoundTokens, trie=Trie, first=int, last=int, end=int, tokens=CountedTokens, number=int)
+    @cython.locals(found=FoundTokens, trie=Trie, first=int, last=int, end=int, tokens=CountedTokens, index=int, number=int)
     cdef bint _add(self, int node, int state, int rest, int has_rest_begun, int count) except -1
 
 
@@ -47,11 +47,15 @@ cdef class BoundedWalk(TrieWalk):
 
     @cython.locals(automata=AutomatonStore, star=int)
     cdef int count(self, int free) except -1
-    @cython.locals(automata=AutomatonStore, found=FoundTokens, trie=Trie, path=AutomatonPath, above=int, state=int, count=int, first=int, last=int, needed=int, is_between=bint)
+    @cython.locals(automata=AutomatonStore, found=FoundTokens, trie=Trie, path=AutomatonPath, above=int, state=int, count=int, first=int, last=int, index=int, needed=int, is_between=bint)
     cdef int visit(self, int node, int depth, int byte) except -1
-    @cython.locals(kinds_below="unsigned long long")
-    cdef bint _add_below(self, int node, int state, int count) except -1
+    @cython.locals(least=int)
+    cdef bint _add_all(self, int node, unsigned long long kinds, int state, int count, bint is_with) except -1
 
 
-@cython.locals(inside=CountedTokens, first=int, last=int, tokens="int[::1]", counts="int[::1]", size=int, token_at="int[::1]", token_count="int[::1]", largest=int, at=int, needed=int)
+@cython.locals(first=int, last=int)
+cdef int add_with_counted(Trie trie, int node, FoundTokens found, int count, int least) except -1
+
+
+@cython.locals(first=int, last=int)
 cdef int add_below_counted(Trie trie, int node, FoundTokens found, int count, int least) except -1

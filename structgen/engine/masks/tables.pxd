@@ -47,15 +47,17 @@ cdef class Trie:
     cdef public int[::1] first_node
     cdef public int[::1] node_mark
     cdef public unsigned long long[::1] kinds_below
+    cdef public unsigned long long[::1] kinds_with
     cdef public int[::1] characters
     cdef public int[::1] height
+    cdef public int[::1] most_below
     cdef public int[::1] children
     cdef public int[::1] first_child
     cdef public int[::1] records
     cdef public int size
     cdef public int max_depth
     cdef public bint has_counts
-    cdef public bint has_duplicates
+    cdef object _has_duplicates
 
     @cython.locals(records="int[::1]", node=int)
     cdef int _write_records(self) except -1
@@ -63,6 +65,7 @@ cdef class Trie:
     cdef int _count_characters(self) except -1
     @cython.locals(path="int[::1]", first_child="int[::1]", children="int[::1]", node=int, depth=int, parent=int)
     cdef int _index_children(self) except -1
+    cpdef bint has_duplicates(self) except -1
     @cython.locals(child=int, index=int, entry=int, low=int, high=int, middle=int)
     cdef int child(self, int node, int byte) noexcept
 

@@ -127,7 +127,7 @@ class Trie:
             before the remainder; in a vocabulary's, the number of characters that the token begins.
         first_node: int32[256], the top node of each byte, or -1.
         node_mark: int32 by node, the walk in which it was last found as an exit.
-        kinds_below, characters, height: see `Contents`; unused in a trie of remainders.
+        kinds_below, kinds_with, characters, height, most_below: see `Contents`; unused in a trie of remainders.
         children, first_child: int32, the children of node n as `node << 8 | byte`, in the order of their bytes, are
             `children[first_child[n]:first_child[n + 1]]`; unused in a trie of remainders, where few are looked for.
         records: int32[4 * (nodes + 1)], for each node `depth << 8 | byte`, `end`, `token_start` and `height`. A walk$
@@ -135,7 +135,6 @@ class Trie:
         size: the number of nodes.
         max_depth: the number of bytes of the longest text.
         has_counts: whether it is a trie of remainders.
-        has_duplicates: whether some token is in a trie of remainders twice, as it may leave the terminal at two exits.
     """
 
     def __init__(self, trie: TokenTrie, token_count: array[int] | None = None) -> None:
@@ -149,13 +148,14 @@ class Trie:
         self.max_depth = trie.max_depth
         self.node_mark = zeros(self.size + 1)
         self.has_counts = token_count is not None
-        self.has_duplicates = self.has_counts and len(set(trie.tokens)) < len(trie.tokens)
+        self._has_duplicates: bool | None = None
         self.token_count = zeros(len(self.tokens)) if token_count is None else token_count
-        self.kinds_below = NO_CONTENTS
-        self.characters = self.height = zeros(1)
+        self.kinds_below = self.kinds_with = NO_CONTENTS
+        self.characters = self.height = self.most_below = zeros(1)
         if token_count is None:
             contents = Contents(trie)
             self.kinds_below, self.characters, self.height = contents.kinds_below, contents.characters, contents.height
+            self.kinds_with, self.most_below = contents.kinds_with, contents.most_below
         self.records = zeros(4 * self.size + 4)
         self._write_records()
         self.first_child = self.children = zeros(1)
@@ -197,6 +197,12 @@ class Trie:
                 parent = path[depth - 1]
                 children[first_child[parent + 1]] = node << 8 | self.byte[node]
                 first_child[parent + 1] += 1
+
+    def has_duplicates(self) -> bool:
+        """Return whether some token is in a trie of remainders twice, as it may leave the terminal at two exits."""
+        if self._has_duplicates is None:
+            self._has_duplicates = len(set(self.tokens)) < len(self.tokens)
+        return self._has_duplicates
 
     def child(self, node: int, byte: int) -> int:
         """Return the child of a node by a byte, or -1; `node` -1 is the root."""

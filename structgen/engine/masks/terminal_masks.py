@@ -100,7 +100,7 @@ class TerminalMasks:
         self._difference_walk = DifferenceWalk(automata, trie, found)
         self._counted_walk = CountedWalk(automata, trie, skippable_states, found)
         self._bounded_walk = BoundedWalk(automata, trie, kinds, entered, found)
-        self._remainder_tries = tries = RemainderTries(store, vocabulary.spellings)
+        self._remainder_tries = tries = RemainderTries(store)
         self._counted_masks = CountedMasks(
             automata, store, tries, self._counted_walk, self._bounded_walk, found, vocabulary.size
         )
@@ -143,10 +143,10 @@ class TerminalMasks:
         found = self._found
         self._walks.walk(remainders, state)
         store.bytes_used += PAIR_BYTES
-        if not found.inside.size and not found.exits.size:
+        if not found.inside_count() and not found.exits.size:
             self._after.put(remainders.number, state, NOTHING_LEFT)
             return self._tables[NOTHING_LEFT]
-        made = store.table_of(found.inside)
+        made = store.table_of(found)
         if found.exits.size:
             left = store.remainders_at(
                 remainders.trie, found.exits, remainders.min_count, remainders.max_count, remainders.removed
@@ -217,9 +217,9 @@ class TerminalMasks:
         self._walks.walk(store.whole, state)
         exits = found.exits
         merged = None
-        if exits.size >= MIN_MERGED_EXITS and found.inside.size >= MIN_MERGED_TOKENS:
+        if exits.size >= MIN_MERGED_EXITS and found.inside_count() >= MIN_MERGED_TOKENS:
             merged = self._remainder_tries.merge(self.trie, exits.values[: exits.size], None)
-        made = store.table_of(found.inside)
+        made = store.table_of(found)
         if merged is not None:
             store.add_remainders(made, store.remainders_of(merged, 0, 0))
         elif exits.size:
@@ -380,7 +380,7 @@ class TerminalMasks:
         old: RemainderNodes | None = None
         if base.last_remainders > base.first_remainders:
             old = store.remainders[base.first_remainders]
-            if not old.trie.has_counts or old.trie.has_duplicates:
+            if not old.trie.has_counts or old.trie.has_duplicates():
                 return None
         if not self._difference_walk.compare(state, like):
             return None

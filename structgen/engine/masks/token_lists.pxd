@@ -28,8 +28,15 @@ cdef class CountedTokens(TokenList):
 cdef class FoundTokens:
     cdef readonly CountedTokens inside
     cdef readonly CountedTokens rest
+    cdef readonly TokenList below
     cdef readonly CountedTokens exits
     cdef readonly TokenList lost
     cdef public int largest_count
 
     cdef void clear(self) noexcept
+    @cython.locals(below=TokenList, size=int)
+    cdef int skip(self, int first, int last, int count, int least) except -1
+    @cython.locals(count=int, at=int)
+    cdef int inside_count(self) noexcept
+    @cython.locals(inside=CountedTokens, below="int[::1]", at=int, first=int, last=int, count=int, least=int, tokens="int[::1]", counts="int[::1]", size=int, index=int, needed=int)
+    cdef int add_below(self, int[::1] token_at, int[::1] token_count) except -1

@@ -92,6 +92,9 @@ class FoundTokens:
         inside: tokens that the automaton reads to their last byte.
         rest: tokens that go on into what follows a counted class; in a comparison of two states, the tokens inside
             that only the other state has.
+        below: more tokens inside, all those below certain nodes, as they stand in `Trie.tokens`. Of each node there
+            are four numbers: first, last, count and least. The token at an index from `first` to `last - 1` has the
+            count `count + Trie.token_count[index]`, or `least` if that is more.
         exits: nodes at which the terminal may end within a token.
         lost: in a comparison of two states, the tokens after an exit that only the other state has.
         largest_count: the largest count of a token or an exit.
@@ -100,10 +103,51 @@ class FoundTokens:
     def __init__(self) -> None:
         self.inside = CountedTokens(FOUND_ROOM)
         self.rest = CountedTokens(FOUND_ROOM)
+        self.below = TokenList(FOUND_ROOM)
         self.exits = CountedTokens(FOUND_ROOM)
         self.lost = TokenList(FOUND_ROOM)
         self.largest_count = 0
 
     def clear(self) -> None:
         """Forget what the last walk has found."""
-        self.inside.size = self.rest.size = self.exits.size = self.lost.size = self.largest_count = 0
+        self.inside.size = self.rest.size = self.below.size = self.exits.size = self.lost.size = 0
+        self.largest_count = 0
+
+    def skip(self, first: int, last: int, count: int, least: int) -> None:
+        """Add tokens inside to `below`."""
+        below = self.below
+        if below.size + 4 > len(below.values):
+            below.reserve(4)
+        size = below.size
+        below.values[size] = first
+        below.values[size + 1] = last
+        below.values[size + 2] = count
+        below.values[size + 3] = least
+        below.size = size + 4
+
+    def inside_count(self) -> int:
+        """Return the number of all tokens inside."""
+        count = self.inside.size
+        for at in range(0, self.below.size, 4):
+            count += self.below.values[at + 1] - self.below.values[at]
+        return count
+
+    def add_below(self, token_at: array[int], token_count: array[int]) -> None:
+        """Move the tokens of `below` to `inside`, each with its count.
+
+        Args:
+            token_at: int32, `Trie.tokens`.
+            token_count: int32, `Trie.token_count`.
+        """
+        inside, below = self.inside, self.below.values
+        for at in range(0, self.below.size, 4):
+            first, last, count, least = below[at], below[at + 1], below[at + 2], below[at + 3]
+            if inside.size + last - first > len(inside.values):
+                inside.reserve(last - first)
+            tokens, counts, size = inside.values, inside.counts, inside.size
+            for index in range(first, last):
+                needed = count + token_count[index]
+                tokens[size + index - first] = token_at[index]
+                counts[size + index - first] = needed if needed > least else least
+            inside.size = size + last - first
+        self.below.size = 0

@@ -10,7 +10,7 @@ from structgen.engine.masks.tables cimport RemainderNodes, Trie
 from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 from structgen.engine.masks.trie_walk cimport AutomatonPath, EnteredStates
 
-cdef int K_LITERAL, MANY_NODES, MIN_SKIPPED_NODES, NOT_ENTERED, NO_BYTE, NO_MAP, ROOT_NODE
+cdef int FIRST_LEAD, K_LITERAL, MANY_NODES, MIN_SKIPPED_NODES, NOT_ASKED, NOT_ENTERED, NO_BYTE, NO_MAP, ROOT_NODE
 
 
 @cython.final
@@ -31,7 +31,7 @@ cdef class TokenWalks:
 
     @cython.locals(automata=AutomatonStore, trie=Trie, may_repeat=bint, is_many=bint)
     cdef void walk(self, RemainderNodes remainders, int start) except *
-    @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, skippable_states=SkippableStates, entered=EnteredStates, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, records="int[::1]", record=int, map_at="int[::1]", targets_at="int[::1]", state_at="int[::1]", skippable_at="int[::1]", token_at="int[::1]", kinds_below="unsigned long long[::1]", inside=CountedTokens, tokens="int[::1]", size=int, visited="long long", depth=int, at=int, state=int, end=int, first=int, last=int, number=int, only=int, index=int, node=int, stop=int, entered_depth=int)
+    @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, skippable_states=SkippableStates, entered=EnteredStates, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, records="int[::1]", record=int, map_at="int[::1]", targets_at="int[::1]", state_at="int[::1]", skippable_at="int[::1]", token_at="int[::1]", kinds_below="unsigned long long[::1]", kinds_with="unsigned long long[::1]", skips_characters=bint, inside=CountedTokens, tokens="int[::1]", size=int, visited="long long", depth=int, at=int, state=int, end=int, first=int, last=int, number=int, only=int, index=int, node=int, stop=int, entered_depth=int)
     cdef int _walk_from_nodes(self, RemainderNodes remainders, int start, bint may_repeat, bint are_next) except -1
     cdef int _begin_at(self, int first, int last) except -1
     @cython.locals(nodes="int[::1]", pool="int[::1]", count=int, index=int)

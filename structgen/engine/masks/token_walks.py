@@ -22,6 +22,8 @@ __all__ = ["TokenWalks"]
 # Declared as C integers in the .pxd, so not importable from here.
 NOT_ENTERED = -1  # stands for the state in which a walk begins
 MIN_SKIPPED_NODES = 32  # of a subtree for which it is worth finding out whether the walk may skip it
+FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
+NOT_ASKED = -2  # in place of a number of a skippable state
 MANY_NODES = 16  # from so many on, a table tells which nodes a byte leads to
 
 
@@ -110,11 +112,12 @@ class TokenWalks:
             automata.partitions.target_pool,
             automata.partitions.pools,
         )
-        records, kinds_below = trie.records, trie.kinds_below
+        records, kinds_below, kinds_with = trie.records, trie.kinds_below, trie.kinds_with
         map_at, targets_at, state_at, skippable_at = path.map_at, path.targets_at, path.state_at, self._skippable_at
         token_at = trie.tokens
         inside = found.inside
         tokens, size = inside.values, inside.size
+        skips_characters = not may_repeat and not entered.is_recording
         visited = 0
         entered_depth = -1
         spend(self._node_count)
@@ -139,17 +142,34 @@ class TokenWalks:
             if depth != entered_depth:
                 path.enter(depth, start)
                 state_at[depth] = NOT_ENTERED  # the state in which a walk begins has no number yet
+                skippable_at[depth] = NOT_ASKED
                 entered_depth = depth
             while node < stop:
                 record = 4 * node  # depth and byte, end, first token, height; in the next one the token after the last
                 depth = records[record] >> 8
+                end = records[record + 1]
+                if records[record] & 255 >= FIRST_LEAD and end - node >= MIN_SKIPPED_NODES and skips_characters:
+                    # All characters that begin with this byte, before the walk steps into their bytes.
+                    number = skippable_at[depth - 1]
+                    if number == NOT_ASKED:
+                        number = skippable_at[depth - 1] = skippable_states.find(start)
+                        if automata.partitions.pools != pools:
+                            class_of, targets, pools = (
+                                automata.partitions.class_of,
+                                automata.partitions.target_pool,
+                                automata.partitions.pools,
+                            )
+                    if number >= 0 and skippable_states.stays_inside(number, kinds_with[node], records[record + 3] + 1):
+                        visited += 1
+                        found.skip(records[record + 2], records[4 * end + 2], 0, 0)
+                        node = end
+                        continue
                 at = targets_at[depth - 1] + class_of[map_at[depth - 1] + (records[record] & 255)]
                 state = targets[at]
                 visited += 1
                 if state < 0:
                     state = automata.live_target(at)
                     targets = automata.partitions.target_pool
-                end = records[record + 1]
                 if state == 0:
                     node = end
                     continue
@@ -187,15 +207,7 @@ class TokenWalks:
                         and skippable_states.stays_inside(number, kinds_below[node], records[record + 3])
                         and not (entered.is_recording and skippable_states.moves[number])
                     ):
-                        first = last
-                        last = records[4 * end + 2]
-                        if size + last - first >= len(tokens):
-                            inside.size = size
-                            inside.reserve(last - first + 1)
-                            tokens = inside.values
-                        for at in range(first, last):
-                            tokens[size + at - first] = token_at[at]
-                        size += last - first
+                        found.skip(last, records[4 * end + 2], 0, 0)
                         if entered.is_recording:
                             entered.add(state)
                         node = end

@@ -44,6 +44,7 @@ cdef class CompiledGrammar:
     cdef readonly ItemSetStore previous
     cdef public object proper
     cdef public object completions
+    cdef public object warming
     cdef public object origin
     cdef object __weakref__
 

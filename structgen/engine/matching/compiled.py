@@ -217,6 +217,7 @@ class CompiledGrammar:
             dropped, too.
         proper: the cache of `structgen.tokenization` for the sets of this epoch.
         completions: the shortest completions of the sets of one epoch; None until one is asked for.
+        warming: the walk that makes masks ahead of time, in one epoch; None until it begins.
         origin: returns the rules that terminals come from, where the tables' names say less. For messages.
     """
 
@@ -247,6 +248,7 @@ class CompiledGrammar:
         self.previous: ItemSetStore | None = None
         self.proper: EpochCache | None = None
         self.completions: EpochCache | None = None
+        self.warming: EpochCache | None = None
         self.origin: Origins | None = None
         self._begin()
 
@@ -314,7 +316,7 @@ class CompiledGrammar:
         self.sets = sets
         self.masks = masks
         self.previous = previous
-        self.completions = None
+        self.completions = self.warming = None
 
     def _new_sets(self, rules: Rules) -> ItemSetStore:
         return ItemSetStore(rules, self.limits, accepts_empty=self.tables.accepts_empty)
@@ -438,7 +440,7 @@ class CompiledGrammar:
         """
         self.shared.is_dropped = True
         self.previous = None
-        self.completions = None
+        self.completions = self.warming = None
         self.epoch += 1
 
     def renew_sets(self) -> None:

@@ -15,7 +15,7 @@ from structgen.engine.matching.matcher import Matcher
 from structgen.engine.matching.shortest_completions import ShortestCompletions, completions_of
 from structgen.engine.matching.token_classes import TokenClasses
 
-__all__ = ["Rest", "rests_around", "shortest_rest", "tokens_by_rest", "tokens_towards"]
+__all__ = ["Rest", "closing_tokens", "rests_around", "shortest_rest", "tokens_by_rest", "tokens_towards"]
 
 MAX_CLASSES = 64  # of one item set
 MAX_REACHED = 2_000  # item sets that a walk reaches
@@ -68,7 +68,8 @@ def rests_around(matcher: Matcher, token_id: int) -> tuple[Rest | None, Rest | N
     """
 
     def found(compiled: CompiledGrammar, set_id: int) -> tuple[Rest | None, Rest | None] | None:
-        text = b"" if compiled.counts_tokens else compiled.spellings[token_id]
+        spellings = compiled.spellings
+        text = b"" if compiled.counts_tokens or token_id >= len(spellings) else spellings[token_id]
         return (_rest(compiled, set_id, b""), _rest(compiled, set_id, text)) if text else None
 
     return matcher.ask(found)
@@ -105,20 +106,49 @@ def tokens_by_rest(matcher: Matcher) -> TokenClasses | None:
 
 
 def tokens_towards(matcher: Matcher, rest: Rest) -> NDArray[np.intp]:
-    """Return the tokens whose text has the first byte of a rest, and the end tokens, in ascending order.
+    """Return the tokens whose text ends with that of the first token of a rest, and the end tokens.
 
-    A token without this byte leaves the rest of most texts as long as it is: in a string, all words do until its
-    quotation mark. The mask may forbid some of these tokens; do not change the array.
+    After such a token the rest has one token less, where the mask allows it. So these are tokens to be tried where
+    there are no classes: of the rest `": 0}` in a key of a map, they are `":`, `s":`, `-1":`, …
 
     Args:
         matcher: the text.
         rest: its shortest rest.
+
+    Returns:
+        intp[n], in ascending order. The mask may forbid some of them; do not change it.
     """
-    return matcher.ask(lambda compiled, set_id: completions_of(compiled).tokens_with(rest.text[:1]))
+    return matcher.ask(lambda compiled, set_id: completions_of(compiled).tokens_towards(rest.tokens))
+
+
+def closing_tokens(matcher: Matcher) -> NDArray[np.intp] | None:
+    """Return tokens after which the rest of a text has fewer bytes: those that end as the rest begins.
+
+    Of the rest `"}` in a string, they are `"`, `."`, `"}`, `!"}`, … For strings of JSON these are all such tokens.
+
+    Args:
+        matcher: the text, not ended; it stays as it is.
+
+    Returns:
+        intp[n], in ascending order; do not change it. None where single tokens must be tried, as for `tokens_by_rest`.
+
+    Raises:
+        LimitExceededError: a bound of `Limits` was passed.
+    """
+    return matcher.ask(_closing)
+
+
+def _closing(compiled: CompiledGrammar, set_id: int) -> NDArray[np.intp] | None:
+    return completions_of(compiled).closing_tokens(set_id) if _is_by_set(compiled, set_id) else None
+
+
+def _is_by_set(compiled: CompiledGrammar, set_id: int) -> bool:
+    """Return whether what a token does depends on its bytes and the item set alone, and few item sets are reached."""
+    return not (compiled.has_marks or compiled.counts_tokens or compiled.sets.table.text[set_id] >= EMPTY_TEXT)
 
 
 def _classes(compiled: CompiledGrammar, set_id: int) -> TokenClasses | None:
-    if compiled.has_marks or compiled.counts_tokens or compiled.sets.table.text[set_id] >= EMPTY_TEXT:
+    if not _is_by_set(compiled, set_id):
         return None
     known = completions_of(compiled)
     if set_id not in known.classes:

@@ -32,6 +32,7 @@ from structgen.engine.matching.token_classes import TokenClasses
 __all__ = ["ShortestCompletions", "completions_of", "shortest_completion"]
 
 MAX_KEPT = 20_000  # completions that are remembered, and their tokens
+MAX_KEPT_CLOSING = 1_000  # sets whose closing tokens are remembered
 MAX_SETS = 3_000  # sets that a search reaches
 
 
@@ -88,9 +89,11 @@ class ShortestCompletions:
         self.epoch = compiled.epoch
         self.classes: dict[int, TokenClasses | None] = {}
         self._trie = compiled.marked.trie
-        self._ends = compiled.vocabulary.eos_token_ids
+        self._vocabulary = compiled.marked
         self._tokens: dict[bytes, list[int] | None] = {}
-        self._tokens_with: dict[bytes, NDArray[np.intp]] = {}
+        self._ending: dict[bytes, list[int]] = {}
+        self._towards: dict[int, NDArray[np.intp]] = {}
+        self._closing: dict[int, NDArray[np.intp]] = {}
         self.sets: ItemSetStore = compiled.sets
         self._rules = self.sets.rules
         self._bodies = ShortestBodies(self._rules, compiled.tables.source)
@@ -122,13 +125,42 @@ class ShortestCompletions:
             self._tokens[text] = self._trie.fewest_tokens(text)
         return self._tokens[text]
 
-    def tokens_with(self, byte: bytes) -> NDArray[np.intp]:
-        """Return the tokens whose text has a byte (none for b""), and the end tokens, in ascending order."""
-        found = self._tokens_with.get(byte)
+    def tokens_towards(self, rest: list[int] | None) -> NDArray[np.intp]:
+        """Return the tokens whose text ends with that of the first token of a rest, and the end tokens, in order."""
+        first = rest[0] if rest else -1
+        found = self._towards.get(first)
         if found is None:
-            tokens = self._trie.tokens_with(byte[0]) if byte else []
-            found = self._tokens_with[byte] = np.union1d(tokens, self._ends).astype(np.intp)
+            text = self._vocabulary.spellings[first] if rest else b""
+            tokens = [*self._ending_with(text), *self._vocabulary.eos_token_ids]
+            found = self._towards[first] = np.unique(np.array(tokens, np.intp))
         return found
+
+    def closing_tokens(self, set_id: int) -> NDArray[np.intp]:
+        """Return the tokens that end as the completion of a set begins, after which the completion is shorter."""
+        found = self._closing.get(set_id)
+        if found is None:
+            text = self.completion(set_id) or b""
+            first = self._vocabulary.spellings[(self.tokens(text) or [0])[0]]
+            ending = {*self._ending_with(text[:1]), *self._ending_with(first)} if text.startswith(first) else ()
+            closing = [token for token in sorted(ending) if self._is_closing(set_id, token, len(text))]
+            if len(self._closing) >= MAX_KEPT_CLOSING:
+                self._closing.clear()
+            found = self._closing[set_id] = np.array(closing, np.intp)
+        return found
+
+    def _is_closing(self, set_id: int, token: int, length: int) -> bool:
+        """Return whether a set's completion has fewer bytes than some after a token."""
+        reached = self.sets.goto_all(set_id, self._vocabulary.spellings[token])
+        after = self.completion(reached) if reached else None
+        return after is not None and len(after) < length
+
+    def _ending_with(self, text: bytes) -> list[int]:
+        """Return the tokens whose text ends with a text; none for b""."""
+        if text not in self._ending:
+            spellings = self._vocabulary.spellings
+            holding = self._trie.tokens_with(text[0]) if text else []
+            self._ending[text] = [token for token in holding if spellings[token].endswith(text)]
+        return self._ending[text]
 
     def _is_read(self, set_id: int, text: bytes | None) -> bool:
         """Return whether a text leads from a set to an end."""

@@ -47,13 +47,6 @@ class TokenClasses:
         known = [length for length in self.lengths if FAR not in length] or [(-1, -1)]
         self._longest = (max(size for size, _ in known), max(count for _, count in known))
 
-    def nearer(self, max_bytes: int) -> NDArray[np.intp]:
-        """Return the tokens after which the rest has at most so many bytes, without end tokens; do not change them."""
-        union = self._within(max_bytes, FAR)
-        if union.tokens is None:
-            union.tokens = tokens_of(union.mask)
-        return union.tokens
-
     def narrow(
         self, words: NDArray[np.uint32], *, max_bytes: int = FAR, max_tokens: int = FAR
     ) -> NDArray[np.intp] | None:
@@ -99,12 +92,10 @@ class _Union:
     Attributes:
         mask: uint32[words], their tokens.
         listed: these tokens and the end tokens, in ascending order; None if they are many.
-        tokens: these tokens without the end tokens; None as long as nobody asked for them.
     """
 
     mask: NDArray[np.uint32]
     listed: NDArray[np.intp] | None
-    tokens: NDArray[np.intp] | None = None
 
 
 def _listed(mask: NDArray[np.uint32], ends: list[int]) -> NDArray[np.intp] | None:

@@ -1,9 +1,9 @@
-"""Loops over masks that are only worth it compiled: that of `apply_token_bitmask` over logits (see `bitmask.py`), and
-one that narrows a mask to few tokens.
+"""Loops over masks that are only worth it compiled.
 
-In the first one, no step depends on how many bits of a word are set: eight tokens at a time are blended with minus infinity, by a table
-that has eight lanes for each byte of a mask. Only words of all ones and of all zeros, the most frequent, are special
-cases.
+`keep_only` narrows a mask to few tokens. `fill_refused` is the loop of `apply_token_bitmask` over logits in memory (see
+`bitmask.py`). There, no step depends on how many bits of a word are set: eight tokens at a time are blended with minus
+infinity, by a table that has eight lanes for each byte of a mask. Only words of all ones and of all zeros, the most
+frequent, are special cases.
 
     byte of the mask      0b00000101
     lanes of the table    ffff 0000 ffff 0000 0000 0000 0000 0000      (for logits of 16 bits)

@@ -152,17 +152,18 @@ class RequestCompiler:
         max_tokens: int | None = None,
     ) -> ServedSequence:
         """Compile a request that was read; see `sequence`."""
-        options: Any = {**self._settings.options, **requested.options}
-        constraint = compile(requested.schema, vocabulary, limits=self._settings.limits, **options)
+        settings = self._settings
+        options: Any = {**settings.options, **requested.options}
+        constraint = compile(requested.schema, vocabulary, limits=settings.limits, warm=settings.warm, **options)
         matcher = constraint.matcher(tuple(prompt_ids))
         matcher.fill_next_token_bitmask(allocate_token_bitmask(1, vocabulary.size))
-        finishes = self._settings.on_budget == "finish"
+        finishes = settings.on_budget == "finish"
         budget = None
         if finishes and max_tokens is not None:  # one token of it is the end token
             budget = Budget(max_tokens - 1, is_proper=constraint.tokenization == "proper")
-        repeats = self._settings.max_repeats
+        repeats = settings.max_repeats
         guard = RepetitionGuard(repeats) if repeats is not None and constraint.is_json else None
-        seconds = self._settings.slow_masks_seconds
+        seconds = settings.slow_masks_seconds
         return ServedSequence(matcher, vocabulary, slow_masks_seconds=seconds, budget=budget, guard=guard)
 
 

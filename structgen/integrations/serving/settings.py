@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from structgen.compilation.constraint import Tokenization
+from structgen.engine.matching.warming import Warm, check_warm
 from structgen.limits import Limits
 from structgen.schema.options import SchemaOptions
 
@@ -62,6 +63,7 @@ class ServerSettings:
             "cut", the engine cuts it off.
         max_repeats: how often a text in JSON may repeat itself; see `structgen.compilation.repetition`. None for any
             number.
+        warm: how masks are made ahead of time; see `structgen.compile`.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -71,6 +73,7 @@ class ServerSettings:
     slow_masks_seconds: float = SLOW_MASKS_SECONDS
     on_budget: OnBudget = "cut"
     max_repeats: int | None = None
+    warm: Warm = False
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> ServerSettings:
@@ -98,6 +101,8 @@ class ServerSettings:
         }
         if f"{PREFIX}ON_BUDGET" in environment:
             others["on_budget"] = _read("on_budget", _on_budget, environment[f"{PREFIX}ON_BUDGET"])
+        if f"{PREFIX}WARM" in environment:
+            others["warm"] = _read("warm", _warm, environment[f"{PREFIX}WARM"])
         return cls(options, Limits(**limits), **others)
 
 
@@ -133,6 +138,12 @@ def _on_budget(text: str) -> str:
     if text not in get_args(OnBudget):
         raise ValueError(f"it must be one of {', '.join(get_args(OnBudget))}")
     return text
+
+
+def _warm(text: str) -> Warm:
+    value: Warm = "background" if text == "background" else float(text)
+    check_warm(value)
+    return value
 
 
 def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:

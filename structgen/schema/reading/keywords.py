@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from structgen.engine.deadlines import Deadline, spend
@@ -38,6 +37,7 @@ from structgen.schema.algebra.numbers import ANY_FORM
 from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.options import Formats, SchemaOptions
 from structgen.schema.own_keywords import GRAMMAR, JSON_CONTENT, REGEX_DIALECT, SUBSTRING_OF
+from structgen.schema.reading.key_classes import disjoint_classes, overlapping_classes
 from structgen.schema.reading.number_keywords import NUMBER_FORM, number_of, number_sets
 from structgen.schema.reading.scopes import Location, pointer
 from structgen.schema.reading.substrings import substring_language
@@ -69,10 +69,6 @@ _OBJECT_KEYS = frozenset(
     }
 )  # fmt: skip
 
-_MAX_CLASSES = 16
-"""Disjoint sets of keys that `patternProperties` make, or two for each pattern if that is more.
-
-Where there would be more, the patterns stay as they are: n of them that overlap would make 2ⁿ sets."""
 _MAX_LENGTH = 2**31 - 2  # characters of a text; automata count in 32 bits, and a complement adds one
 
 NodeOf = Callable[[Any, Location], Node]
@@ -310,9 +306,9 @@ def _objects(
         classes = OPEN if rest == ANY else () if rest == NONE else ((ALL_STRINGS[0], rest),)
     if "patternProperties" in schema:
         patterns = _patterns(schema["patternProperties"], location, nodes, node_of, limits)
-        split = _disjoint(patterns, classes, deadline)
+        split = disjoint_classes(patterns, classes, deadline)
         if split is None:
-            classes, overlapping = OPEN, _overlapping(patterns, classes)
+            classes, overlapping = OPEN, overlapping_classes(patterns, classes)
         else:
             classes = split
     required = _names(schema["required"], "required", location) if "required" in schema else ()
@@ -339,68 +335,6 @@ def _patterns(
                 nodes[name] = meet(nodes[name], node)
         found.append((language, node))
     return found
-
-
-def _disjoint(
-    patterns: list[tuple[Language, Node]], rest: tuple[KeyClass, ...], deadline: Deadline
-) -> tuple[KeyClass, ...] | None:
-    """Split the keys by the patterns, and intersect the nodes of overlapping ones; None where there are many classes.
-
-    Args:
-        patterns: the languages of keys, with the nodes of values.
-        rest: the classes of keys that match none.
-        deadline: checked for each class.
-    """
-    matched: list[KeyClass] = []
-    unmatched: list[StringSet] = [ALL_STRINGS[0]]
-    for language, node in patterns:
-        split: list[KeyClass] = []
-        for keys, old in matched:
-            deadline.check()
-            both, rest_of_keys = _split(keys, language)
-            split.extend((part, meet(old, node)) for part in both)
-            split.extend((part, old) for part in rest_of_keys)
-        left: list[StringSet] = []
-        for keys in unmatched:
-            both, rest_of_keys = _split(keys, language)
-            split.extend((part, node) for part in both)
-            left.extend(rest_of_keys)
-        matched, unmatched = split, left
-        if _is_many(len(matched), len(patterns)):
-            return None
-    others = [(keys, node) for _, node in rest for keys in unmatched]
-    return tuple((keys, node) for keys, node in (*matched, *others) if node != NONE)
-
-
-def _is_many(classes: int, patterns: int) -> bool:
-    """Return whether some patterns make too many classes of keys to split the keys by them."""
-    return classes > max(_MAX_CLASSES, 2 * patterns)
-
-
-def _overlapping(patterns: list[tuple[Language, Node]], rest: tuple[KeyClass, ...]) -> tuple[KeyClass, ...]:
-    """Return the patterns, and the condition on keys that match none, as `ObjectSet.overlapping`."""
-    found = [(StringSet(within=(language,)), node) for language, node in patterns if node != ANY]
-    if rest is not OPEN:
-        unmatched = StringSet(outside=tuple(dict.fromkeys(language for language, _ in patterns)))
-        found.append((unmatched, rest[0][1] if rest else NONE))
-    return tuple(found)
-
-
-def _split(keys: StringSet, language: Language) -> tuple[list[StringSet], list[StringSet]]:
-    """Split keys into those in a language and the others.
-
-    A set that is all on one side is returned as it is, so that sets stay small.
-    """
-    inside = keys.intersect(StringSet(within=(language,)))
-    if inside is None:
-        return [], [keys]
-    outside = keys.intersect(StringSet(outside=(language,)))
-    if outside is None:
-        return [keys], []
-    if inside.outside:  # drop languages that share no key with this one: most patterns overlap few others
-        near = (other for other in inside.outside if not StringSet(within=(language, other)).is_empty())
-        inside = replace(inside, outside=tuple(near))
-    return [inside], [outside]
 
 
 # --- values ----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ from structgen.engine.constants import DEAD, EMPTY
 from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.limits import Limits
-from structgen.schema.json_text.strings import quoted
+from structgen.schema.formats.regexes import ecma_regex
+from structgen.schema.json_text.strings import escaped, quoted
 
 ANY_STRING = quoted(rx.star(rx.ANY_CHAR))
 CHARACTER = parse_regex(r'[^"\\]|\\["\\n]')  # of a string in which quotes are escaped
@@ -240,3 +241,16 @@ def test_many_ways_through_what_is_repeated_are_not_followed_one_by_one() -> Non
     assert automata.matches(state, b"ab" * 80)
     assert automata.matches(state, b"ab" * 80 + b"ef" * 40)
     assert not automata.matches(state, b"ef" * 40)
+
+
+@pytest.mark.parametrize("bound", [(0, None), (3, 40)])
+def test_what_a_complement_refuses_as_a_whole_takes_no_long_search(bound):
+    """After an `a`, every text of the format is refused. A search that visits all its states would never end."""
+    found = rx.Complement(rx.sequence(rx.star(rx.ANY_CHAR), rx.Literal(b"a"), rx.star(rx.ANY_CHAR)))
+    store = AutomatonStore(Limits(automaton_states=50_000))
+    start = store.add(quoted(escaped(rx.intersection(ecma_regex(), found, rx.Repeat(rx.ANY_CHAR, *bound)))))
+    string = store.next(start, ord('"'))
+    assert store.next(string, ord("a")) == DEAD
+    assert store.matches(start, b'"[b-d](x|y)?z"')
+    assert not store.matches(start, b'"[b-d](x|\\u0061)?z"')
+    assert store.emptiness.terms_searched < 3_000

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import numpy as np
 import pytest
 from support.grammars import random_grammar
 from support.random_schemas import RandomSchemas
@@ -14,7 +13,7 @@ import structgen
 from structgen.engine.matching import rests
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
-from structgen.engine.matching.rests import shortest_rest, tokens_by_rest
+from structgen.engine.matching.rests import closing_tokens, rests_around, shortest_rest, tokens_by_rest, tokens_towards
 from structgen.engine.vocabulary.bitmask import tokens_of
 from structgen.errors import StructgenError
 from structgen.kbnf.normal_form.passes import normalize
@@ -105,3 +104,42 @@ def test_no_classes_where_texts_are_captured_or_too_many_sets_are_reached(monkey
     assert tokens_by_rest(matcher) is None
     monkeypatch.setattr(rests, "MAX_REACHED", 1)
     assert tokens_by_rest(structgen.compile({"type": "array"}, VOCABULARY, cache=False).matcher()) is None
+
+
+@pytest.mark.parametrize("text", [b'{"name": "x', b'{"name": "', b'{"name": "x", "tags": ["'])
+def test_closing_tokens_of_strings_are_all_that_shorten_the_rest(text: bytes) -> None:
+    schema = {"name": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}}
+    whole = {"type": "object", "properties": schema, "required": ["name", "tags"], "additionalProperties": False}
+    matcher = structgen.compile(whole, VOCABULARY, whitespace="single").matcher()
+    matcher.accept_bytes(text)
+    rest = shortest_rest(matcher)
+    closing = closing_tokens(matcher)
+    assert rest is not None
+    assert closing is not None
+    shorter = []
+    for token in matcher.allowed_token_ids():
+        around = rests_around(matcher, token)
+        assert around is not None
+        before, after = around
+        assert before == rest
+        assert after is not None
+        if len(after.text) < len(rest.text):
+            shorter.append(token)
+    assert closing.tolist() == shorter
+
+
+def test_the_tokens_towards_a_rest_end_with_its_first_token() -> None:
+    matcher = structgen.compile({"type": "object", "additionalProperties": True}, VOCABULARY).matcher()
+    matcher.accept_bytes(b'{"a')
+    rest = shortest_rest(matcher)
+    assert rest is not None
+    assert closing_tokens(matcher) is None
+    *found, end = tokens_towards(matcher, rest).tolist()
+    assert [VOCABULARY.token_bytes(token) for token in found] == [b'"', b'", "', b'a"']  # the mask forbids the second
+    assert end in VOCABULARY.eos_token_ids
+
+
+def test_a_token_that_is_more_than_its_text_has_no_rests_around() -> None:
+    matcher = structgen.compile({"type": "integer"}, VOCABULARY, numbers="plain").matcher()
+    matcher.accept_bytes(b"1")
+    assert rests_around(matcher, VOCABULARY.eos_token_ids[0]) is None

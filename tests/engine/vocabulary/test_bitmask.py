@@ -10,7 +10,7 @@ import structgen
 from structgen import VocabularyError, allocate_token_bitmask, apply_token_bitmask
 from structgen.engine.vocabulary import bitmask
 from structgen.engine.vocabulary.bitmask import as_words, tokens_of
-from structgen.engine.vocabulary.bitmask_kernel import fill_refused
+from structgen.engine.vocabulary.bitmask_kernel import fill_refused, keep_only
 
 FLOATS = [np.float16, np.float32, np.float64]
 KINDS = [*bitmask._KINDS.values(), bitmask._BFLOAT16]
@@ -300,3 +300,12 @@ def test_tokens_of_sparse_and_dense_masks(bits, size):
     tokens = [token for token in range(3200) if int(words[token >> 5]) >> (token & 31) & 1]
     assert tokens_of(words).tolist() == tokens
     assert tokens_of(words, size).tolist() == [token for token in tokens if token < size]
+
+
+def test_a_mask_is_narrowed_to_few_tokens():
+    mask = np.zeros(3, np.uint32)
+    for token in (0, 5, 31, 32, 70, 95):
+        mask[token >> 5] |= np.uint32(1 << (token & 31))
+    tokens = np.array([5, 6, 31, 64, 70], np.intp)
+    kept = np.empty_like(tokens)
+    assert kept[: keep_only(mask, tokens, kept)].tolist() == tokens_of(mask).tolist() == [5, 31, 70]

@@ -28,12 +28,15 @@ def test_all_variables():
             "STRUCTGEN_SLOW_MASKS_SECONDS": "3",
             "STRUCTGEN_ON_BUDGET": "finish",
             "STRUCTGEN_MAX_REPEATS": "8",
+            "STRUCTGEN_WARM": "background",
         }
     )
     assert settings.options == {"whitespace": "single", "lenient": True, "tokenization": "proper"}
     assert settings.limits == Limits(compile_seconds=1.5, mask_seconds=0.5, memory_bytes=1_000_000)
     assert settings.on_budget == "finish"
     assert settings.max_repeats == 8
+    assert settings.warm == "background"
+    assert ServerSettings.from_environment({"STRUCTGEN_WARM": "0.5"}).warm == 0.5
     assert (settings.check_seconds, settings.max_request_bytes, settings.slow_masks_seconds) == (0.1, 1000, 3.0)
 
 
@@ -49,6 +52,8 @@ def test_all_variables():
         ("MEMORY_BYTES", "1.5"),
         ("CHECK_SECONDS", "-1"),
         ("ON_BUDGET", "stop"),
+        ("WARM", "soon"),
+        ("WARM", "-1"),
         ("MAX_REQUEST_BYTES", ""),
     ],
 )

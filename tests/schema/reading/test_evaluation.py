@@ -21,6 +21,8 @@ _INT = {"type": "integer"}
 
 CASES = [
     (_CLOSED, [{}], [{"a": 1}]),
+    (_CLOSED | {"additionalProperties": _INT}, [{"a": 1}], [{"a": "x"}]),
+    (_CLOSED | {"$schema": _OLD, "additionalProperties": _INT}, [{"a": 1}], [{"a": "x"}]),
     (_CLOSED | {"properties": {"a": {}}, "patternProperties": {"^b": {}}}, [{"a": 1, "bc": 2}], [{"c": 1}]),
     (_CLOSED | {"allOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}, [{"a": 1, "b": 1}], [{"c": 1}]),
     (

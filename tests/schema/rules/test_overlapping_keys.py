@@ -11,7 +11,7 @@ from support.walks import Sampler
 
 import structgen
 from structgen.schema.algebra import objects
-from structgen.schema.reading import keywords
+from structgen.schema.reading import key_classes
 
 _TEXT = "name date time type code size user mail link path text note area zone rank unit cost kind mode flag"
 WORDS = _TEXT.split()
@@ -54,7 +54,7 @@ def random_document(rng):
 @pytest.mark.one_in(4, uncompiled=8)
 @pytest.mark.parametrize("seed", range(160))
 def test_overlapping_patterns_have_the_language_of_jsonschema(seed, monkeypatch):
-    monkeypatch.setattr(keywords, "_is_many", lambda classes, patterns: True)
+    monkeypatch.setattr(key_classes, "_is_many", lambda classes, patterns: True)
     rng = random.Random(seed)
     schema = random_document(rng)
     validator = jsonschema.Draft202012Validator(schema)
