@@ -34,8 +34,8 @@ Warm: TypeAlias = bool | float | Literal["background"]
 """How masks are made ahead of time: not, for 0.1 seconds, for so many seconds, or in a thread of its own."""
 
 DEFAULT_SECONDS = 0.1
-ALIKE_MASKS = 8  # masks that are made for sets with the same dotted rules
-MAX_STATES = 8  # automaton states of a terminal that a text leads to
+ALIKE_MASKS = 16  # masks that are made for sets with the same dotted rules
+MAX_STATES = 16  # automaton states of a terminal that a text leads to
 MAX_TEXT_BYTES = 200  # of the shortest text of a terminal
 MAX_ITEMS = 100  # of one set, that are followed
 MAX_SETS = 20_000  # that the walk reaches
