@@ -91,6 +91,9 @@ def run(attack: Attack, size: int, vocabulary: structgen.Vocabulary, limits: str
     del constraint
     structgen.clear_cache()
     gc.collect()
+    structgen.compile(
+        {"type": "null"}, vocabulary, limits=limits
+    )  # after a limit, it returns free memory to the system
     return {
         "steps": steps,
         "errors": errors,

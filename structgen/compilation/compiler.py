@@ -33,7 +33,7 @@ from structgen.engine.grammar.composition import has_text
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar, Held, SharedState
 from structgen.engine.matching.warming import Warm, check_warm, make_warm
-from structgen.engine.memory import release_free_memory
+from structgen.engine.memory import release_free_memory, release_if_due, release_later
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
 from structgen.errors import GrammarError, LimitExceededError, StructgenError, UnsatisfiableSchemaError, VocabularyError
 from structgen.limits import Limits
@@ -88,6 +88,7 @@ class CompileCall:
 def clear_cache() -> None:
     """Drop every compiled grammar from the cache; those in use stay usable."""
     _cache.clear()
+    release_if_due()
 
 
 @overload
@@ -198,6 +199,7 @@ def compile(
         raise TypeError("the arguments are swapped: compile takes the schema first, then the vocabulary")
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}")
+    release_if_due()
     checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
     check_warm(warm)
     call = CompileCall(
@@ -208,6 +210,7 @@ def compile(
         make_warm(constraint.grammar, warm)
         return constraint
     except LimitExceededError as error:
+        release_later()
         if error.limit != "memory_bytes":
             raise
         passed = error.with_traceback(None)  # the frames of the traceback hold what the compile has made

@@ -34,7 +34,7 @@ import time
 from threading import get_ident
 from types import TracebackType
 
-from structgen.engine.memory import resident_bytes
+from structgen.engine.memory import release_later, resident_bytes
 from structgen.engine.turns import end_rests, pause, rest
 from structgen.errors import LimitExceededError
 
@@ -211,6 +211,8 @@ class Deadline:
         if self._end == NOT_STARTED:
             self._end = now + self._seconds
         if now > self._end:
+            if self._seconds < UNBOUNDED_SECONDS:
+                release_later()
             raise LimitExceededError(self._limit, self._seconds)
         outer = self._outer
         if outer is not None:

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.vocabularies import BYTES
 
-from structgen.engine import deadlines
+import structgen
+from structgen.engine import deadlines, memory
 from structgen.engine.deadlines import Deadline, count_bytes, look
 from structgen.errors import LimitExceededError
+from structgen.limits import Limits
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 MB = 1 << 20
@@ -118,7 +121,9 @@ def test_an_attack_ends_within_twice_its_memory(title: str, monkeypatch: pytest.
 OTHERS_GO_ON = """
 import structgen
 from structgen.engine.memory import resident_bytes
+from structgen.schema.rules import key_groups
 
+key_groups.MIN_MIXED = 10**9  # each property has rules of its own, which take much memory
 LIMIT = 24 << 20
 vocabulary = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
 limits = structgen.Limits(memory_bytes=LIMIT, mask_seconds=60.0)
@@ -150,3 +155,24 @@ def test_after_a_mask_that_took_too_much_everything_else_goes_on() -> None:
         [sys.executable, "-c", OTHERS_GO_ON], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_next_compile_after_a_limit_returns_free_memory(monkeypatch):
+    returned = []
+    monkeypatch.setattr(memory, "release_free_memory", lambda: returned.append(True))
+    monkeypatch.setattr(memory, "_is_due", False)
+    structgen.compile({"const": 1}, BYTES)
+    assert not returned
+    with pytest.raises(LimitExceededError):
+        structgen.compile({"anyOf": [{"const": n} for n in range(9)]}, BYTES, limits=Limits(schema_nodes=5))
+    assert not returned
+    structgen.compile({"const": 1}, BYTES)
+    structgen.compile({"const": 1}, BYTES)
+    assert len(returned) == 1
+
+
+def test_a_deadline_that_has_passed_makes_it_due(monkeypatch):
+    monkeypatch.setattr(memory, "_is_due", False)
+    with pytest.raises(LimitExceededError):
+        Deadline(-1.0).check()
+    assert memory._is_due

@@ -2,7 +2,7 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, room
 from structgen.engine.masks.tables cimport DenseMask, RemainderNodes, TerminalMask, Trie
-from structgen.engine.masks.token_lists cimport CountedTokens
+from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 
 cdef int ENTRY_BYTES, MAX_LISTED_TOKENS, MAX_ROUNDS, POOL, RECORD_BYTES, ROOT_NODE
 cdef unsigned int ALL_BITS
@@ -33,6 +33,8 @@ cdef class TableStore:
     cdef int drop_last_dense(self) except -1
     @cython.locals(number=int)
     cdef int dense_of(self, int[::1] tokens, int first, int last) except -1
+    @cython.locals(number=int, below="int[::1]", at=int)
+    cdef int dense_of_found(self, FoundTokens found) except -1
     @cython.locals(dense=DenseMask, words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cdef int add_to_dense(self, int number, int[::1] tokens, int first, int last) except -1
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
@@ -40,7 +42,7 @@ cdef class TableStore:
     @cython.locals(made=TerminalMask, table=TerminalMask, mask="unsigned int[::1]")
     cpdef TerminalMask united(self, list tables)
     @cython.locals(made=TerminalMask)
-    cdef TerminalMask table_of(self, CountedTokens tokens)
+    cdef TerminalMask table_of(self, FoundTokens found)
     cdef int add_remainders(self, TerminalMask table, RemainderNodes remainders) except -1
     @cython.locals(first=int, index=int, hashed="unsigned long long", known=RemainderNodes, made=RemainderNodes)
     cdef RemainderNodes remainders_at(self, Trie trie, CountedTokens exits, int min_count, int max_count, removed)

@@ -9,7 +9,7 @@ import numpy as np
 from structgen.engine.arrays import grown, room
 from structgen.engine.constants import ALL_BITS, MAX_LISTED_TOKENS, MAX_ROUNDS, RECORD_BYTES, ROOT_NODE
 from structgen.engine.masks.tables import DenseMask, RemainderNodes, TerminalMask, Trie
-from structgen.engine.masks.token_lists import CountedTokens
+from structgen.engine.masks.token_lists import CountedTokens, FoundTokens
 
 __all__ = ["TableStore"]
 
@@ -97,6 +97,14 @@ class TableStore:
         self.add_to_dense(number, tokens, first, last)
         return number
 
+    def dense_of_found(self, found: FoundTokens) -> int:
+        """Keep the mask of the tokens inside that a walk has found; return its index in `dense`."""
+        number = self.dense_of(found.inside.values, 0, found.inside.size)
+        below = found.below.values
+        for at in range(0, found.below.size, 4):
+            self.add_to_dense(number, self.trie.tokens, below[at], below[at + 1])
+        return number
+
     def add_to_dense(self, number: int, tokens: array[int], first: int, last: int) -> None:
         """Add `tokens[first:last]` to a mask that no table has yet, by its index in `dense`."""
         dense: DenseMask = self.dense[number]
@@ -140,13 +148,14 @@ class TableStore:
 
     # -- tables and remainders --------------------------------------------------------------------------------------
 
-    def table_of(self, tokens: CountedTokens) -> TerminalMask:
-        """Return a new table of tokens: a dense mask where they are many."""
+    def table_of(self, found: FoundTokens) -> TerminalMask:
+        """Return a new table of the tokens inside that a walk has found: a dense mask where they are many."""
         made = TerminalMask()
-        if tokens.size > MAX_LISTED_TOKENS:
-            made.dense = self.dense_of(tokens.values, 0, tokens.size)
+        if found.inside_count() > MAX_LISTED_TOKENS:
+            made.dense = self.dense_of_found(found)
         else:
-            self.keep_tokens(made, tokens)
+            found.add_below(self.trie.tokens, self.trie.token_count)
+            self.keep_tokens(made, found.inside)
         self.bytes_used += RECORD_BYTES
         return made
 

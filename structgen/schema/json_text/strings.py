@@ -49,9 +49,13 @@ __all__ = [
     "JSON_STRING",
     "STRING_BODY",
     "any_string",
+    "are_few",
     "byte_set",
     "canonical",
+    "canonical_string",
     "escaped",
+    "every_form",
+    "is_scalar",
     "key_outside",
     "quoted",
     "remaining_spelling",
@@ -211,6 +215,15 @@ JSON_KEY: Regex = Sequence((QUOTE, KEY_BODY, QUOTE))
 """Any key, quotes included; printable ASCII characters stay unescaped wherever possible."""
 
 
+_CANONICAL_CHAR: Regex = Choice(
+    (
+        Chars(((0x20, 0x21), (0x23, 0x5B), (0x5D, 0xD7FF), (0xE000, 0x10FFFF))),
+        *(Literal(canonical(chr(point))[1:-1]) for point in (*range(0x20), 0x22, 0x5C)),
+    )
+)
+_MAX_EVERY_FORM = 10_000  # characters of texts that are excluded in every form; each takes several nodes of a tree
+
+
 @lru_cache(maxsize=1024)
 def any_string(minimum: int, maximum: int | None) -> Regex:
     """Return strings, quotes included, of `minimum` to `maximum` code points."""
@@ -237,15 +250,33 @@ def _counted_canonical(text: str) -> bytes:
 def key_outside(names: Iterable[str]) -> Regex:
     """Return any key, quotes included, whose value is none of the names in any spelling."""
     plain: list[bytes] = []
-    parts: list[Regex] = []
+    others: list[str] = []
     for name in names:
         if all(0x20 <= ord(c) <= 0x7E for c in name):
             plain.append(canonical(name))
-        elif not any(_SURROGATES[0] <= ord(c) <= _SURROGATES[1] for c in name):
-            parts.append(quoted(every_form(name)))
+        elif is_scalar(name):
+            others.append(name)
+    if not are_few(others):
+        return difference(canonical_string(0, None), literal_set([*plain, *map(canonical, others)]))
+    parts: list[Regex] = [quoted(every_form(name)) for name in others]
     if plain:
         parts.append(literal_set(plain))
     return difference(JSON_KEY, choice(*parts)) if parts else JSON_KEY
+
+
+def are_few(texts: Iterable[str]) -> bool:
+    """Return whether texts are so few that a tree can hold every form of them."""
+    return sum(map(len, texts)) <= _MAX_EVERY_FORM
+
+
+def is_scalar(text: str) -> bool:
+    """Return whether a text has no lone surrogates, so that UTF-8 can hold it."""
+    return not any(_SURROGATES[0] <= ord(character) <= _SURROGATES[1] for character in text)
+
+
+def canonical_string(minimum: int, maximum: int | None) -> Regex:
+    """Return strings in their canonical spelling, quotes included, of `minimum` to `maximum` code points."""
+    return quoted(Repeat(_CANONICAL_CHAR, minimum, maximum))
 
 
 @lru_cache(maxsize=4096)

@@ -38,9 +38,12 @@ from structgen.schema.json_text.plain_numbers import PLAIN_INTEGER, PLAIN_NUMBER
 from structgen.schema.json_text.strings import (
     JSON_STRING,
     any_string,
+    are_few,
     canonical,
+    canonical_string,
     escaped,
     every_form,
+    is_scalar,
     key_outside,
     quoted,
     texts_regex,
@@ -110,24 +113,22 @@ def _quoted(strings: StringSet) -> Regex:
     """Return a set of strings as the intersection of its conditions, each with the quotes.
 
     With the quotes in each, the engine sees that one condition is nearly everything and the others only vary it
-    (`AutomatonStore.as_variation`).
+    (`AutomatonStore.as_variation`). Where many texts are excluded, the set has canonical spellings only: then a table
+    of the texts excludes them.
     """
+    excluded = [text for text in strings.excluded if text.isascii() or is_scalar(text)]
+    few = are_few(excluded)
     try:
         parts = [_quoted_language(language, False) for language in strings.within]
-        if strings.low or strings.high is not None or not parts:
-            parts.append(any_string(strings.low, strings.high))
+        if strings.low or strings.high is not None or not parts or not few:
+            parts.append(any_string(strings.low, strings.high) if few else canonical_string(strings.low, strings.high))
         parts += [_quoted_language(language, True) for language in strings.outside]
     except (ValueError, UnicodeDecodeError) as error:
         is_source = any(language.name.startswith(SUBSTRING_OF) for language in strings.outside)
         raise Inexpressible(SUBSTRING_OF if is_source else "pattern") from error
-    excluded = [every_form(text) for text in strings.excluded if text.isascii() or _is_scalar(text)]
     if excluded:
-        parts.append(Complement(quoted(choice(*excluded))))
+        parts.append(Complement(quoted(choice(*map(every_form, excluded))) if few else texts_regex(excluded)))
     return intersection(*parts)
-
-
-def _is_scalar(text: str) -> bool:
-    return not any(0xD800 <= ord(character) <= 0xDFFF for character in text)
 
 
 def key_regex(keys: StringSet, names: Collection[str]) -> Regex:
