@@ -10,8 +10,8 @@ A token after which the rest does not fit is refused, and the model chooses anot
 whenever the budget is large enough for the shortest one.
 
 A token that the model has chosen is tried first, which is quick. If it is refused, the mask is narrowed to all tokens
-that fit, by the classes of `structgen.engine.matching.rests`. Where there are no classes, as in a key of a map, it is
-narrowed to the tokens that end with the first token of the shortest rest, and these are tried.
+that fit, by the classes of `structgen.engine.matching.rests`. Where there are no classes, as in a key of a map, tokens
+are tried one by one. If the rest has to become shorter, these are only tokens that end with its first token.
 
 Other generation loops sample from the mask themselves, so tokens cannot be tried. There the masks of the last
 WATCHED_TOKENS are narrowed, each before it is used (`limit`). Where there are no classes, a free choice is left only
@@ -40,6 +40,7 @@ from structgen.engine.matching.rests import (
     tokens_by_rest,
     tokens_towards,
 )
+from structgen.engine.matching.token_search import fewest_tokens
 from structgen.engine.vocabulary.bitmask_kernel import keep_only
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import IncompleteOutputError, LimitExceededError, TokenRejectedError
@@ -76,6 +77,11 @@ class Choice(NamedTuple):
     before: Rest | None = None
     after: Rest | None = None
 
+    @property
+    def must_close(self) -> bool:
+        """True if no token fits that leaves the rest as long as it is."""
+        return self.before is not None and self.before.tokens is not None and len(self.before.tokens) > self.room
+
 
 class Budget:
     """The budget of one answer.
@@ -83,9 +89,11 @@ class Budget:
     Args:
         tokens: the budget.
         is_proper: whether the tokenizer decides how a text is split.
+        plan: all tokens of the answer, where hardly another one fits; see `open_budget`.
     """
 
-    def __init__(self, tokens: int, *, is_proper: bool) -> None:
+    def __init__(self, tokens: int, *, is_proper: bool, plan: Sequence[int] = ()) -> None:
+        self.plan = plan
         self._tokens = tokens
         self._is_proper = is_proper
         self._is_unknown = False  # whether a search for a rest has passed a limit: then all tokens are taken to fit
@@ -228,7 +236,9 @@ class Budget:
             spent: the number of tokens before it.
         """
         left = self._tokens - spent
-        if self._is_unknown or left > WATCHED_TOKENS or matcher.is_terminated:
+        if self.plan:
+            _leave(words, self.plan[spent : spent + 1] or _ends_of(matcher))
+        if self.plan or self._is_unknown or left > WATCHED_TOKENS or matcher.is_terminated:
             return
         kept = words.copy()
         is_narrowed, _ = self.narrow(matcher, kept, self.room(matcher, spent))
@@ -243,12 +253,7 @@ class Budget:
         reserve = min(MAX_RESERVE, max(MIN_RESERVE, self._tokens // RESERVE_PART))
         if rest is None or len(rest) + reserve < left:
             return
-        ends: Sequence[int] = matcher.ask(lambda compiled, set_id: compiled.vocabulary.eos_token_ids)
-        kept = [token for token in (rest[:1] or ends) if words[token >> 5] >> (token & 31) & 1]
-        if kept:
-            words[:] = 0
-            for token in kept:
-                words[token >> 5] |= 1 << (token & 31)
+        _leave(words, rest[:1] or _ends_of(matcher))
 
     def fits_after(self, matcher: Matcher, token_ids: Sequence[int], spent: int) -> bool:
         """Return whether the rest of the answer fits into the budget after some tokens that must come next.
@@ -318,14 +323,20 @@ class Budget:
         return None
 
 
-def open_budget(matcher: Matcher, tokens: int, *, is_proper: bool, rewritten: int) -> Budget | None:
+def open_budget(
+    matcher: Matcher, tokens: int, *, is_proper: bool, rewritten: int = 0, may_plan: bool = True
+) -> Budget | None:
     """Return the budget of an answer; None where no end of the answer is known.
+
+    A budget may be too small for the text of the fewest bytes, but large enough for another one, of fewer tokens. Then
+    it has this text as its plan.
 
     Args:
         matcher: the state before the answer.
         tokens: the budget, with the prompt tokens that are written again.
         is_proper: see `Budget`.
         rewritten: the number of these prompt tokens.
+        may_plan: whether the budget may have a plan; otherwise it is too small then.
 
     Raises:
         IncompleteOutputError: the budget is smaller than the shortest answer.
@@ -334,15 +345,41 @@ def open_budget(matcher: Matcher, tokens: int, *, is_proper: bool, rewritten: in
     rest = budget.rest(matcher)
     if rest is None:
         return None
-    if len(rest) > tokens:
-        needed = len(rest) - rewritten
-        raise IncompleteOutputError(
-            f"{tokens - rewritten} tokens are too few: the shortest answer needs {needed}",
-            text="",
-            partial=None,
-            hint=f"max_new_tokens={needed} or more; the model's context must have room for them",
-        )
-    return budget
+    if len(rest) <= tokens:
+        return budget
+    fewest = _fewest_tokens(matcher, len(rest)) if may_plan and not is_proper else None
+    if fewest is not None and len(fewest) <= tokens:
+        return Budget(tokens, is_proper=is_proper, plan=fewest)
+    needed = len(rest if fewest is None else fewest) - rewritten
+    raise IncompleteOutputError(
+        f"{tokens - rewritten} tokens are too few: the shortest answer needs {needed}",
+        text="",
+        partial=None,
+        hint=f"max_new_tokens={needed} or more; the model's context must have room for them",
+    )
+
+
+def _fewest_tokens(matcher: Matcher, below: int) -> list[int] | None:
+    """Return the fewest tokens of a whole text, if they are fewer than a number; None if they are not known."""
+    try:
+        return fewest_tokens(matcher, below)
+    except LimitExceededError:
+        return None
+
+
+def _ends_of(matcher: Matcher) -> Sequence[int]:
+    """Return the end tokens."""
+    ends: Sequence[int] = matcher.ask(lambda compiled, set_id: compiled.vocabulary.eos_token_ids)
+    return ends
+
+
+def _leave(words: NDArray[np.uint32], tokens: Sequence[int]) -> None:
+    """Remove all tokens from a mask but some, unless it has none of them."""
+    kept = [token for token in tokens if words[token >> 5] >> (token & 31) & 1]
+    if kept:
+        words[:] = 0
+        for token in kept:
+            words[token >> 5] |= 1 << (token & 31)
 
 
 def _trie_of(matcher: Matcher) -> TokenTrie:

@@ -248,15 +248,19 @@ class Constraint(Generic[T]):
 
     def _budget(self, tokens: int) -> Budget:
         """Return a budget of tokens that the shortest text fits into."""
-        from structgen.compilation.budget import Budget
+        from structgen.compilation.budget import Budget, open_budget
+        from structgen.errors import IncompleteOutputError
 
         if tokens < 1:
             raise ValueError(f"max_tokens must be a whole number >= 1, not {tokens}")
-        budget = Budget(tokens, is_proper=self._proper is not None)
-        shortest = None if self._proper else budget.rest(self.matcher())
-        if shortest is not None and len(shortest) > tokens:
-            raise ValueError(f"max_tokens={tokens} is too few: the shortest text has {len(shortest)}")
-        return budget
+        if self._proper is None:
+            try:
+                budget = open_budget(self.matcher(), tokens, is_proper=False)
+            except IncompleteOutputError as error:
+                raise ValueError(f"max_tokens={tokens}: {error}") from None
+            if budget is not None:
+                return budget
+        return Budget(tokens, is_proper=self._proper is not None)
 
     def __copy__(self) -> Constraint[T]:
         """Return the constraint itself, as it never changes."""

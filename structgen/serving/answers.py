@@ -162,6 +162,8 @@ class Answers:
                 options=options,  # type: ignore[arg-type]
             )
             stream = CallStream(caller, messages, choice, new_session=seat.session)
+            if self.warms:
+                warm_in_background(caller.constraint(choice).grammar)
         except Exception as error:
             raise problem_of(error, param="tools") from error
         pieces = CallPieces(stream)

@@ -18,6 +18,8 @@ MAX_CHOICES = 16
 MAX_TOP_LOGPROBS = 20
 MAX_STOPS = 16
 _RUN_OPTIONS = ("on_budget", "max_repeats")  # of the field `structgen`, beside those of schemas
+# One such request would be many answers, of which a stream could show nothing until the last one.
+_OF_WHOLE_ANSWERS = ("sampling", "particles", "num_beams")
 
 # Fields that change nothing here: they name users, or choose what a hosted service does with a request.
 _WITHOUT_EFFECT = (
@@ -166,6 +168,7 @@ def options_of(body: Mapping[str, Any], defaults: Defaults) -> tuple[dict[str, A
 def _own_options(body: Mapping[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of the constraint in the field `structgen`; add those of the run to `options`."""
     reading: dict[str, Any] = {}
+    _refuse_whole_answers(_typed(body, "structgen", dict, {}), "structgen.")
     for name, value in _typed(body, "structgen", dict, {}).items():
         try:
             if name in _RUN_OPTIONS:
@@ -194,12 +197,25 @@ def check_fields(body: Mapping[str, Any], known: Sequence[str]) -> None:
         body: the request.
         known: the fields that are read.
     """
+    _refuse_whole_answers(body, "")
     for name, value in body.items():
         if name in _REFUSED:
             if value not in _REFUSED[name]:
                 raise RequestError(f"{name} is not supported by this server", param=name, code="unsupported")
         elif name not in known and name not in _WITHOUT_EFFECT and value is not None:
             raise RequestError(f"unknown field {name!r}", param=name, code="unknown_field")
+
+
+def _refuse_whole_answers(fields: Mapping[str, Any], prefix: str) -> None:
+    """Refuse the options that compare whole answers."""
+    for name in _OF_WHOLE_ANSWERS:
+        if fields.get(name) not in (None, 1):
+            raise RequestError(
+                f"{name} is not supported by this server: it compares whole answers. structgen.generate and "
+                "structgen.sample have it in Python; n=… gives several answers here",
+                param=f"{prefix}{name}",
+                code="unsupported",
+            )
 
 
 def messages_of(messages: Any) -> list[dict[str, Any]]:

@@ -307,7 +307,7 @@ def test_texts_are_whole_within_a_budget(tiny_model, options):
 
 
 def test_a_budget_below_the_shortest_text_is_an_error(constraint):
-    with pytest.raises(ValueError, match="max_tokens=3 is too few: the shortest text has"):
+    with pytest.raises(ValueError, match="max_tokens=3: 3 tokens are too few: the shortest answer needs"):
         constraint.logits_processor(max_tokens=3)
     with pytest.raises(ValueError, match="max_tokens must be a whole number >= 1, not 0"):
         constraint.logits_processor(max_tokens=0)

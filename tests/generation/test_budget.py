@@ -14,6 +14,7 @@ from support.random_schemas import RandomSchemas
 
 import structgen
 from structgen.compilation.budget import Budget
+from structgen.engine.matching.token_search import fewest_tokens
 from structgen.errors import StructgenError
 from structgen.models.base import Model
 
@@ -51,7 +52,9 @@ def shortest(constraint: structgen.Constraint[Any]) -> int:
     budget = Budget(1_000, is_proper=constraint.tokenization == "proper")
     rest = budget.rest(constraint.matcher([0]))
     assert rest is not None
-    return len(rest)
+    if constraint.tokenization == "proper":
+        return len(rest)
+    return len(fewest_tokens(constraint.matcher([0]), len(rest)) or rest)
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=str)
@@ -200,3 +203,35 @@ def test_every_choice_under_a_narrowed_mask_ends_within_the_budget(language: Any
                 after.accept_token(token)
                 waiting.append((after, spent + 1, key))
         assert shortest == least
+
+
+def test_a_budget_for_the_fewest_tokens_alone_gives_their_text(tiny_tokenizer: Any) -> None:
+    tokenizer = copy.deepcopy(tiny_tokenizer)
+    tokenizer.add_tokens(["completely"])
+    model = by_chance(tokenizer, 9)
+    grammar = structgen.Grammar.choice(["zqxjk", "completely"])
+    run = structgen.Generator(model, grammar, max_new_tokens=1).run("x")
+    assert (run.text, len(run.token_ids), run.finish_reason) == ("completely", 1, "length")
+    assert structgen.generate(model, "x", grammar, max_new_tokens=20) in ("zqxjk", "completely")
+    processor = structgen.compile(grammar, model.vocabulary).logits_processor(max_tokens=1)
+    assert processor is not None
+    longer = structgen.Grammar.choice(["zqxjk", "completely completely"])
+    with pytest.raises(structgen.IncompleteOutputError, match="2 tokens are too few: the shortest answer needs 3"):
+        structgen.generate(model, "x", longer, max_new_tokens=2)
+    with pytest.raises(structgen.IncompleteOutputError, match="the shortest answer needs"):
+        structgen.sample(model, "x", grammar, max_new_tokens=1)
+
+
+def test_tokens_must_close_where_the_rest_has_to_become_shorter(tiny_tokenizer: Any) -> None:
+    vocabulary = structgen.Vocabulary.from_huggingface(tiny_tokenizer)
+    schema = {"type": "object", "additionalProperties": {"type": "boolean"}}
+    matcher = structgen.compile(schema, vocabulary, whitespace="single").matcher()
+    matcher.accept_bytes(b'{"a')
+    letter = next(token for token in range(vocabulary.size) if vocabulary.token_bytes(token) == b"b")
+    choices = [Budget(tokens, is_proper=False).choice(matcher, letter, 0) for tokens in range(1, 30)]
+    before = choices[0].before
+    assert before is not None
+    assert before.tokens is not None
+    for left, choice in enumerate(choices, 1):
+        assert (choice.before, choice.after) == (before, before)
+        assert choice.fits == (not choice.must_close) == (len(before.tokens) < left)

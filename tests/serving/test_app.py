@@ -250,9 +250,10 @@ def test_masks_of_new_schemas_are_made_in_the_background(tiny_model, monkeypatch
     warmed = []
     app = make(tiny_model, warm=True)
     monkeypatch.setattr("structgen.serving.answers.warm_in_background", warmed.append)
-    for body in (BODY, {**BODY, "guided_choice": ["a", "b"]}):
+    tools = [{"type": "function", "function": {"name": "go", "parameters": {"type": "object", "properties": {}}}}]
+    for body in (BODY, {**BODY, "guided_choice": ["a", "b"]}, {**BODY, "tools": tools, "tool_choice": "required"}):
         assert client_of(app).post("/v1/chat/completions", json=body).status_code == 200
-    assert len(warmed) == 1  # free text has no schema
+    assert len(warmed) == 2  # free text has no schema
 
 
 def test_metrics(tiny_model):

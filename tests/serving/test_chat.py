@@ -341,6 +341,8 @@ REFUSED = [
     ({"structgen": {"on_budget": "cut"}}, "structgen.on_budget"),
     ({"structgen": {"max_repeats": 0}}, "structgen.max_repeats"),
     ({"structgen": {"tokenization": "best"}}, "structgen.tokenization"),
+    ({"structgen": {"sampling": "smc", "particles": 8}}, "structgen.sampling"),
+    ({"num_beams": 4}, "num_beams"),
     ({"guided_json": {"x-structgen": {"numbers": "roman"}}}, "guided_json#/x-structgen"),
 ]  # fmt: skip
 

@@ -21,13 +21,14 @@ cpdef unsigned long long kinds_in(bytes text) noexcept
 @cython.final
 cdef class Contents:
     cdef readonly unsigned long long[::1] kinds_below
+    cdef readonly unsigned long long[::1] kinds_with
     cdef readonly int[::1] characters
     cdef readonly int[::1] height
     cdef readonly int[::1] most_below
 
     @cython.locals(path="int[::1]", node_byte="int[::1]", node_depth="int[::1]", characters="int[::1]", one="unsigned long long", node=int, depth=int, byte=int, before=int, state=int, begun=int, following=int)
     cdef int _read(self, TokenTrie trie, int[::1] parent, unsigned long long[::1] bits, int[::1] expected) except -1
-    @cython.locals(kinds_below="unsigned long long[::1]", height="int[::1]", most_below="int[::1]", token_start="int[::1]", characters="int[::1]", one="unsigned long long", node=int, above=int, most=int)
+    @cython.locals(kinds_below="unsigned long long[::1]", kinds_with="unsigned long long[::1]", height="int[::1]", most_below="int[::1]", token_start="int[::1]", characters="int[::1]", one="unsigned long long", node=int, above=int, most=int)
     cdef void _gather(self, TokenTrie trie, int[::1] parent, unsigned long long[::1] bits, int[::1] expected) noexcept
 
 

@@ -89,6 +89,7 @@ class Contents:
     Attributes:
         kinds_below: uint64 by node, the kinds of the characters below it, as a mask. A character that is cut off at
             the end of a token counts as a whole one.
+        kinds_with: uint64 by node, the same with the node's own character; only where a character begins at the node.
         characters: int32 by node, the number of characters that have begun up to it.
         height: int32 by node, the greatest number of bytes that come below it.
         most_below: int32 by node, the greatest number of characters of a token that goes on below it; 0 for none.
@@ -97,6 +98,7 @@ class Contents:
     def __init__(self, trie: TokenTrie) -> None:
         count = trie.node_count
         self.kinds_below = array("Q", bytes(8 * max(count, 1)))
+        self.kinds_with = array("Q", bytes(8 * max(count, 1)))
         self.characters = zeros(max(count, 1))
         self.height = zeros(max(count, 1))
         self.most_below = zeros(max(count, 1))
@@ -111,18 +113,19 @@ class Contents:
 
         Below a node within a character there are bytes that are no characters, whatever they are below its parent.
         """
-        kinds_below, height, most_below = self.kinds_below, self.height, self.most_below
+        kinds_below, kinds_with, height, most_below = self.kinds_below, self.kinds_with, self.height, self.most_below
         token_start, characters = trie.token_start, self.characters
         one = 1
         for node in range(trie.node_count - 1, -1, -1):
             above = parent[node]
+            kinds_with[node] = bits[node] | kinds_below[node]
             if above >= 0:
                 most = most_below[node]
                 if most == 0 and token_start[node] < token_start[node + 1]:
                     most = characters[node]
                 if most > most_below[above]:
                     most_below[above] = most
-                kinds_below[above] |= bits[node] | kinds_below[node]
+                kinds_below[above] |= kinds_with[node]
                 if height[node] >= height[above]:
                     height[above] = height[node] + 1
             if expected[node] != BOUNDARY:

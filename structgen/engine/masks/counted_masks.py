@@ -215,11 +215,9 @@ class CountedMasks:
 
     def _inside_mask(self) -> int:
         """Return the index of a dense mask of the tokens inside; that of another state if they are the same."""
-        found, dense, below = self._found, self._store.dense, self._found.below
-        number = self._store.dense_of(found.inside.values, 0, found.inside.size)
-        for at in range(0, below.size, 4):
-            self._store.add_to_dense(number, self._store.trie.tokens, below.values[at], below.values[at + 1])
-        size = found.inside_count()
+        dense = self._store.dense
+        number = self._store.dense_of_found(self._found)
+        size = self._found.inside_count()
         for known_size, known in self._inside_masks:
             if known_size == size and np.array_equal(dense[known].words, dense[number].words):
                 self._store.drop_last_dense()

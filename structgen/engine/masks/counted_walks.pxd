@@ -5,10 +5,10 @@ from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.masks.character_kinds cimport CharacterKinds
 from structgen.engine.masks.skippable_states cimport SkippableStates
 from structgen.engine.masks.tables cimport Trie
-from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens, TokenList
+from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 from structgen.engine.masks.trie_walk cimport AutomatonPath, EnteredStates, TrieWalk
 
-cdef int DEAD, DESCEND, EMPTY, K_COUNTING, NOT_EXPANDED, NO_BYTE, NO_MAP, SKIP, STOP
+cdef int DEAD, DESCEND, EMPTY, FIRST_LEAD, K_COUNTING, NOT_EXPANDED, NO_BYTE, NO_MAP, SKIP, STOP
 
 
 cdef class CountedWalk(TrieWalk):
@@ -49,9 +49,13 @@ cdef class BoundedWalk(TrieWalk):
     cdef int count(self, int free) except -1
     @cython.locals(automata=AutomatonStore, found=FoundTokens, trie=Trie, path=AutomatonPath, above=int, state=int, count=int, first=int, last=int, index=int, needed=int, is_between=bint)
     cdef int visit(self, int node, int depth, int byte) except -1
-    @cython.locals(kinds_below="unsigned long long")
-    cdef bint _add_below(self, int node, int state, int count) except -1
+    @cython.locals(least=int)
+    cdef bint _add_all(self, int node, unsigned long long kinds, int state, int count, bint is_with) except -1
 
 
-@cython.locals(below=TokenList, first=int, last=int)
+@cython.locals(first=int, last=int)
+cdef int add_with_counted(Trie trie, int node, FoundTokens found, int count, int least) except -1
+
+
+@cython.locals(first=int, last=int)
 cdef int add_below_counted(Trie trie, int node, FoundTokens found, int count, int least) except -1

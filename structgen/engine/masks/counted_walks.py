@@ -17,6 +17,9 @@ from structgen.engine.masks.trie_walk import AutomatonPath, EnteredStates, TrieW
 
 __all__ = ["BoundedWalk", "CountedWalk"]
 
+# Declared as a C integer in the .pxd, so not importable from here.
+FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
+
 
 class CountedWalk(TrieWalk):
     """The walk for `C* R`, a counted class C and what follows it, which counts the `C` that each token begins.
@@ -80,6 +83,14 @@ class CountedWalk(TrieWalk):
         above = depth - 1
         has_rest_begun = self._has_rest_begun[above]
         count = self._count_at[above]
+        if (
+            byte >= FIRST_LEAD
+            and not has_rest_begun
+            and self._path.state_at[above] == self._char_state
+            and self.trie.kinds_with[node] & ~self._characters == 0
+        ):
+            add_with_counted(self.trie, node, self._found, count, 0)
+            return SKIP
         state = self._path.target(above, byte)
         rest = DEAD
         if not has_rest_begun:
@@ -190,6 +201,13 @@ class BoundedWalk(TrieWalk):
         """Read one more byte; see `TrieWalk.visit`."""
         automata, found, trie, path = self._automata, self._found, self.trie, self._path
         above = depth - 1
+        if (
+            byte >= FIRST_LEAD
+            and self._may_begin[above]
+            and not self._entered.is_recording
+            and self._add_all(node, trie.kinds_with[node], path.state_at[above], self._count_at[above], True)
+        ):
+            return SKIP
         state = path.target(above, byte)
         if state == 0:
             return SKIP
@@ -206,7 +224,7 @@ class BoundedWalk(TrieWalk):
         if trie.end[node] == node + 1:
             return SKIP
         is_between = self._may_begin[above] if state == path.state_at[above] else automata.derivatives.is_between(state)
-        if is_between and self._add_below(node, state, count):
+        if is_between and self._add_all(node, trie.kinds_below[node], state, count, False):
             if self._entered.is_recording:
                 self._entered.add(state)
             return SKIP
@@ -224,17 +242,29 @@ class BoundedWalk(TrieWalk):
         self._may_begin[depth] = is_between
         return DESCEND
 
-    def _add_below(self, node: int, state: int, count: int) -> bool:
-        """Add all tokens below a node if the characters there only count; False if one may do anything else."""
-        kinds_below = self.trie.kinds_below[node]
-        if kinds_below & ~self._characters != 0:
+    def _add_all(self, node: int, kinds: int, state: int, count: int, is_with: bool) -> bool:
+        """Add all tokens below a node if the characters there only count; False if one may do anything else.
+
+        Args:
+            node: the node.
+            kinds: the kinds of these characters.
+            state: the state before them.
+            count: the number of characters before them.
+            is_with: add the tokens at the node, too, with its own character.
+        """
+        if kinds & ~self._characters != 0:
             return False
+        least = 0
         if self._automata.asks_for_count(state):
-            add_below_counted(self.trie, node, self._found, count, count + self._automata.emptiness.least_begun(state))
-        elif kinds_below & ~self._kinds.loops(state) == 0:
-            add_below_counted(self.trie, node, self._found, count + self._automata.emptiness.least_begun(state), 0)
+            least = count + self._automata.emptiness.least_begun(state)
+        elif kinds & ~self._kinds.loops(state) == 0:
+            count += self._automata.emptiness.least_begun(state)
         else:
             return False
+        if is_with:
+            add_with_counted(self.trie, node, self._found, count, least)
+        else:
+            add_below_counted(self.trie, node, self._found, count, least)
         return True
 
 
@@ -243,13 +273,21 @@ def add_below_counted(trie: Trie, node: int, found: FoundTokens, count: int, lea
 
     Each gets `count` and the number of characters that it begins after the node, or `least` if that is more.
     """
-    below = found.below
     first = trie.token_start[node + 1]
     last = trie.token_start[trie.end[node]]
     count -= trie.characters[node]
     if first < last:
-        below.add(first)
-        below.add(last)
-        below.add(count)
-        below.add(least)
+        found.skip(first, last, count, least)
         found.largest_count = max(found.largest_count, count + trie.most_below[node], least)
+
+
+def add_with_counted(trie: Trie, node: int, found: FoundTokens, count: int, least: int) -> None:
+    """Add all tokens at and below a node at which a character begins; see `add_below_counted`.
+
+    Each gets `count` and the number of characters that it begins, the node's character included.
+    """
+    first = trie.token_start[node]
+    last = trie.token_start[trie.end[node]]
+    count += 1 - trie.characters[node]
+    found.skip(first, last, count, least)
+    found.largest_count = max(found.largest_count, count + max(trie.characters[node], trie.most_below[node]), least)

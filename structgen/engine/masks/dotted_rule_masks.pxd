@@ -4,6 +4,7 @@ from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.grammar.lookaheads cimport Lookaheads
 from structgen.engine.grammar.rules cimport Rules
 from structgen.engine.masks.left_corners cimport Climb, Corner, LeftCorners
+from structgen.engine.masks.next_bytes cimport NextBytes
 from structgen.engine.masks.table_store cimport TableStore
 from structgen.engine.masks.tables cimport ByteSet, RemainderNodes, TerminalMask
 from structgen.engine.masks.terminal_masks cimport TerminalMasks
@@ -49,6 +50,7 @@ cdef class DottedRuleMasks:
     cdef Lookaheads _lookaheads
     cdef TerminalMasks _terminals
     cdef TableStore _store
+    cdef NextBytes _next_bytes
     cdef dict _rests
     cdef dict _nonterminals
     cdef readonly LeftCorners corners

@@ -108,6 +108,7 @@ class DottedRuleMasks:
         self._lookaheads = sets.rules.lookaheads
         self._terminals = terminals
         self._store = terminals.store
+        self._next_bytes = terminals.next_bytes
         self.corners = LeftCorners(sets)
         self._rests: dict[int, DottedRule] = {}  # by position, look-ahead and remainders: see `_key`
         self._nonterminals: dict[int, DottedRule] = {}  # by nonterminal, look-ahead and remainders
@@ -130,7 +131,7 @@ class DottedRuleMasks:
         """Return the bytes that some of what is left of tokens begins with."""
         found = remainders.bytes
         if found is None:
-            found = remainders.bytes = self.corners.byte_set(self._terminals.first_bytes(remainders))
+            found = remainders.bytes = self.corners.byte_set(self._next_bytes.bits(remainders))
         return found
 
     def rest(self, position: int, ahead: int, remainders: RemainderNodes) -> DottedRule:

@@ -2,7 +2,7 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, room
 from structgen.engine.masks.tables cimport DenseMask, RemainderNodes, TerminalMask, Trie
-from structgen.engine.masks.token_lists cimport CountedTokens
+from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 
 cdef int ENTRY_BYTES, MAX_LISTED_TOKENS, MAX_ROUNDS, POOL, RECORD_BYTES, ROOT_NODE
 cdef unsigned int ALL_BITS
@@ -33,14 +33,16 @@ cdef class TableStore:
     cdef int drop_last_dense(self) except -1
     @cython.locals(number=int)
     cdef int dense_of(self, int[::1] tokens, int first, int last) except -1
+    @cython.locals(number=int, below="int[::1]", at=int)
+    cdef int dense_of_found(self, FoundTokens found) except -1
     @cython.locals(dense=DenseMask, words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cdef int add_to_dense(self, int number, int[::1] tokens, int first, int last) except -1
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cdef unsigned int[::1] meant(self, TerminalMask table)
-    @cython.locals(made=TerminalMask, table=TerminalMask, mask="unsigned int[::1]")
+    @cython.locals(made=TerminalMask, table=TerminalMask)
     cpdef TerminalMask united(self, list tables)
     @cython.locals(made=TerminalMask)
-    cdef TerminalMask table_of(self, CountedTokens tokens)
+    cdef TerminalMask table_of(self, FoundTokens found)
     cdef int add_remainders(self, TerminalMask table, RemainderNodes remainders) except -1
     @cython.locals(first=int, index=int, hashed="unsigned long long", known=RemainderNodes, made=RemainderNodes)
     cdef RemainderNodes remainders_at(self, Trie trie, CountedTokens exits, int min_count, int max_count, removed)
@@ -50,9 +52,3 @@ cdef class TableStore:
     cdef bint _is_same(self, RemainderNodes known, Trie trie, CountedTokens exits, int min_count, int max_count, removed) except -1
     cdef void give_number(self, RemainderNodes remainders) noexcept
     cdef int new_round(self) noexcept
-
-
-@cython.locals(index="Py_ssize_t")
-cdef void add_words(unsigned int[::1] words, unsigned int[::1] others) noexcept
-@cython.locals(index="Py_ssize_t")
-cdef bint are_equal(unsigned int[::1] words, unsigned int[::1] others) noexcept

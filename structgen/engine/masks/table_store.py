@@ -9,7 +9,7 @@ import numpy as np
 from structgen.engine.arrays import grown, room
 from structgen.engine.constants import ALL_BITS, MAX_LISTED_TOKENS, MAX_ROUNDS, RECORD_BYTES, ROOT_NODE
 from structgen.engine.masks.tables import DenseMask, RemainderNodes, TerminalMask, Trie
-from structgen.engine.masks.token_lists import CountedTokens
+from structgen.engine.masks.token_lists import CountedTokens, FoundTokens
 
 __all__ = ["TableStore"]
 
@@ -97,6 +97,14 @@ class TableStore:
         self.add_to_dense(number, tokens, first, last)
         return number
 
+    def dense_of_found(self, found: FoundTokens) -> int:
+        """Keep the mask of the tokens inside that a walk has found; return its index in `dense`."""
+        number = self.dense_of(found.inside.values, 0, found.inside.size)
+        below = found.below.values
+        for at in range(0, found.below.size, 4):
+            self.add_to_dense(number, self.trie.tokens, below[at], below[at + 1])
+        return number
+
     def add_to_dense(self, number: int, tokens: array[int], first: int, last: int) -> None:
         """Add `tokens[first:last]` to a mask that no table has yet, by its index in `dense`."""
         dense: DenseMask = self.dense[number]
@@ -127,9 +135,9 @@ class TableStore:
         if made is None:
             mask = np.zeros(self.words, dtype=np.uint32)
             for table in tables:
-                add_words(mask, self.meant(table))
+                mask |= self.meant(table)
             for table in tables:
-                if made is None and are_equal(mask, self.meant(table)):
+                if made is None and np.array_equal(mask, self.meant(table)):
                     made = table
             if made is None:
                 made = TerminalMask()
@@ -140,13 +148,14 @@ class TableStore:
 
     # -- tables and remainders --------------------------------------------------------------------------------------
 
-    def table_of(self, tokens: CountedTokens) -> TerminalMask:
-        """Return a new table of tokens: a dense mask where they are many."""
+    def table_of(self, found: FoundTokens) -> TerminalMask:
+        """Return a new table of the tokens inside that a walk has found: a dense mask where they are many."""
         made = TerminalMask()
-        if tokens.size > MAX_LISTED_TOKENS:
-            made.dense = self.dense_of(tokens.values, 0, tokens.size)
+        if found.inside_count() > MAX_LISTED_TOKENS:
+            made.dense = self.dense_of_found(found)
         else:
-            self.keep_tokens(made, tokens)
+            found.add_below(self.trie.tokens, self.trie.token_count)
+            self.keep_tokens(made, found.inside)
         self.bytes_used += RECORD_BYTES
         return made
 
@@ -215,17 +224,3 @@ class TableStore:
         """Return the number of a mask that is about to be made."""
         self._rounds = 1 if self._rounds == MAX_ROUNDS else self._rounds + 1
         return self._rounds
-
-
-def add_words(words: np.ndarray, others: np.ndarray) -> None:
-    """Add the tokens of another mask to a mask, both uint32[words]."""
-    for index in range(len(words)):
-        words[index] |= others[index]
-
-
-def are_equal(words: np.ndarray, others: np.ndarray) -> bool:
-    """Return whether two masks, both uint32[words], have the same tokens."""
-    for index in range(len(words)):  # noqa: SIM110  (a generator would not be compiled to a loop)
-        if words[index] != others[index]:
-            return False
-    return True

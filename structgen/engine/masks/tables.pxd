@@ -47,6 +47,7 @@ cdef class Trie:
     cdef public int[::1] first_node
     cdef public int[::1] node_mark
     cdef public unsigned long long[::1] kinds_below
+    cdef public unsigned long long[::1] kinds_with
     cdef public int[::1] characters
     cdef public int[::1] height
     cdef public int[::1] most_below
@@ -80,7 +81,8 @@ cdef class RemainderNodes:
     cdef public int min_count
     cdef public int max_count
     cdef public object removed
-    cdef public dict after_byte
+    cdef public int first_entry
+    cdef public int last_entry
     cdef public int number
     cdef public ByteSet bytes
     cdef public TerminalMask ended

@@ -127,7 +127,7 @@ class Trie:
             before the remainder; in a vocabulary's, the number of characters that the token begins.
         first_node: int32[256], the top node of each byte, or -1.
         node_mark: int32 by node, the walk in which it was last found as an exit.
-        kinds_below, characters, height, most_below: see `Contents`; unused in a trie of remainders.
+        kinds_below, kinds_with, characters, height, most_below: see `Contents`; unused in a trie of remainders.
         children, first_child: int32, the children of node n as `node << 8 | byte`, in the order of their bytes, are
             `children[first_child[n]:first_child[n + 1]]`; unused in a trie of remainders, where few are looked for.
         records: int32[4 * (nodes + 1)], for each node `depth << 8 | byte`, `end`, `token_start` and `height`. A walk$
@@ -150,12 +150,12 @@ class Trie:
         self.has_counts = token_count is not None
         self._has_duplicates: bool | None = None
         self.token_count = zeros(len(self.tokens)) if token_count is None else token_count
-        self.kinds_below = NO_CONTENTS
+        self.kinds_below = self.kinds_with = NO_CONTENTS
         self.characters = self.height = self.most_below = zeros(1)
         if token_count is None:
             contents = Contents(trie)
             self.kinds_below, self.characters, self.height = contents.kinds_below, contents.characters, contents.height
-            self.most_below = contents.most_below
+            self.kinds_with, self.most_below = contents.kinds_with, contents.most_below
         self.records = zeros(4 * self.size + 4)
         self._write_records()
         self.first_child = self.children = zeros(1)
@@ -239,7 +239,9 @@ class RemainderNodes:
         first, last: the nodes, as a range of `TableStore.pool`; node -1 is the root.
         min_count, max_count: in a trie of remainders, the smallest and the largest `token_count` of the tokens meant.
         removed: in a trie of remainders, further tokens that are not meant, or None.
-        after_byte: by byte, the nodes that it leads to as a range of `TableStore.pool`, as far as they were asked for.
+        first_entry, last_entry: a range of `TableStore.pool` with pairs (byte, first): what is left begins with these
+            bytes, and `pool[first]` is the first node that the byte leads to. The last one is before the first of the
+            next pair, and a pair after the range ends the last list. (0, 0) until it is needed; see `next_bytes.py`.
         number: the key in the table of pairs of `TerminalMasks.after`; 0 until it is needed.
         bytes: the bytes that some of what is left begins with; None until they are needed.
         ended: None; or a table of tokens of which nothing is left: whether something may follow is still to be seen.
@@ -254,7 +256,7 @@ class RemainderNodes:
         self.min_count = min_count
         self.max_count = max_count
         self.removed = removed
-        self.after_byte: dict[int, tuple[int, int]] = {}
+        self.first_entry = self.last_entry = 0
         self.number = 0
         self.bytes: ByteSet | None = None
         self.ended: TerminalMask | None = None

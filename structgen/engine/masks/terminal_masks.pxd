@@ -6,6 +6,7 @@ from structgen.engine.masks.bound_room cimport BoundRoom
 from structgen.engine.masks.counted_masks cimport CountedMasks
 from structgen.engine.masks.counted_walks cimport BoundedWalk, CountedWalk
 from structgen.engine.masks.difference_walk cimport DifferenceWalk
+from structgen.engine.masks.next_bytes cimport NextBytes
 from structgen.engine.masks.remainder_tries cimport RemainderTries
 from structgen.engine.masks.table_store cimport TableStore
 from structgen.engine.masks.tables cimport CountedTerminal, MaskScratch, RemainderNodes, TerminalMask, Trie
@@ -14,7 +15,7 @@ from structgen.engine.masks.token_walks cimport TokenWalks
 from structgen.engine.masks.trie_walk cimport EnteredStates
 from structgen.engine.pair_table cimport PairTable
 
-cdef int EMPTY, K_BYTES, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, NOTHING_LEFT, NO_REST, PAIR_BYTES, PAIR_ROOM, RECORD_BYTES, ROOT_NODE, WIDE
+cdef int EMPTY, K_BYTES, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, NOTHING_LEFT, NO_REST, PAIR_BYTES, PAIR_ROOM, RECORD_BYTES, WIDE
 
 
 @cython.final
@@ -23,6 +24,7 @@ cdef class TerminalMasks:
     cdef readonly tuple spellings
     cdef readonly Trie trie
     cdef readonly TableStore store
+    cdef readonly NextBytes next_bytes
     cdef readonly MaskScratch scratch
     cdef FoundTokens _found
     cdef EnteredStates _entered
@@ -44,8 +46,6 @@ cdef class TerminalMasks:
     cpdef TerminalMask get(self, int state)
     @cython.locals(store=TableStore, found=FoundTokens, known=int, made=TerminalMask)
     cpdef TerminalMask after(self, RemainderNodes remainders, int state)
-    @cython.locals(trie=Trie, at=int, node=int, stop=int)
-    cdef object first_bytes(self, RemainderNodes remainders)
     @cython.locals(short=tuple)
     cdef TerminalMask _make(self, int state)
     @cython.locals(counted=CountedTerminal)

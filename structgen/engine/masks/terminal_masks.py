@@ -37,13 +37,13 @@ from structgen.engine.constants import (
     K_LITERAL,
     NO_REST,
     RECORD_BYTES,
-    ROOT_NODE,
 )
 from structgen.engine.masks.bound_room import BoundRoom
 from structgen.engine.masks.character_kinds import CharacterKinds
 from structgen.engine.masks.counted_masks import CountedMasks
 from structgen.engine.masks.counted_walks import BoundedWalk, CountedWalk
 from structgen.engine.masks.difference_walk import DifferenceWalk
+from structgen.engine.masks.next_bytes import NextBytes
 from structgen.engine.masks.remainder_tries import RemainderTries
 from structgen.engine.masks.skippable_states import SkippableStates
 from structgen.engine.masks.table_store import TableStore
@@ -55,8 +55,6 @@ from structgen.engine.pair_table import PairTable
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["TerminalMasks"]
-
-ONE = 1  # an object: sets of bytes have 256 bits
 
 # Declared as C integers in the .pxd, so not importable from here.
 MIN_MERGED_EXITS = 48
@@ -83,6 +81,7 @@ class TerminalMasks:
         spellings: the bytes of each token.
         trie: the vocabulary's trie.
         store: what the tables refer to.
+        next_bytes: what remainders begin with.
         scratch: for the mask of a set that is being made, one at a time of all grammars that share the tables.
     """
 
@@ -96,7 +95,8 @@ class TerminalMasks:
         skippable_states = SkippableStates(automata, kinds)
         self._found = found = FoundTokens()
         self._entered = entered = EnteredStates()
-        self._walks = TokenWalks(automata, store, skippable_states, entered, found, vocabulary.size)
+        self.next_bytes = NextBytes(store)
+        self._walks = TokenWalks(automata, store, self.next_bytes, skippable_states, entered, found, vocabulary.size)
         self._difference_walk = DifferenceWalk(automata, trie, found)
         self._counted_walk = CountedWalk(automata, trie, skippable_states, found)
         self._bounded_walk = BoundedWalk(automata, trie, kinds, entered, found)
@@ -143,10 +143,10 @@ class TerminalMasks:
         found = self._found
         self._walks.walk(remainders, state)
         store.bytes_used += PAIR_BYTES
-        if not found.inside.size and not found.exits.size:
+        if not found.inside_count() and not found.exits.size:
             self._after.put(remainders.number, state, NOTHING_LEFT)
             return self._tables[NOTHING_LEFT]
-        made = store.table_of(found.inside)
+        made = store.table_of(found)
         if found.exits.size:
             left = store.remainders_at(
                 remainders.trie, found.exits, remainders.min_count, remainders.max_count, remainders.removed
@@ -155,19 +155,6 @@ class TerminalMasks:
         self._after.put(remainders.number, state, len(self._tables))
         self._tables.append(made)
         return made
-
-    def first_bytes(self, remainders: RemainderNodes) -> int:
-        """Return a bit for each byte that some of what is left of tokens begins with."""
-        trie = remainders.trie
-        found = 0
-        for at in range(remainders.first, remainders.last):
-            node = self.store.pool[at]
-            stop = trie.size if node == ROOT_NODE else trie.end[node]
-            node += 1
-            while node < stop:
-                found |= ONE << trie.byte[node]
-                node = trie.end[node]
-        return found
 
     # -- how the tables of a state are made -------------------------------------------------------------------------
 
@@ -230,9 +217,9 @@ class TerminalMasks:
         self._walks.walk(store.whole, state)
         exits = found.exits
         merged = None
-        if exits.size >= MIN_MERGED_EXITS and found.inside.size >= MIN_MERGED_TOKENS:
+        if exits.size >= MIN_MERGED_EXITS and found.inside_count() >= MIN_MERGED_TOKENS:
             merged = self._remainder_tries.merge(self.trie, exits.values[: exits.size], None)
-        made = store.table_of(found.inside)
+        made = store.table_of(found)
         if merged is not None:
             store.add_remainders(made, store.remainders_of(merged, 0, 0))
         elif exits.size:

@@ -113,6 +113,18 @@ class FoundTokens:
         self.inside.size = self.rest.size = self.below.size = self.exits.size = self.lost.size = 0
         self.largest_count = 0
 
+    def skip(self, first: int, last: int, count: int, least: int) -> None:
+        """Add tokens inside to `below`."""
+        below = self.below
+        if below.size + 4 > len(below.values):
+            below.reserve(4)
+        size = below.size
+        below.values[size] = first
+        below.values[size + 1] = last
+        below.values[size + 2] = count
+        below.values[size + 3] = least
+        below.size = size + 4
+
     def inside_count(self) -> int:
         """Return the number of all tokens inside."""
         count = self.inside.size

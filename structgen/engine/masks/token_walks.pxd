@@ -1,21 +1,23 @@
 cimport cython
 
 from structgen.engine.deadlines cimport spend
-from structgen.engine.arrays cimport zeros
+from structgen.engine.arrays cimport grown_pool, zeros
 from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.masks.next_bytes cimport NextBytes
 from structgen.engine.masks.skippable_states cimport SkippableStates
 from structgen.engine.masks.table_store cimport TableStore
 from structgen.engine.masks.tables cimport RemainderNodes, Trie
 from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 from structgen.engine.masks.trie_walk cimport AutomatonPath, EnteredStates
 
-cdef int K_LITERAL, MANY_NODES, MIN_SKIPPED_NODES, NOT_ENTERED, NO_BYTE, NO_MAP, ROOT_NODE
+cdef int FIRST_LEAD, K_LITERAL, MANY_NODES, MIN_SKIPPED_NODES, NOT_ASKED, NOT_ENTERED, NO_BYTE, NO_MAP, ROOT_NODE
 
 
 @cython.final
 cdef class TokenWalks:
     cdef AutomatonStore _automata
     cdef TableStore _store
+    cdef NextBytes _next_bytes
     cdef SkippableStates _skippable_states
     cdef EnteredStates _entered
     cdef FoundTokens _found
@@ -27,15 +29,18 @@ cdef class TokenWalks:
     cdef int[::1] _nodes            # at which the walk begins
     cdef int _node_count
 
-    @cython.locals(automata=AutomatonStore, trie=Trie, may_repeat=bint)
+    @cython.locals(automata=AutomatonStore, trie=Trie, may_repeat=bint, is_many=bint)
     cdef void walk(self, RemainderNodes remainders, int start) except *
-    @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, skippable_states=SkippableStates, entered=EnteredStates, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, records="int[::1]", record=int, map_at="int[::1]", targets_at="int[::1]", state_at="int[::1]", skippable_at="int[::1]", token_at="int[::1]", kinds_below="unsigned long long[::1]", inside=CountedTokens, tokens="int[::1]", size=int, visited="long long", depth=int, at=int, state=int, end=int, first=int, last=int, number=int, only=int, index=int, node=int, stop=int)
-    cdef int _walk_from_nodes(self, RemainderNodes remainders, int start, bint may_repeat) except -1
-    @cython.locals(pool="int[::1]", index=int)
+    @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, skippable_states=SkippableStates, entered=EnteredStates, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, records="int[::1]", record=int, map_at="int[::1]", targets_at="int[::1]", state_at="int[::1]", skippable_at="int[::1]", token_at="int[::1]", kinds_below="unsigned long long[::1]", kinds_with="unsigned long long[::1]", skips_characters=bint, inside=CountedTokens, tokens="int[::1]", size=int, visited="long long", depth=int, at=int, state=int, end=int, first=int, last=int, number=int, only=int, index=int, node=int, stop=int, entered_depth=int)
+    cdef int _walk_from_nodes(self, RemainderNodes remainders, int start, bint may_repeat, bint are_next) except -1
     cdef int _begin_at(self, int first, int last) except -1
+    @cython.locals(nodes="int[::1]", pool="int[::1]", count=int, index=int)
+    cdef int _add_nodes(self, int first, int last) except -1
     @cython.locals(trie=Trie, stop=int, at=int, byte=int, index=int, kept=int, node=int)
-    cdef int _read_literal(self, RemainderNodes remainders, int literal) except -1
-    @cython.locals(index=int, first=int)
-    cdef int _step_from_all(self, RemainderNodes remainders, int byte) except -1
+    cdef int _read_literal(self, RemainderNodes remainders, int literal, bint is_many) except -1
+    @cython.locals(pool="int[::1]", entry=int)
+    cdef int _begin_after_byte(self, RemainderNodes remainders, int byte) except -1
+    @cython.locals(path=AutomatonPath, pool="int[::1]", entry=int)
+    cdef int _begin_after_next_byte(self, RemainderNodes remainders, int start) except -1
     @cython.locals(trie=Trie, inside=CountedTokens, index=int, token=int)
     cdef int _add_meant(self, RemainderNodes remainders, int node) except -1

@@ -6,12 +6,11 @@ the state goes through it. Its results are the lists of a `FoundTokens`.
 
 from __future__ import annotations
 
-from array import array
-
-from structgen.engine.arrays import zeros
+from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import K_LITERAL, NO_BYTE, NO_MAP, ROOT_NODE
 from structgen.engine.deadlines import spend
+from structgen.engine.masks.next_bytes import NextBytes
 from structgen.engine.masks.skippable_states import SkippableStates
 from structgen.engine.masks.table_store import TableStore
 from structgen.engine.masks.tables import RemainderNodes
@@ -23,7 +22,9 @@ __all__ = ["TokenWalks"]
 # Declared as C integers in the .pxd, so not importable from here.
 NOT_ENTERED = -1  # stands for the state in which a walk begins
 MIN_SKIPPED_NODES = 32  # of a subtree for which it is worth finding out whether the walk may skip it
-MANY_NODES = 16  # from so many on, the nodes that a byte leads to are remembered
+FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
+NOT_ASKED = -2  # in place of a number of a skippable state
+MANY_NODES = 16  # from so many on, a table tells which nodes a byte leads to
 
 
 class TokenWalks:
@@ -36,6 +37,7 @@ class TokenWalks:
     Args:
         automata: the automata of the states.
         store: keeps the nodes at which walks begin.
+        next_bytes: makes tables of the nodes that bytes lead to.
         skippable_states: tells which subtrees a walk may skip.
         entered: records the states that a walk enters, if it is asked to.
         found: gets the results of each walk.
@@ -49,6 +51,7 @@ class TokenWalks:
         self,
         automata: AutomatonStore,
         store: TableStore,
+        next_bytes: NextBytes,
         skippable_states: SkippableStates,
         entered: EnteredStates,
         found: FoundTokens,
@@ -56,6 +59,7 @@ class TokenWalks:
     ) -> None:
         self._automata = automata
         self._store = store
+        self._next_bytes = next_bytes
         self._skippable_states = skippable_states
         self._entered = entered
         self._found = found
@@ -80,16 +84,26 @@ class TokenWalks:
         self._serial += 1
         # A node below another one is found from both; kept twice, nodes would multiply from step to step.
         may_repeat = remainders.last - remainders.first > 1 or trie.has_counts
-        self._begin_at(remainders.first, remainders.last)
-        if automata.table.kind[start] == K_LITERAL:
-            start = self._read_literal(remainders, start)
+        is_many = remainders.last - remainders.first >= MANY_NODES
+        if not is_many:
+            self._begin_at(remainders.first, remainders.last)
+        elif not remainders.last_entry:
+            self._next_bytes.make_table(remainders)
+        if automata.table.kind[start] == K_LITERAL and len(automata.table.payload[start]) > 1:
+            start = self._read_literal(remainders, start, is_many)
             if not self._node_count:
                 return
+            is_many = False
         automata.expand(start)
-        self._walk_from_nodes(remainders, start, may_repeat)
+        if is_many:
+            self._begin_after_next_byte(remainders, start)
+        self._walk_from_nodes(remainders, start, may_repeat, is_many)
 
-    def _walk_from_nodes(self, remainders: RemainderNodes, start: int, may_repeat: bool) -> None:
-        """Walk the trie below the nodes. A hot loop: what each step needs lies in local variables."""
+    def _walk_from_nodes(self, remainders: RemainderNodes, start: int, may_repeat: bool, are_next: bool) -> None:
+        """Walk the trie below the nodes, or with them if they are one byte further (`are_next`).
+
+        A hot loop: what each step needs lies in local variables.
+        """
         found, automata, trie = self._found, self._automata, remainders.trie
         skippable_states, entered, path = self._skippable_states, self._entered, self._path
         only = automata.only_byte.values[start]
@@ -98,18 +112,24 @@ class TokenWalks:
             automata.partitions.target_pool,
             automata.partitions.pools,
         )
-        records, kinds_below = trie.records, trie.kinds_below
+        records, kinds_below, kinds_with = trie.records, trie.kinds_below, trie.kinds_with
         map_at, targets_at, state_at, skippable_at = path.map_at, path.targets_at, path.state_at, self._skippable_at
         token_at = trie.tokens
         inside = found.inside
         tokens, size = inside.values, inside.size
+        skips_characters = not may_repeat and not entered.is_recording
         visited = 0
+        entered_depth = -1
         spend(self._node_count)
         for index in range(self._node_count):
             node = self._nodes[index]
             depth = 0
             stop = trie.size
-            if node != ROOT_NODE:
+            if are_next:
+                depth = trie.depth[node] - 1
+                stop = trie.end[node]
+                node -= 1
+            elif node != ROOT_NODE:
                 depth = trie.depth[node]
                 stop = trie.end[node]
             elif only >= 0 and only != NO_BYTE:
@@ -119,18 +139,37 @@ class TokenWalks:
                     stop = trie.end[node]
                     node -= 1
             node += 1
-            path.enter(depth, start)
-            state_at[depth] = NOT_ENTERED  # the state in which a walk begins has no number yet
+            if depth != entered_depth:
+                path.enter(depth, start)
+                state_at[depth] = NOT_ENTERED  # the state in which a walk begins has no number yet
+                skippable_at[depth] = NOT_ASKED
+                entered_depth = depth
             while node < stop:
                 record = 4 * node  # depth and byte, end, first token, height; in the next one the token after the last
                 depth = records[record] >> 8
+                end = records[record + 1]
+                if records[record] & 255 >= FIRST_LEAD and end - node >= MIN_SKIPPED_NODES and skips_characters:
+                    # All characters that begin with this byte, before the walk steps into their bytes.
+                    number = skippable_at[depth - 1]
+                    if number == NOT_ASKED:
+                        number = skippable_at[depth - 1] = skippable_states.find(start)
+                        if automata.partitions.pools != pools:
+                            class_of, targets, pools = (
+                                automata.partitions.class_of,
+                                automata.partitions.target_pool,
+                                automata.partitions.pools,
+                            )
+                    if number >= 0 and skippable_states.stays_inside(number, kinds_with[node], records[record + 3] + 1):
+                        visited += 1
+                        found.skip(records[record + 2], records[4 * end + 2], 0, 0)
+                        node = end
+                        continue
                 at = targets_at[depth - 1] + class_of[map_at[depth - 1] + (records[record] & 255)]
                 state = targets[at]
                 visited += 1
                 if state < 0:
                     state = automata.live_target(at)
                     targets = automata.partitions.target_pool
-                end = records[record + 1]
                 if state == 0:
                     node = end
                     continue
@@ -168,15 +207,7 @@ class TokenWalks:
                         and skippable_states.stays_inside(number, kinds_below[node], records[record + 3])
                         and not (entered.is_recording and skippable_states.moves[number])
                     ):
-                        first = last
-                        last = records[4 * end + 2]
-                        if size + last - first >= len(tokens):
-                            inside.size = size
-                            inside.reserve(last - first + 1)
-                            tokens = inside.values
-                        for at in range(first, last):
-                            tokens[size + at - first] = token_at[at]
-                        size += last - first
+                        found.skip(last, records[4 * end + 2], 0, 0)
                         if entered.is_recording:
                             entered.add(state)
                         node = end
@@ -211,14 +242,20 @@ class TokenWalks:
 
     def _begin_at(self, first: int, last: int) -> None:
         """Set the nodes at which a walk begins to `pool[first:last]`."""
-        while last - first > len(self._nodes):
-            self._nodes = zeros(2 * len(self._nodes))
-        pool = self._store.pool
-        for index in range(first, last):
-            self._nodes[index - first] = pool[index]
-        self._node_count = last - first
+        self._node_count = 0
+        self._add_nodes(first, last)
 
-    def _read_literal(self, remainders: RemainderNodes, literal: int) -> int:
+    def _add_nodes(self, first: int, last: int) -> None:
+        """Add `pool[first:last]` to the nodes at which a walk begins."""
+        count = self._node_count
+        while count + last - first > len(self._nodes):
+            self._nodes = grown_pool(self._nodes, count)
+        nodes, pool = self._nodes, self._store.pool
+        for index in range(first, last):
+            nodes[count + index - first] = pool[index]
+        self._node_count = count + last - first
+
+    def _read_literal(self, remainders: RemainderNodes, literal: int, is_many: bool) -> int:
         """Go from the nodes along a literal to its last byte, whatever else the trie has; return the state there.
 
         The states between are not made, for no text has come to them yet.
@@ -228,8 +265,8 @@ class TokenWalks:
         stop = len(data) - 1
         for at in range(stop):
             byte = data[at]
-            if at == 0 and self._node_count >= MANY_NODES:
-                self._step_from_all(remainders, byte)
+            if at == 0 and is_many:
+                self._begin_after_byte(remainders, byte)
             else:
                 self.nodes_visited += self._node_count
                 kept = 0
@@ -245,16 +282,23 @@ class TokenWalks:
                 self._add_meant(remainders, self._nodes[index])
         return self._automata.terms.literal(data[stop:], self._automata.table.tail[literal]) if stop else literal
 
-    def _step_from_all(self, remainders: RemainderNodes, byte: int) -> None:
-        """Go one byte on from the nodes. The result is remembered, as all keys of JSON objects begin alike."""
-        found = remainders.after_byte.get(byte)
-        if found is None:
-            self.nodes_visited += self._node_count
-            nodes = [remainders.trie.child(self._nodes[index], byte) for index in range(self._node_count)]
-            reached = array("i", [node for node in nodes if node >= 0])
-            first = self._store.keep(reached, len(reached))
-            found = remainders.after_byte[byte] = (first, first + len(reached))
-        self._begin_at(found[0], found[1])
+    def _begin_after_byte(self, remainders: RemainderNodes, byte: int) -> None:
+        """Set the nodes to those that a byte leads to."""
+        pool = self._store.pool
+        self._node_count = 0
+        for entry in range(remainders.first_entry, remainders.last_entry, 2):
+            if pool[entry] == byte:
+                self._begin_at(pool[entry + 1], pool[entry + 3])
+
+    def _begin_after_next_byte(self, remainders: RemainderNodes, start: int) -> None:
+        """Set the nodes to those that some byte of a state leads to."""
+        path = self._path
+        path.enter(0, start)
+        self._node_count = 0
+        for entry in range(remainders.first_entry, remainders.last_entry, 2):
+            pool = self._store.pool
+            if path.target(0, pool[entry]):
+                self._add_nodes(pool[entry + 1], pool[entry + 3])
 
     def _add_meant(self, remainders: RemainderNodes, node: int) -> None:
         """Add the tokens at a node that the remainders mean, each once in a walk."""

@@ -95,7 +95,9 @@ class Target:
         self._mask = allocate_token_bitmask(1, self._size)
         is_proper = constraint.tokenization == "proper"
         self._budget = (
-            open_budget(self._matcher, self._max_tokens, is_proper=is_proper, rewritten=rewritten) if finish else None
+            open_budget(self._matcher, self._max_tokens, is_proper=is_proper, rewritten=rewritten, may_plan=False)
+            if finish
+            else None
         )
 
     def root(self) -> Prefix:

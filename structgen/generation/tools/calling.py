@@ -233,7 +233,7 @@ class Caller:
         settings = replace(self._settings, validate=partial(self._read, count, self._settings.validate))
         if isinstance(self._model, RemoteModel):
             return self._begin_on_server(self._model, messages, tool_choice, settings, streams=streams)
-        constraint = self._constraint(tool_choice)
+        constraint = self.constraint(tool_choice)
         settings = replace(settings, stop=(*settings.stop_texts(), *_ENDS.get(self.format, ())))
         encoded = partial(self._encoded, constraint, tool_choice)
         answers = self.format not in _OWN_ANSWERS
@@ -282,8 +282,12 @@ class Caller:
         count = 0 if isinstance(messages, str) else calls_of(messages)
         return self._reply(text, parsed, count, self._so_far)
 
-    def _constraint(self, tool_choice: str) -> Constraint[Any]:
-        """Return the constraint of a reply."""
+    def constraint(self, tool_choice: str) -> Constraint[Any]:
+        """Return the constraint of a reply of a local model.
+
+        Args:
+            tool_choice: see `call`.
+        """
         if tool_choice not in self._constraints:
             vocabulary = cast(Model, self._model).vocabulary
             # The schemas as data: equal ones share what is compiled.

@@ -17,7 +17,7 @@ from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.nullables import nullable_nonterminals
 from structgen.kbnf.normal_form.productions import Body, Mark, Productions, TerminalTable
-from structgen.kbnf.normal_form.repeated_terminals import repeated_terminal
+from structgen.kbnf.normal_form.repeated_terminals import repeated_terminal, repeated_text
 from structgen.kbnf.regular import any_text, character_set, regular, substrings, text_except
 from structgen.kbnf.repetition import CountedRules
 from structgen.kbnf.rewriting import group_rules
@@ -168,11 +168,29 @@ class _Flattening:
                 if len(out) + len(stack) > self.limits.grammar_symbols:
                     raise LimitExceededError("grammar_symbols", self.limits.grammar_symbols)
             else:
-                symbols = known.get(id(node))
+                symbols = self._text_with_end(owner, node, stack)
+                if symbols is None:
+                    symbols = known.get(id(node))
                 if symbols is None:
                     symbols = known[id(node)] = self._symbols(owner, node)
                 out += symbols
         return tuple(out)
+
+    def _text_with_end(self, owner: int, node: ast.Expression, following: list[ast.Expression]) -> Body | None:
+        """Return the symbols of a repeated text and the literal after it, which is taken from `following`; or None.
+
+        The text alone may end within each token. With a quotation mark after it, it ends at that only.
+        """
+        if not following or not isinstance(node, (ast.ZeroOrMore, ast.OneOrMore)):
+            return None
+        end = following[-1]
+        if not isinstance(end, ast.Literal) or not end.data or (self.has_tokens and MARK_BYTE in end.data):
+            return None
+        text = repeated_text(node, self.grouped)
+        if text is None:
+            return None
+        following.pop()
+        return self._regex(owner, rx.sequence(text, rx.Literal(end.data)))
 
     def _symbols(self, owner: int, node: ast.Expression) -> Body:
         """Return the symbols of an operator, or of a terminal that is neither a literal nor a plain regex."""
@@ -180,10 +198,11 @@ class _Flattening:
             return (self._later(owner, node.body, "?"),)
         if isinstance(node, ast.Choice):
             return (self._later(owner, node, ""),)
-        if isinstance(node, ast.ZeroOrMore):
-            return (self._later(owner, node.body, "*"),)
-        if isinstance(node, ast.OneOrMore):
-            return (self._later(owner, node.body, "+"),)
+        if isinstance(node, (ast.ZeroOrMore, ast.OneOrMore)):
+            text = repeated_text(node, self.grouped)
+            if text is not None:
+                return self._regex(owner, text)
+            return (self._later(owner, node.body, "*" if isinstance(node, ast.ZeroOrMore) else "+"),)
         if isinstance(node, ast.Bounded):
             return self._bounded(owner, node)
         if isinstance(node, ast.SubstringsTerminal):

@@ -1,4 +1,4 @@
-r"""Counted repetitions that are better one terminal than rules.
+r"""Repetitions that are better one terminal than rules.
 
 Copies of some expressions run into each other: a text of one copy is also a text of two. Rules of such a repetition
 derive most texts in very many ways, and an item set holds an item for each of them. A terminal's automaton has one
@@ -6,6 +6,12 @@ state for all of them.
 
     line ::= #'[^\n]*' '\n'?                      "ab" is one line, and also "a" and "b"
     root ::= line{0,99}         ->                root ::= #'([^\n]*\n?){0,99}'
+
+The text of a string or a comment is a repetition of characters and escapes. As rules, each character is a terminal of
+its own, and a mask follows a token character by character from one to the next. An automaton walks all tokens at once.
+
+    string ::= '"' { #'[^"\\]' | escape } '"'     ->     string ::= '"' #'([^"\\]|\\[nrt"\\])*' '"'
+    escape ::= #'\\[nrt"\\]'
 """
 
 from __future__ import annotations
@@ -19,9 +25,10 @@ from structgen.kbnf.regex_facts import survey
 from structgen.kbnf.regular import regular
 from structgen.kbnf.rewriting import children_of
 
-__all__ = ["repeated_terminal"]
+__all__ = ["repeated_terminal", "repeated_text"]
 
 _MAX_NODES = 100  # of an expression, its nonterminals written out, that becomes a terminal
+_MIN_CHARACTERS = 64  # of a class that is repeated in a text
 
 
 def repeated_terminal(node: ast.Bounded, grouped: Mapping[str, Sequence[ast.Expression]]) -> rx.Regex | None:
@@ -39,6 +46,38 @@ def repeated_terminal(node: ast.Bounded, grouped: Mapping[str, Sequence[ast.Expr
         return None
     nullable = survey(body)[0]
     return rx.repeat(body, node.min, node.max) if _runs_on(body, nullable) else None
+
+
+def repeated_text(
+    node: ast.ZeroOrMore | ast.OneOrMore, grouped: Mapping[str, Sequence[ast.Expression]]
+) -> rx.Regex | None:
+    """Return the regex of a repetition of any characters but a few, and of escapes; None for any other repetition.
+
+    Args:
+        node: the repetition.
+        grouped: all rules' bodies by name.
+    """
+    if not _is_small(node.body, grouped):
+        return None
+    try:
+        body = regular(node.body, grouped)
+    except GrammarError:  # no regular language
+        return None
+    if not _has_large_class(body):
+        return None
+    return rx.plus(body) if isinstance(node, ast.OneOrMore) else rx.star(body)
+
+
+def _has_large_class(regex: rx.Regex) -> bool:
+    """Return whether a regex is a class of many characters, or has one among its alternatives."""
+    stack = [regex]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, rx.Choice):
+            stack.extend(node.parts)
+        elif isinstance(node, rx.Chars) and sum(last - first + 1 for first, last in node.ranges) >= _MIN_CHARACTERS:
+            return True
+    return False
 
 
 def _is_small(expression: ast.Expression, grouped: Mapping[str, Sequence[ast.Expression]]) -> bool:

@@ -1,5 +1,6 @@
 """Compare masks of counted classes with the counts; with many tokens the classes share one order of tokens."""
 
+import codecs
 import itertools
 import string
 
@@ -95,3 +96,35 @@ def test_what_is_left_after_counted_exits_is_merged_with_their_counts() -> None:
             matcher.accept_bytes(written.encode())
             wanted = [number for number, text in enumerate(texts) if may_begin(written + text, low, high)]
             assert matcher.allowed_token_ids() == wanted, (low, high, written)
+
+
+def fits(data: bytes, high: int, needed: str) -> bool:
+    """Return whether some text of `[^a]{0,high}!` that has all characters of `needed` begins with some bytes."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        text = decoder.decode(data)
+    except UnicodeDecodeError:
+        return False
+    is_cut = bool(decoder.getstate()[0])
+    body, mark, rest = text.partition("!")
+    missing = len(set(needed) - set(body))
+    if mark:
+        return not (rest or is_cut or missing) and "a" not in body and len(body) <= high
+    return "a" not in body and len(body) + is_cut + missing <= high
+
+
+@pytest.mark.parametrize(
+    ("regex", "high", "needed"),
+    [("[^a!]{0,2}!", 2, ""), ("[^a!]{0,3}!", 3, ""), ("[^a!]*z[^a!]*!", 99, "z"), ("[^a!]*é[^a!]*!", 99, "é")],
+)
+def test_characters_of_several_bytes_are_skipped_and_counted_as_one(regex: str, high: int, needed: str) -> None:
+    lead = "中".encode()[:2]
+    texts = [lead + bytes([last]) for last in range(0x80, 0xC0)]
+    texts += [text + end for text in texts for end in (b"!", b"b", b"a", b"\xe4", lead)]
+    texts += [b"\xe4", lead, b"\xc3", b"\xc3\xa9", b"\xc3\xa9!", b"z", b"b", b"a", b"!", b"zz!", b"\xff", b"\xa9"]
+    vocabulary = Vocabulary.from_bytes({**dict(enumerate(texts)), len(texts): b"<bytes>"}, eos_token_ids=[len(texts)])
+    for written in (b"", b"b", b"\xe4", lead, "中".encode()):
+        matcher = structgen.compile(structgen.Grammar.regex(regex), vocabulary).matcher()
+        matcher.accept_bytes(written)
+        wanted = [number for number, text in enumerate(texts) if fits(written + text, high, needed)]
+        assert matcher.allowed_token_ids() == wanted, written

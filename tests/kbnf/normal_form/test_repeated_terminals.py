@@ -1,4 +1,4 @@
-"""Counted repetitions whose copies may be empty or run into each other: the language is that of `re`."""
+"""Repetitions that become one terminal: the language is that of `re`."""
 
 import re
 from itertools import product
@@ -11,7 +11,7 @@ from structgen.engine.matching.matcher import Matcher
 from structgen.errors import GrammarError, TokenRejectedError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.passes import normalize
-from structgen.kbnf.normal_form.repeated_terminals import repeated_terminal
+from structgen.kbnf.normal_form.repeated_terminals import repeated_terminal, repeated_text
 from structgen.kbnf.reading.gbnf import parse_gbnf
 from structgen.kbnf.rewriting import group_rules
 
@@ -91,3 +91,33 @@ def test_bounds_are_checked_inside_a_repetition():
     grammar = ast.Grammar((ast.Rule("start", ast.Bounded(inner, 0, 2)),), "start")
     with pytest.raises(GrammarError):
         normalize(grammar)
+
+
+# A text, in GBNF and as a Python regex: a character other than `b`, or an escape.
+TEXT = ('([^b] | "b" [ab])', "(?:[^b]|b[ab])")
+
+
+@pytest.mark.parametrize("operator", ["*", "+"])
+@pytest.mark.parametrize(
+    ("after", "regex", "is_one"), [('"b"', "b", True), ('"bc"', "bc", True), ("", "", True), ("end", "b?", False)]
+)
+def test_a_repeated_text_and_the_literal_after_it_are_one_terminal(operator, after, regex, is_one):
+    grammar = parse_gbnf(f'root ::= {TEXT[0]}{operator} {after}\nend ::= "b"?\n')
+    tables = normalize(grammar)
+    assert (len(tables.terminals) == 1) == is_one
+    assert accepted(tables) == {text for text in TEXTS if re.fullmatch(f"{TEXT[1]}{operator}{regex}", text)}
+
+
+@pytest.mark.parametrize(
+    "body", ['[abc] | "d"', "deep", '[^b] "c"', '[^b] | !"c" "b"'], ids=["few", "recursive", "pairs", "look-ahead"]
+)
+def test_repetitions_of_other_things_stay_rules(body):
+    grammar = parse_gbnf('root ::= x*\nx ::= [^b]\ndeep ::= "b" deep | [^a]\n')
+    if "!" in body:
+        refused = ast.Sequence((ast.NotFollowedBy(ast.Literal(b"c")), ast.Literal(b"b")))
+        inner = ast.Choice((ast.Reference("x"), refused))
+    else:
+        inner = parse_gbnf(f"root ::= {body}\ndeep ::= [^a]\n").rules[0].body
+    grouped = group_rules(grammar)
+    assert repeated_text(ast.ZeroOrMore(ast.Reference("x")), grouped) is not None
+    assert repeated_text(ast.ZeroOrMore(inner), grouped) is None

@@ -1,0 +1,26 @@
+cimport cython
+
+from structgen.engine.arrays cimport zeros
+from structgen.engine.masks.table_store cimport TableStore
+from structgen.engine.masks.tables cimport RemainderNodes, Trie
+from structgen.engine.masks.token_lists cimport TokenList
+
+cdef int BYTES, ROOT_NODE
+
+
+@cython.final
+cdef class NextBytes:
+    cdef TableStore _store
+    cdef int[::1] _starts           # by byte: how many of the nodes have a smaller one
+    cdef TokenList _nodes
+    cdef int[::1] _sorted
+    cdef int[::1] _entries
+
+    @cython.locals(starts="int[::1]", byte=int)
+    cdef object bits(self, RemainderNodes remainders)
+    @cython.locals(store=TableStore, starts="int[::1]", entries="int[::1]", size=int, first=int, count=int, byte=int)
+    cdef int make_table(self, RemainderNodes remainders) except -1
+    @cython.locals(trie=Trie, nodes=TokenList, starts="int[::1]", pool="int[::1]", byte=int, at=int, node=int, stop=int)
+    cdef int _find_nodes(self, RemainderNodes remainders) except -1
+    @cython.locals(starts="int[::1]", nodes=TokenList, in_order="int[::1]", node_byte="int[::1]", index=int, byte=int)
+    cdef int _sort(self, RemainderNodes remainders) except -1
