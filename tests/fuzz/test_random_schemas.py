@@ -73,13 +73,21 @@ def _evaluated_keys(validator: Any, instance: Any, schema: Any, *, of_jsonschema
     return [*found, *instance] if any(isinstance(part, dict) for part in rest) else found
 
 
+def _unevaluated(validator: Any, rest: Any, value: Any, schema: Any) -> Any:
+    """`unevaluatedProperties` of 2019-09: it evaluates keys for the schemas around it, not for itself."""
+    others = {name: part for name, part in schema.items() if name != "unevaluatedProperties"}
+    yield from jsonschema._legacy_keywords.unevaluatedProperties_draft2019(validator, rest, value, others)
+
+
 jsonschema._legacy_keywords.find_evaluated_property_keys_by_schema = _evaluated_keys
 EXACT = {"multipleOf": _exact_multiple, "pattern": _ascii_pattern, "additionalProperties": _additional}
 CLASSES = {
     "draft4": jsonschema.validators.extend(jsonschema.Draft4Validator, EXACT),
     "draft6": jsonschema.validators.extend(jsonschema.Draft6Validator, EXACT),
     "draft7": jsonschema.validators.extend(jsonschema.Draft7Validator, EXACT),
-    "2019-09": jsonschema.validators.extend(jsonschema.Draft201909Validator, EXACT),
+    "2019-09": jsonschema.validators.extend(
+        jsonschema.Draft201909Validator, EXACT | {"unevaluatedProperties": _unevaluated}
+    ),
     "2020-12": jsonschema.validators.extend(jsonschema.Draft202012Validator, EXACT),
 }
 BRANCHES = dict.fromkeys(("allOf", "anyOf", "oneOf", "not", "if", "then", "else"), _all_branches)
