@@ -103,7 +103,7 @@ COLD = {
     "engine.matching.compiled",
     "engine.regex.tree",
     "engine.vocabulary.bitmask",
-    *(f"schema.algebra.{part}" for part in ("arrays", "shape", "strings")),
+    *(f"schema.algebra.{part}" for part in ("arrays", "objects", "shape", "strings")),
     *(f"schema.json_text.{part}" for part in ("layout", "strings", "terminals")),
     *(f"schema.reading.{part}" for part in ("emptiness", "exploration", "scopes", "shape_cache", "shared_parts")),
     *(
@@ -186,7 +186,7 @@ def _translated(
 
 def _flags(part: str) -> list[str]:
     """Return options for gcc; -w: its warnings are about C that nobody wrote."""
-    level = "-O3" if part in VECTORS else "-O2" if part in HOT | {SHARED} else "-Og" if part in COLD else "-O1"
+    level = "-O3" if part in VECTORS else "-O2" if part in HOT else "-Og" if part in COLD else "-O1"
     return [level, "-g0", "-w"]
 
 

@@ -33,6 +33,8 @@ _LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)\s#]+)")
 _CODE = re.compile(r"(^```.*?^```$|`[^`\n]*`)", re.DOTALL | re.MULTILINE)
 _LEXERS = {".py": "python", ".pxd": "cython", ".kbnf": "ebnf", ".json": "json", ".html": "html"}
 
+_NOT_SEARCHED = "---\nsearch: {exclude: true}\n---\n"  # sources would come before the pages about them
+
 _path_of: dict[str, str] = {}  # the file of the repository that a page of the site shows
 
 
@@ -110,8 +112,8 @@ def _text(path: str) -> str:
     file = ROOT / path
     if file.is_dir():
         names = sorted(each.name for each in file.iterdir() if not each.name.startswith(("_", ".")))
-        return "\n".join([f"# {path}\n", *(f"- [{name}]({name})" for name in names)])
+        return "\n".join([f"{_NOT_SEARCHED}# {path}\n", *(f"- [{name}]({name})" for name in names)])
     text = file.read_text(encoding="utf-8")
     if path.endswith(".md"):
         return text
-    return f'# {path}\n\n````{{.{_LEXERS.get(file.suffix, "text")} linenums="1"}}\n{text}````\n'
+    return f'{_NOT_SEARCHED}# {path}\n\n````{{.{_LEXERS.get(file.suffix, "text")} linenums="1"}}\n{text}````\n'

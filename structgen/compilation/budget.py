@@ -10,8 +10,8 @@ A token after which the rest does not fit is refused, and the model chooses anot
 whenever the budget is large enough for the shortest one.
 
 A token that the model has chosen is tried first, which is quick. If it is refused, the mask is narrowed to all tokens
-that fit, by the classes of `structgen.engine.matching.rests`. Where there are no classes, as in a key of a map, it is
-narrowed to the tokens that end with the first token of the shortest rest, and these are tried.
+that fit, by the classes of `structgen.engine.matching.rests`. Where there are no classes, as in a key of a map, tokens
+are tried one by one. If the rest has to become shorter, these are only tokens that end with its first token.
 
 Other generation loops sample from the mask themselves, so tokens cannot be tried. There the masks of the last
 WATCHED_TOKENS are narrowed, each before it is used (`limit`). Where there are no classes, a free choice is left only
@@ -76,6 +76,11 @@ class Choice(NamedTuple):
     fits: bool
     before: Rest | None = None
     after: Rest | None = None
+
+    @property
+    def must_close(self) -> bool:
+        """True if no token fits that leaves the rest as long as it is."""
+        return self.before is not None and self.before.tokens is not None and len(self.before.tokens) > self.room
 
 
 class Budget:

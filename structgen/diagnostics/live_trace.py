@@ -58,6 +58,7 @@ class LiveTrace:
             "summary": "the answer is being written",
             "model_calls": -1,
             "prompt_tokens": -1,
+            "vocabulary_size": -1,
             "is_live": True,
         }
         self.page = page_of(json.dumps(started, ensure_ascii=False))

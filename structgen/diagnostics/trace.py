@@ -154,7 +154,7 @@ class Trace:
         share = f" ({forced / len(self.steps):.0%})" if self.steps else ""
         return (
             f"{len(self.steps)} steps, {forced} forced{share}, probability refused: {sum(asked):.2f} "
-            f"over {len(asked)} steps with a choice, {self.seconds:.1f} s"
+            f"over {len(asked)} steps, {self.seconds:.1f} s"
         )
 
     def _repr_html_(self) -> str:

@@ -38,7 +38,6 @@ from structgen.generation.sampling import Sampler, checked_logits
 from structgen.models.base import Request
 
 if TYPE_CHECKING:
-    from structgen.engine.matching.rests import Rest
     from structgen.models.base import Model, Session
 
 __all__ = ["Answer", "Decoder", "FinishReason", "Observer"]
@@ -290,8 +289,8 @@ class Decoder:
     def _within_budget(self, budget: Budget, token_id: int, logits: NDArray[np.float32], row: int) -> int:
         """Return a sampled token if the rest of the answer fits into the budget after it; else sample another one.
 
-        All tokens that do not fit are removed from the mask. Where they are not known, only those stay that lead
-        towards the end, and are tried one by one. After many of them, it returns the first token of a rest that fits.
+        All tokens that do not fit are removed from the mask. Where they are not known, tokens are tried one by one.
+        After many of them, it returns the first token of a rest that fits.
         """
         spent = len(self.token_ids)
         if self._is_end(token_id):
@@ -303,30 +302,27 @@ class Decoder:
         mask = self._mask[row]
         is_exact, few = budget.narrow(self.matcher, mask, choice.room)
         if not is_exact:
-            return self._first_that_fits(budget, choice.before, token_id, logits, row)
+            return self._first_that_fits(budget, choice, token_id, logits, row)
         is_empty = not mask.any() if few is None else not len(few)
         return self._least(budget, token_id) if is_empty else self._sample(logits, row, spent, few)
 
     def _first_that_fits(
-        self, budget: Budget, rest: Rest | None, token_id: int, logits: NDArray[np.float32], row: int
+        self, budget: Budget, refused: Choice, token_id: int, logits: NDArray[np.float32], row: int
     ) -> int:
-        """Sample tokens that lead towards the end until one fits the budget.
+        """Sample tokens until one fits the budget, without those that were refused.
 
-        Args:
-            budget: the budget.
-            rest: the shortest rest of the text; None if it is not known.
-            token_id: the token that was refused first.
-            logits: float32[V].
-            row: of the mask.
+        Where the rest has to become shorter, only tokens that lead towards its end are sampled.
         """
         spent = len(self.token_ids)
         mask = self._mask[row]
+        closing: NDArray[np.intp] | None = None
         for _ in range(MAX_REFUSED - 1):
             mask[token_id >> 5] &= ~np.uint32(1 << (token_id & 31))
-            tokens = None if rest is None else budget.narrow_towards(self.matcher, mask, rest)
-            if tokens is None or not len(tokens):
+            if refused.must_close and refused.before is not None:
+                closing = budget.narrow_towards(self.matcher, mask, refused.before)
+            if not (mask.any() if closing is None else len(closing)):
                 break
-            token_id = self._sample(logits, row, spent, tokens)
+            token_id = self._sample(logits, row, spent, closing)
             if self._is_end(token_id) or budget.choice(self.matcher, token_id, spent).fits:
                 return token_id
         return self._least(budget, token_id)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import Enum
 from typing import Any, TypeAlias, get_args
@@ -41,12 +41,17 @@ Location: TypeAlias = tuple[str | int, ...]
 """The location of a value: the keys and indices that lead to it."""
 
 
-def text_of(pieces: Sequence[str | JsonValue], grammar: CompiledGrammar) -> str:
+def text_of(
+    pieces: Sequence[str | JsonValue],
+    grammar: CompiledGrammar,
+    reasons_of: Callable[[bytes], tuple[str, ...]] | None = None,
+) -> str:
     """Return the text of a value, in the language of a grammar.
 
     Args:
         pieces: the pieces of the text, in order; see `structgen.compilation.inputs.CompileInput.pieces`.
         grammar: the grammar.
+        reasons_of: says in sentences what is wrong with the beginning of a text, for the error.
 
     Raises:
         ValueError: there is no such text; the message has the location, and what the grammar expected there.
@@ -60,7 +65,8 @@ def text_of(pieces: Sequence[str | JsonValue], grammar: CompiledGrammar) -> str:
             except _MisfitError as misfit:
                 misfits.append(misfit)
     furthest = max(misfits, key=lambda misfit: len(misfit.before))
-    raise ValueError(_misfit_message(furthest, grammar)) from None
+    reasons = () if reasons_of is None else reasons_of(furthest.before + furthest.rest)
+    raise ValueError("; ".join([*reasons, _misfit_message(furthest, grammar)])) from None
 
 
 class _MisfitError(Exception):
@@ -69,13 +75,15 @@ class _MisfitError(Exception):
     Attributes:
         found: the text, or a description.
         before: the text before it.
+        rest: the text itself; b"" at the end of the whole.
         location: the location of the value that it belongs to.
     """
 
-    def __init__(self, found: str, before: bytes, location: Location) -> None:
+    def __init__(self, found: str, before: bytes, rest: bytes, location: Location) -> None:
         super().__init__(found)
         self.found = found
         self.before = before
+        self.rest = rest
         self.location = location
 
 
@@ -120,7 +128,7 @@ class _Writer:
             else:
                 self._value(value, ())
         if not self._matcher.is_accepting:
-            raise _MisfitError("the end", b"".join(self._written), ())
+            raise _MisfitError("the end", b"".join(self._written), b"", ())
         return b"".join(self._written).decode()
 
     def _value(self, value: Any, location: Location) -> None:
@@ -200,7 +208,7 @@ class _Writer:
             before = b"".join(self._written) + data[: error.position]
             # Show a long text from the error on.
             shown = text if len(text) <= _SHOWN else data[error.position :].decode(errors="replace")[:_SHOWN] + "…"
-            raise _MisfitError(repr(shown), before, location) from None
+            raise _MisfitError(repr(shown), before, data[error.position :], location) from None
         self._written.append(data)
 
     def _roll_back(self, mark: int) -> None:

@@ -257,7 +257,7 @@ def text_for(value: Any, constraint: Constraint[Any], what: str) -> str:
     try:
         if constraint.is_yaml:
             return yaml_text_of(value, constraint)
-        return text_of(constraint.prepared.pieces(value), constraint.grammar)
+        return text_of(constraint.prepared.pieces(value), constraint.grammar, constraint.matcher().reasons_of)
     except ValueError as error:
         raise ValueError(f"{what} does not fit the schema: {error}") from error
 

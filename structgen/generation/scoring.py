@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
 
@@ -215,17 +215,17 @@ async def aclassify(
 
 def _odds(scores: Sequence[Score[str]]) -> dict[str, float]:
     """Return the probabilities of some answers, given that the answer is one of them; the likeliest first."""
-    logprobs = np.array([found.logprob for found in scores])
-    total = log_sum(logprobs)
+    logprobs = {found.text: found.logprob for found in scores}  # a choice that was given twice counts once
+    total = log_sum(np.array(list(logprobs.values())))
     if not math.isfinite(total):
         raise ModelError("the model gives none of the choices a probability")
-    odds = {found.text: math.exp(found.logprob - total) for found in scores}
+    odds = {text: math.exp(logprob - total) for text, logprob in logprobs.items()}
     return dict(sorted(odds.items(), key=lambda pair: -pair[1]))
 
 
 def _listed(values: Sequence[T]) -> Sequence[T]:
-    if isinstance(values, (str, bytes, Mapping)):
-        raise TypeError("values must be a list of answers, not one")
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise TypeError(f"the answers, or choices, must be a list, not {values!r}")
     found = list(values)
     if not found:
         raise ValueError("there is no answer to score")

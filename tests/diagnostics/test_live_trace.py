@@ -47,6 +47,8 @@ def test_the_page_is_a_trace_without_steps(live):
     assert json.loads(data)["prompt"] == PROMPT
     assert json.loads(data)["steps"] == []
     assert json.loads(data)["is_live"]
+    assert json.loads(data)["vocabulary_size"] == -1  # not known yet: the page would write "undefined"
+    assert "seconds" not in json.loads(data)  # the page adds up those of the steps
 
 
 def test_steps_arrive_while_the_answer_is_written(live, tiny_model):

@@ -220,3 +220,18 @@ def test_a_budget_for_the_fewest_tokens_alone_gives_their_text(tiny_tokenizer: A
         structgen.generate(model, "x", longer, max_new_tokens=2)
     with pytest.raises(structgen.IncompleteOutputError, match="the shortest answer needs"):
         structgen.sample(model, "x", grammar, max_new_tokens=1)
+
+
+def test_tokens_must_close_where_the_rest_has_to_become_shorter(tiny_tokenizer: Any) -> None:
+    vocabulary = structgen.Vocabulary.from_huggingface(tiny_tokenizer)
+    schema = {"type": "object", "additionalProperties": {"type": "boolean"}}
+    matcher = structgen.compile(schema, vocabulary, whitespace="single").matcher()
+    matcher.accept_bytes(b'{"a')
+    letter = next(token for token in range(vocabulary.size) if vocabulary.token_bytes(token) == b"b")
+    choices = [Budget(tokens, is_proper=False).choice(matcher, letter, 0) for tokens in range(1, 30)]
+    before = choices[0].before
+    assert before is not None
+    assert before.tokens is not None
+    for left, choice in enumerate(choices, 1):
+        assert (choice.before, choice.after) == (before, before)
+        assert choice.fits == (not choice.must_close) == (len(before.tokens) < left)

@@ -55,6 +55,8 @@ def test_examples_are_written_as_the_model_has_to(tiny_model):
 def test_examples_that_do_not_fit_are_errors(tiny_model):
     with pytest.raises(ValueError, match=r"example 1 does not fit the schema: .* at byte 14; expected"):
         asked(tiny_model, "x", examples=[("Ann", ANN), ("Bob", {"Name": "Bob"})])
+    with pytest.raises(ValueError, match=r"does not fit the schema: born is required; "):
+        asked(tiny_model, "x", examples=[("Bob", {"Name": "Bob"})])
     with pytest.raises(ValueError, match="pairs"):
         Settings(examples=["Ann"])
 

@@ -132,7 +132,7 @@ def test_in_a_chat(tiny_model):
     ("values", "schema", "error", "match"),
     [
         ([], None, ValueError, "no answer"),
-        ("yes", None, TypeError, "list of answers"),
+        ("yes", None, TypeError, "must be a list"),
         ([Point(x=1), {"x": "one"}], Point, ValueError, "answer 1 does not fit"),
         (["abc"], Grammar.regex("[ab]+"), ValueError, "answer 0 does not fit"),
         ([7], None, structgen.GrammarError, "7 is not a string"),
@@ -166,5 +166,15 @@ def test_awaited_scores_are_the_same(random_model):
     scores, odds = asyncio.run(both())
     assert scores == structgen.score(random_model, "So?", TEXTS, raw=True)
     assert odds == structgen.classify(random_model, "So?", TEXTS, raw=True)
-    with pytest.raises(TypeError, match="values must be a list of answers, not one"):
+    with pytest.raises(TypeError, match="the answers, or choices, must be a list, not 'one'"):
         asyncio.run(structgen.ascore(random_model, "So?", "one", raw=True))
+
+
+def test_a_choice_that_is_given_twice_counts_once(random_model):
+    once = structgen.classify(random_model, "So?", ["yes", "no"], raw=True)
+    assert structgen.classify(random_model, "So?", ["yes", "no", "yes"], raw=True) == pytest.approx(once)
+
+
+def test_swapped_arguments_are_told(random_model):
+    with pytest.raises(TypeError, match="the answers, or choices, must be a list, not <class 'str'>"):
+        structgen.score(random_model, "So?", str, ["yes"], raw=True)

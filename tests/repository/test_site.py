@@ -1,5 +1,6 @@
 """The site of the docs: no page and no public name is left out. `make docs` builds it and checks its links."""
 
+import fnmatch
 import pathlib
 import runpy
 
@@ -28,3 +29,10 @@ def test_each_page_is_in_the_navigation_once():
     pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"reference.md"}
     made = {"index.md", "benchmarks/README.md", *REFERENCE["reference_pages"]()}
     assert sorted(pages_of(navigation)) == sorted(pages | made)
+
+
+def test_the_style_sheets_are_files_of_the_site():
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    for sheet in settings["extra_css"]:
+        assert (ROOT / "docs" / sheet).exists()
+        assert not any(fnmatch.fnmatch(sheet, f"{left_out}*") for left_out in settings["exclude_docs"].split())

@@ -39,7 +39,7 @@ cdef class TableStore:
     cdef int add_to_dense(self, int number, int[::1] tokens, int first, int last) except -1
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cdef unsigned int[::1] meant(self, TerminalMask table)
-    @cython.locals(made=TerminalMask, table=TerminalMask, mask="unsigned int[::1]")
+    @cython.locals(made=TerminalMask, table=TerminalMask)
     cpdef TerminalMask united(self, list tables)
     @cython.locals(made=TerminalMask)
     cdef TerminalMask table_of(self, FoundTokens found)
@@ -52,9 +52,3 @@ cdef class TableStore:
     cdef bint _is_same(self, RemainderNodes known, Trie trie, CountedTokens exits, int min_count, int max_count, removed) except -1
     cdef void give_number(self, RemainderNodes remainders) noexcept
     cdef int new_round(self) noexcept
-
-
-@cython.locals(index="Py_ssize_t")
-cdef void add_words(unsigned int[::1] words, unsigned int[::1] others) noexcept
-@cython.locals(index="Py_ssize_t")
-cdef bint are_equal(unsigned int[::1] words, unsigned int[::1] others) noexcept

@@ -135,9 +135,9 @@ class TableStore:
         if made is None:
             mask = np.zeros(self.words, dtype=np.uint32)
             for table in tables:
-                add_words(mask, self.meant(table))
+                mask |= self.meant(table)
             for table in tables:
-                if made is None and are_equal(mask, self.meant(table)):
+                if made is None and np.array_equal(mask, self.meant(table)):
                     made = table
             if made is None:
                 made = TerminalMask()
@@ -224,17 +224,3 @@ class TableStore:
         """Return the number of a mask that is about to be made."""
         self._rounds = 1 if self._rounds == MAX_ROUNDS else self._rounds + 1
         return self._rounds
-
-
-def add_words(words: np.ndarray, others: np.ndarray) -> None:
-    """Add the tokens of another mask to a mask, both uint32[words]."""
-    for index in range(len(words)):
-        words[index] |= others[index]
-
-
-def are_equal(words: np.ndarray, others: np.ndarray) -> bool:
-    """Return whether two masks, both uint32[words], have the same tokens."""
-    for index in range(len(words)):  # noqa: SIM110  (a generator would not be compiled to a loop)
-        if words[index] != others[index]:
-            return False
-    return True

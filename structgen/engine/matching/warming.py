@@ -41,7 +41,7 @@ MAX_ITEMS = 100  # of one set, that are followed
 MAX_SETS = 20_000  # that the walk reaches
 PART_OF_SETS = 4  # the walk makes at most this part of the item sets that the limits allow
 
-WORK_SECONDS = 0.001  # in the background, between two sleeps
+WORK_SECONDS = 0.0005  # in the background, between two sleeps
 SLEEP_SECONDS = 0.001
 BACKGROUND_SECONDS = 1.0  # of work for one grammar
 MAX_WAITING = 64  # grammars that wait for the thread; the oldest are dropped
@@ -69,6 +69,7 @@ class WarmUp:
         start = compiled.sets.start_set
         self._left = deque([(start, _MASK)])  # the steps: a set with _MASK, or with an item that is followed
         self._reached = {start}
+        self._most = min(MAX_SETS, compiled.limits.item_sets // PART_OF_SETS)  # sets that are reached
         self._alike: Counter[tuple[int, ...]] = Counter()  # sets by their dotted rules
         self._texts: dict[int, list[bytes]] = {}  # by automaton state
 
@@ -78,7 +79,7 @@ class WarmUp:
         if compiled is None or not self._left:
             return False
         with Turn(compiled):
-            if compiled.epoch != self.epoch or compiled.shared.is_worn or len(self._reached) > self._most(compiled):
+            if compiled.epoch != self.epoch or compiled.shared.is_worn or len(self._reached) > self._most:
                 self._left.clear()
                 return False
             if not self._left:
@@ -94,10 +95,6 @@ class WarmUp:
                 if error.limit == "memory_bytes":
                     compiled.drop_tables()
             return bool(self._left)
-
-    @staticmethod
-    def _most(compiled: CompiledGrammar) -> int:
-        return min(MAX_SETS, compiled.limits.item_sets // PART_OF_SETS)
 
     def _visit(self, compiled: CompiledGrammar, set_id: int) -> None:
         """Make the mask of a set, and note its items, unless there were sets like it."""
@@ -212,7 +209,7 @@ _thread: threading.Thread | None = None
 
 
 def warm_in_background(compiled: CompiledGrammar) -> None:
-    """Make masks ahead of time in a thread that all grammars share. It sleeps at least half of the time."""
+    """Make masks ahead of time in a thread that all grammars share. It sleeps most of the time."""
     global _thread
     with _lock:
         _waiting.append(weakref.ref(compiled))
@@ -235,7 +232,7 @@ def _work() -> None:
 
 
 def _warm_gently(compiled: CompiledGrammar) -> None:
-    """Make masks for a millisecond at a time. While a model runs, sleep as other long work does."""
+    """Make masks for half a millisecond at a time. While a model runs, sleep as other long work does."""
     worked = 0.0
     try:
         walk = _walk_of(compiled)

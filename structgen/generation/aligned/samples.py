@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from structgen.generation.logprobs import member_of
 from structgen.generation.usage import Usage
+from structgen.schema.json_text.lexemes import members_of
 
 __all__ = ["Sample", "Samples", "best_of"]
 
@@ -101,6 +102,7 @@ class Samples(Generic[T]):
         """
         if pointer and not self.is_json:
             raise ValueError(f"the answers are not JSON, so they have no value at {pointer!r}")
+        members_of(pointer)  # checks it
         totals: dict[str, float] = {}
         found: dict[str, Any] = {}
         for item in self.items:

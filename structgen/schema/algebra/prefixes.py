@@ -21,6 +21,7 @@ _MAX_DEPTH = 8  # alternatives within alternatives
 def prefix(regex: Regex, depth: int = 0) -> bytes:
     r"""Return bytes that all texts of a regex begin with; the tree may not show all of them.
 
+    >>> from structgen.engine.regex.tree import Literal, Repeat, Sequence
     >>> prefix(Sequence((Literal(b"x1_"), Repeat(Literal(b"a"), 0, None))))
     b'x1_'
 

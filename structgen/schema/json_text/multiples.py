@@ -70,6 +70,9 @@ MAX_MULTIPLE_DIGITS = 18
 has as many (one more)."""
 MAX_SAFE_DIGITS = 15
 """Maximum significant digits of a decimal number that survives the way through a double unchanged."""
+MAX_EXCLUDED_STEPS = 4
+"""The largest number of excluded steps beside which integers are also written with a point or an exponent. Each form
+has a state for each combination of remainders."""
 _MIN_EXPONENT, _MAX_EXPONENT = -307, 308
 
 _DIGIT = byte_set("0123456789")
@@ -161,6 +164,8 @@ def other_forms(
 ) -> Regex:
     """Return the numbers with a point or an exponent between two bounds that are multiples of a step.
 
+    Integers that are no multiples of many steps have none of these forms; they are written in digits.
+
     Args:
         low: the lower bound; None for none.
         low_open: whether the lower bound itself is left out.
@@ -170,6 +175,8 @@ def other_forms(
         outside: steps whose multiples are left out.
         plain: no exponents.
     """
+    if step is not None and Fraction(step).denominator == 1 and len(outside) > MAX_EXCLUDED_STEPS:
+        return NOTHING
     reads_all = step is not None and Fraction(step).numerator == 1 and not outside
     has_exponents = not plain and (step is None or _factors(Fraction(step))[0] <= MAX_ODD_FACTOR)
     found: list[Regex] = []

@@ -172,6 +172,9 @@ def are_surely_expressible(strings: StringSet) -> bool:
 
 def _is_wide(numbers: NumberSet) -> bool:
     """Return whether a set of numbers, at first sight, surely contains a double."""
+    if numbers.values is not None and len(numbers.values) == 1 and numbers.written & DIGITS:
+        value = numbers.values[0]
+        return isinstance(value, int) and -MAX_EXACT_INTEGER <= value <= MAX_EXACT_INTEGER
     if numbers.multiple not in (None, 1) or numbers.outside or numbers.values is not None:
         return False
     low, high = numbers.low, numbers.high

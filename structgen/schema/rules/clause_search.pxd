@@ -3,7 +3,7 @@ cimport cython
 from structgen.engine.deadlines cimport spend
 from structgen.schema.rules.states cimport Property
 
-cdef int _MAX_SEARCHED
+cdef int _MAX_SEARCHED, _MAX_SIMPLE
 
 
 @cython.final
@@ -21,5 +21,7 @@ cdef class Clauses:
     @cython.locals(waiting=list, seen=set, found=bint)
     cpdef bint can_hold(self, decided, frozenset given, left) except -1
     cdef object _least_needed(self, decided, frozenset given)
+    @cython.locals(count=int, least=int)
+    cdef tuple _tightest(self, decided, frozenset given, bint is_long)
     @cython.locals(entry=Property, out=list)
-    cdef list _following(self, decided, frozenset given)
+    cdef list _following(self, decided, frozenset given, bint is_long)

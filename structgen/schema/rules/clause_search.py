@@ -19,6 +19,7 @@ from structgen.schema.rules.states import Property
 __all__ = ["Clauses"]
 
 _MAX_SEARCHED = 50_000  # sets of written keys in one search
+_MAX_SIMPLE = 100  # sets in a search that takes the clauses in their order
 _NONE: frozenset[int] = frozenset()
 
 
@@ -99,7 +100,7 @@ class Clauses:
         """Return whether all clauses can be satisfied, with all required properties.
 
         Depth-first search. Where a required property is missing, or a clause is not satisfied if no property follows,
-        one of few properties must follow.
+        one of few properties must follow. In a long search, the clause with the fewest is decided first, as in DPLL.
 
         Args:
             decided: as for `are_met`.
@@ -120,7 +121,7 @@ class Clauses:
             known = self._found.get(here)
             if known is False:
                 continue
-            following = self._following(here[0], here[1]) if known is None else None
+            following = self._following(here[0], here[1], len(seen) > _MAX_SIMPLE) if known is None else None
             if following is None:
                 found = True
             elif here[2] < 0 or self._least_needed(here[0], here[1]) <= here[2]:
@@ -150,24 +151,44 @@ class Clauses:
                     count += 1
         return count
 
-    def _following(self, decided: int, given: frozenset[int]) -> list[tuple[int, frozenset[int]]] | None:
+    def _following(self, decided: int, given: frozenset[int], is_long: bool) -> list[tuple[int, frozenset[int]]] | None:
         """Return what is decided and given after each property of which one must follow; None if the object may end."""
-        out: list[tuple[int, frozenset[int]]] = []
+        tightest, usable = self._tightest(decided, given, is_long)
+        if tightest >= 0 and not usable:
+            return []
         missing = self._required & ~decided
-        if missing:
+        out: list[tuple[int, frozenset[int]]] = []
+        if missing and (not is_long or usable.bit_count() != 1):
+            missing = missing & usable or missing
             index = (missing & -missing).bit_length() - 1
-            entry = self.properties[index]
-            for more, _ in entry.cases:
+            for more, _ in self.properties[index].cases:
                 out.append((decided | 1 << index, given | more))
             return out
+        if tightest < 0:
+            return None
+        for index in range(usable.bit_length()):
+            if usable >> index & 1:
+                for more, _ in self.properties[index].cases:
+                    if tightest in more:
+                        out.append((decided | 1 << index, given | more))
+        return out
+
+    def _tightest(self, decided: int, given: frozenset[int], is_long: bool) -> tuple[int, int]:
+        """Return the clause that the fewest properties can still satisfy, of those not satisfied if none follows.
+
+        To decide it first keeps the search small: a clause without such properties ends it at once. Most searches are
+        short, and take the first clause that is not satisfied.
+
+        Returns:
+            The clause's number, -1 if all are satisfied, and a bit for each of these properties.
+        """
+        found, fewest, least = -1, 0, -1
         for number, absent in self._by_absence.items():
-            if number not in given and not absent & ~decided:
+            if number not in given and (not absent or not absent & ~decided):
                 usable = self._by_value[number] & ~decided
-                for index in range(usable.bit_length()):
-                    if usable >> index & 1:
-                        entry = self.properties[index]
-                        for more, _ in entry.cases:
-                            if number in more:
-                                out.append((decided | 1 << index, given | more))
-                return out
-        return None
+                count = usable.bit_count()
+                if found < 0 or count < least:
+                    found, fewest, least = number, usable, count
+                    if count < 2 or not is_long:
+                        break
+        return found, fewest

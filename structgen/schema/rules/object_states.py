@@ -187,7 +187,7 @@ class ObjectStates:
         return unnamed.count(MAX_COUNTED_KEYS) if unnamed is not None else 0
 
     def values_of(self, key: str) -> int:
-        """Return the number of the values that a key of a mixed class may have; see `cases_after`."""
+        """Return the number of the values of a key of a mixed class or group; see `cases_after`."""
         node = self._part.at(key)
         number = self._node_numbers.get(node)
         if number is None:

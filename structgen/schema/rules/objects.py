@@ -58,7 +58,8 @@ class ObjectRules:
 
     Kinds of nonterminals: "first", the whole object; "pair", a pair and what follows it; "then", what follows a pair;
     a number, what follows a key of the class with that number, or one with the values of that number
-    (`ObjectStates.values_of`). The group n of keys has the number -1 - n.
+    (`ObjectStates.values_of`). The group n of keys has the number -1 - n; after a key of a mixed group, the number is
+    that of its values.
 
     Args:
         lazy: the rules of the whole schema, which these belong to.
@@ -300,7 +301,11 @@ class ObjectRules:
         index, before, used = then
         state = whole(before)
         if index < 0:
-            return index, shortened(self._after_grouped(self._groups[-1 - index].numbers, state, text))
+            group = self._groups[-1 - index]
+            after = shortened(self._after_grouped(group.numbers, state, text))
+            if group.is_mixed and text is not None:
+                index = self.states.values_of(self._notation.key_of(text))
+            return index, after
         if text is None:
             return index, before
         key = self._notation.key_of(text)
@@ -363,6 +368,7 @@ class ObjectRules:
         colon = self._layout.colon
         if index < 0:
             node = self._groups[-1 - index].node
+            self._lazy.holds(node)  # explores ANY
             if states.is_free(short_state):
                 return [(colon, self._lazy.symbol(node), self._nonterminal("then", short_state))]
             pairs = states.pairs_of_key(None, node, (), whole(short_state))

@@ -209,39 +209,38 @@ def test_threads_that_wait_for_an_interrupted_compile_begin_anew() -> None:
 
 
 NO_MEMORY = """
+import random
 import resource
 import structgen
 
 vocabulary = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
 kept = structgen.compile({"enum": ["one", "two"]}, vocabulary).matcher()
 kept.accept_bytes(b'"t')
-properties = {f"key{number}": {"minimum": number} for number in range(20_000)}  # no two of one schema
-limits = structgen.Limits(mask_seconds=60.0)
-many = {"type": "object", "properties": properties}
-matcher = structgen.compile(many, vocabulary, limits=limits, property_order="any").matcher()
+schema = {"pattern": "^(a|b)*a(a|b){40}$", "type": "string"}
+text = bytes(random.Random(1).choices(b"ab", k=50_000))  # nearly each letter leads to another automaton state
+limits = structgen.Limits(mask_seconds=60.0, automaton_states=1_000_000)
+matcher = structgen.compile(schema, vocabulary, limits=limits).matcher()
+matcher.accept_bytes(b'"')
 with open("/proc/self/statm") as file:
     size = int(file.read().split()[0]) * resource.getpagesize()
 for megabytes in (4, 9, 17):
     resource.setrlimit(resource.RLIMIT_AS, (size + (megabytes << 20), resource.RLIM_INFINITY))
     try:
-        matcher.accept_bytes(b'{"key')
+        matcher.accept_bytes(text)
     except MemoryError:
         pass
     else:
         raise AssertionError("there was memory")
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-assert matcher.allowed_token_ids() == [ord("{")]
+assert set(matcher.allowed_token_ids()) >= set(b"ab")
 assert kept.allowed_token_ids() == [ord("w")]
-few = dict(list(properties.items())[:50])
-again = structgen.compile(many | {"properties": few}, vocabulary, limits=limits, property_order="any").matcher()
-again.accept_bytes(b'{"key')
-assert set(b"0123456789") <= set(again.allowed_token_ids())
+matcher.accept_bytes(text[:100])
+assert set(matcher.allowed_token_ids()) >= set(b"ab")
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the address space of a process is bounded on Linux only")
-@pytest.mark.slow  # uncompiled, the compile takes minutes
 def test_when_the_memory_of_the_process_runs_out_everything_else_goes_on() -> None:
     done = subprocess.run([sys.executable, "-c", NO_MEMORY], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr

@@ -12,7 +12,9 @@ import pytest
 from support.random_schemas import RandomSchemas
 
 import structgen
+from structgen.engine.deadlines import spend
 from structgen.engine.matching import warming
+from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.warming import WarmUp, warm_in_background, warm_up
 from structgen.errors import StructgenError
 
@@ -117,6 +119,22 @@ def test_limits_end_the_walk_without_an_error(limits: structgen.Limits) -> None:
     compiled = structgen.compile(schema, VOCABULARY, cache=False, limits=limits, warm=60).grammar
     assert compiled.sets.table.count <= limits.item_sets
     assert warm_up(compiled, 60.0)
+
+
+def test_a_step_ends_when_another_thread_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = structgen.compile(PERSON, VOCABULARY, cache=False).grammar
+    after = []
+
+    def visit(walk: WarmUp, compiled: CompiledGrammar, set_id: int) -> None:
+        compiled.expire()  # as the lock does for a thread that waits for long
+        spend(10_000)
+        after.append(set_id)
+
+    monkeypatch.setattr(WarmUp, "_visit", visit)
+    assert not WarmUp(compiled).step()  # only the first set was left
+    assert not after
+    assert not compiled.has_moved
+    assert structgen.Matcher(compiled).allowed_token_ids() == [ord("{")]
 
 
 def test_a_constraint_that_nobody_uses_is_freed() -> None:

@@ -8,7 +8,9 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.vocabularies import BYTES
 
+import structgen
 from structgen.engine.automata.store import AutomatonStore
 from structgen.errors import SchemaError, UnsupportedSchemaError
 from structgen.schema import resolve
@@ -246,3 +248,16 @@ def test_the_least_divisors_are_kept():
     assert NumberSet(multiple=4004, outside=(33, 12, 8)).reduced().outside == (3, 8)
     assert NumberSet(outside=(6, 4, 12)).reduced().outside == (6, 4)
     assert NumberSet(multiple=Fraction(1, 2), outside=(3, 6)).reduced().outside == (3,)
+
+
+def test_integers_that_are_no_multiple_of_many_numbers_are_written_in_digits(accepts):
+    primes = [n for n in range(2, 114) if all(n % d for d in range(2, n))]
+    schema = {"type": "integer", "allOf": [{"not": {"multipleOf": prime}} for prime in primes]}
+    accepted = accepts(schema)
+    assert all(accepted(text) for text in ("1", "-1", "127", "16129", str(127**9)))
+    assert not any(accepted(text) for text in ("0", "113", str(113 * 127), "127.0", "-0"))
+    limits = structgen.Limits(automaton_states=20_000)  # with other forms of numbers, there were 130,000
+    assert structgen.compile(schema, BYTES, limits=limits).matcher().allowed_token_ids()
+    some = {"type": "integer", "allOf": [{"not": {"multipleOf": prime}} for prime in primes[:4]]}
+    assert accepts(some)("127.0")
+    assert accepts({**some, "type": "number"})("0.5")

@@ -1,5 +1,7 @@
 """Conditions on different keys stay clauses: the language is that of `jsonschema`, and their number costs little."""
 
+import contextlib
+import json
 import random
 
 import jsonschema
@@ -143,3 +145,28 @@ def test_clauses_that_exclude_each_other_are_unsatisfiable():
     schema = {"type": "object", "allOf": [*pairs, {"anyOf": halves[1]}, *never]}
     with pytest.raises(structgen.UnsatisfiableSchemaError):
         structgen.compile(schema, BYTES)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_many_clauses_are_searched_from_the_tightest_on(seed):
+    """60 clauses of three literals over 30 keys: a generation must not end at a limit after some keys are written."""
+    chance = random.Random(seed)
+    keys = [f"k{index}" for index in range(30)]
+    clauses = [
+        {"anyOf": [{"properties": {key: {"const": chance.random() < 0.5}}, "required": [key]} for key in three]}
+        for three in (chance.sample(keys, 3) for _ in range(60))
+    ]
+    schema = {"type": "object", "properties": {key: {"type": "boolean"} for key in keys}, "allOf": clauses}
+    matcher = structgen.compile(schema, BYTES, property_order="any", whitespace="compact").matcher()
+    validator = jsonschema.Draft202012Validator(schema)
+    matcher.accept_bytes(b"{")
+    written = {}
+    for key in chance.sample(keys, 30):
+        for value in chance.sample((True, False), 2):
+            with contextlib.suppress(structgen.TokenRejectedError):
+                comma = b"," if written else b""
+                matcher.accept_bytes(comma + json.dumps({key: value}, separators=(",", ":")).encode()[1:-1])
+                written[key] = value
+                assert (ord("}") in matcher.allowed_token_ids()) == validator.is_valid(written)
+                break
+    assert validator.is_valid(written)

@@ -57,15 +57,17 @@ def _schemas() -> dict[str, dict]:
 def _compiled(schema: dict, order: str, smallest: int, monkeypatch: pytest.MonkeyPatch) -> structgen.Constraint:
     structgen.clear_cache()
     monkeypatch.setattr(key_groups, "MIN_GROUPED", smallest)
+    monkeypatch.setattr(key_groups, "MIN_MIXED", smallest)
     monkeypatch.setattr(key_groups, "MIN_RUN", smallest)
     return structgen.compile(schema, WORDS, property_order=order, whitespace="compact")
 
 
-@pytest.mark.parametrize("order", ["any", "schema"])
+# With groups of 1, each group has one schema in any order; with groups of 3 and 5, some are mixed.
+@pytest.mark.parametrize(("order", "least"), [("any", 1), ("any", 3), ("any", 5), ("schema", 1)])
 @pytest.mark.parametrize("name", _schemas())
-def test_masks_are_those_of_single_properties(name, order, monkeypatch):
+def test_masks_are_those_of_single_properties(name, order, least, monkeypatch):
     schema = _schemas()[name]
-    plain, grouped = (_compiled(schema, order, smallest, monkeypatch) for smallest in (1000, 1))
+    plain, grouped = (_compiled(schema, order, smallest, monkeypatch) for smallest in (1000, least))
     rng = random.Random(7)
     ended = 0
     for _ in range(12):
@@ -96,6 +98,18 @@ def test_many_optional_properties_are_one_item_of_a_set():
     assert bytes(matcher.allowed_token_ids()) == b"2"
     matcher.accept_bytes(b'29999": ""')
     assert bytes(matcher.allowed_token_ids()).strip() == b"}"
+
+
+@pytest.mark.parametrize("order", ["any", "schema"])
+def test_many_properties_of_different_schemas_are_one_item_of_a_set(order):
+    schema = {"type": "object", "properties": {f"key {number}": {"const": f"v{number}"} for number in range(5_000)}}
+    schema["additionalProperties"] = False
+    limits = structgen.Limits(set_items=1_000)
+    matcher = structgen.compile(schema, BYTES, property_order=order, limits=limits).matcher()
+    matcher.accept_bytes(b'{"key 17": "v17", "key 4998": "v4998", "key 4')
+    assert bytes(matcher.allowed_token_ids()) == (b'"0123456789' if order == "any" else b"9")
+    matcher.accept_bytes(b'999": "')
+    assert matcher.forced_bytes() == b'v4999"'
 
 
 def test_many_properties_in_any_order_take_linear_time_and_memory():
