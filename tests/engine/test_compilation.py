@@ -45,6 +45,8 @@ def test_compiled_modules_are_not_older_than_their_sources(name):
     source = PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py")
     built = twin(source)
     assert built is not None, "run `make build`"
+    if not (PACKAGE.parent / "setup.py").exists():
+        return  # an installed package: its files have the times of the installation
     for file in (source, source.with_suffix(".pxd")):
         assert file.stat().st_mtime <= built.stat().st_mtime, f"{file.name} was changed: run `make build`"
 
