@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,11 +19,12 @@ from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 @contextmanager
 def full_collections() -> Iterator[list[int]]:
-    """Count the full collections while the block runs."""
+    """Count the full collections of this thread while the block runs. A thread of an earlier test may still run."""
     found: list[int] = []
+    thread = threading.get_ident()
 
     def note(phase: str, told: dict[str, int]) -> None:
-        if phase == "stop" and told["generation"] == 2:
+        if phase == "stop" and told["generation"] == 2 and threading.get_ident() == thread:
             found.append(1)
 
     gc.callbacks.append(note)
