@@ -50,9 +50,9 @@ def test_the_sampler_is_told_the_temperature_of_a_rule(scripted, monkeypatch, to
     told = []
 
     class Listening(Sampler):
-        def sample(self, logits, mask, temperature=None):
+        def sample(self, logits, mask, temperature=None, few=None):
             told.append(temperature)
-            return super().sample(logits, mask, 0.0)
+            return super().sample(logits, mask, 0.0, few)
 
     monkeypatch.setattr(settings, "Sampler", Listening)
     grammar = Grammar.lark('start: /[a-z]+/ ";" y ";" /[a-z]+/\ny[temperature=0.5]: /[0-9]+/')
