@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 __all__ = ["ATTACKS", "Attack"]
@@ -97,6 +98,24 @@ def keys(size: int) -> dict[str, Any]:
     return {"type": "object", "patternProperties": {f"word{i}": {"type": "integer"} for i in range(size)}}
 
 
+def pattern_keys(size: int) -> dict[str, Any]:
+    return {"type": "object", "patternProperties": {f"^x{i}_": {"type": "integer"} for i in range(size)}}
+
+
+def excluded(size: int) -> dict[str, Any]:
+    return {"type": "string", "not": {"enum": [f"value {n * 7919} of many" for n in range(size)]}}
+
+
+def clauses(size: int) -> dict[str, Any]:
+    chance = Random(size)
+    names = [f"k{i}" for i in range(size // 2)]
+    parts = [
+        {"anyOf": [{"properties": {name: {"const": chance.random() < 0.5}}, "required": [name]} for name in three]}
+        for three in (chance.sample(names, 3) for _ in range(size))
+    ]
+    return {"type": "object", "properties": {name: {"type": "boolean"} for name in names}, "allOf": parts}
+
+
 def one_of(size: int) -> dict[str, Any]:
     branches = [{"properties": {"type": {"enum": [f"t{i}"]}, f"p{i}": {"type": "string"}}} for i in range(size)]
     return {"required": ["type"], "oneOf": branches}
@@ -187,6 +206,9 @@ ATTACKS = (
     Attack("integers that are multiples of many numbers", multiples, 30, b"12"),
     Attack("enum of strings", enum, 1_000_000, b'"value 7'),
     Attack("overlapping `patternProperties`", keys, 12, b'{"word'),
+    Attack("`patternProperties` that begin differently", pattern_keys, 1_000, b'{"x'),
+    Attack("excluded strings", excluded, 15_000, b'"value 7'),
+    Attack("`allOf` of `anyOf` of three values", clauses, 60, b'{"k1', (("property_order", "any"),)),
     Attack("`oneOf` with an optional tag", one_of, 25, b"{"),
     Attack("`not` of a `oneOf`", not_one_of, 20, b"{"),
     Attack("`oneOf` of required keys", required_one_of, 60, b"{"),

@@ -1,6 +1,7 @@
 cimport cython
 
 from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.deadlines cimport spend
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.grammar.rules cimport Rules
 from structgen.engine.masks.table_store cimport TableStore

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from structgen.engine.constants import AFTER, FRESH, NEEDS_CHECK, REFUSING, ROOT_NODE
+from structgen.engine.deadlines import spend
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.tables import Spelling
 from structgen.engine.masks.tables import RemainderNodes, Trie
@@ -150,6 +151,7 @@ class RefusedTexts:
     def _find_spellings(self, remainders: RemainderNodes, spellings: Sequence[Spelling], found: set[int]) -> None:
         """Add the nodes that spellings lead to from remainders."""
         for spelling in spellings:
+            spend(1 + remainders.last - remainders.first)
             for index in range(remainders.first, remainders.last):
                 self._find_spelling(remainders.trie, self._terminals.store.pool[index], spelling, 0, found)
 

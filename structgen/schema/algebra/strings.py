@@ -99,6 +99,7 @@ class StringSet:
 
     def contains(self, text: str) -> bool:
         """Return whether a text is a member."""
+        spend(1)
         if len(text) < self.low or (self.high is not None and len(text) > self.high):
             return False
         if self.excluded or self.texts is not None:

@@ -291,6 +291,7 @@ def spelling(text: str) -> tuple[tuple[bytes, ...], ...]:
     Returns:
         The forms of the first quote, of each character, and of the last quote.
     """
+    spend(1)
     return ((b'"',), *map(_forms, text), (b'"',))
 
 
