@@ -31,7 +31,7 @@ How to read them:
   `integer_0_to_120`.
 - `comma` and `colon` have the white space around them. They are rules of their own because the published `kbnf`
   removes the empty text from a rule by writing all combinations of its parts that may be empty. With `ws` beside every
-  sign, an object of four properties would keep it busy for minutes.
+  sign, an object of four properties would keep that package busy for minutes.
 - Descriptions of models and fields are comments.
 - A string is a class of characters and escapes, not `#ex'["\\\\]'`: `#ex` is of bytes in the published `kbnf`, and
   would let the model write text that is not UTF-8. The class is exact, and shorter.

@@ -159,7 +159,7 @@ class Grammar(Generic[TextValue]):
         what is read and what is refused, docs/lark.md shows llguidance's captures, lazy rules and nested grammars.
 
         A grammar of the Python toolkit with `%declare _INDENT _DEDENT` is read as Lark's `PythonIndenter` and its lexer
-        read it: a keyword is not the begin of a longer name, and blocks are indented.
+        read it: a keyword is not the beginning of a longer name, and blocks are indented.
 
         Args:
             text: the grammar.

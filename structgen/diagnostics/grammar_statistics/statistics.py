@@ -142,7 +142,9 @@ def describe(found: Statistics, *, overlaps: int = 20) -> str:
     if found.dead_ends:
         lines.append("look-aheads may leave nothing that could follow in: " + ", ".join(found.dead_ends))
     if found.overlaps:
-        lines.append(f"{len(found.overlaps)} pairs of terminals match one text at one place:")
+        count = len(found.overlaps)
+        pairs = "1 pair of terminals matches" if count == 1 else f"{count} pairs of terminals match"
+        lines.append(f"{pairs} one text at one place:")
         for overlap in found.overlaps[:overlaps]:
             text = overlap.text.decode(errors="replace")
             lines.append(f"  {overlap.first} and {overlap.second}: {text!r} after {overlap.after}")
