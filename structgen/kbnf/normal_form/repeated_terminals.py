@@ -38,11 +38,8 @@ def repeated_terminal(node: ast.Bounded, grouped: Mapping[str, Sequence[ast.Expr
         node: the repetition.
         grouped: all rules' bodies by name.
     """
-    if not _is_small(node.body, grouped):
-        return None
-    try:
-        body = regular(node.body, grouped)
-    except GrammarError:  # a look-ahead or a margin: no regular language
+    body = _small_regex(node.body, grouped)
+    if body is None:
         return None
     nullable = survey(body)[0]
     return rx.repeat(body, node.min, node.max) if _runs_on(body, nullable) else None
@@ -57,15 +54,20 @@ def repeated_text(
         node: the repetition.
         grouped: all rules' bodies by name.
     """
-    if not _is_small(node.body, grouped):
-        return None
-    try:
-        body = regular(node.body, grouped)
-    except GrammarError:  # no regular language
-        return None
-    if not _has_large_class(body):
+    body = _small_regex(node.body, grouped)
+    if body is None or not _has_large_class(body):
         return None
     return rx.plus(body) if isinstance(node, ast.OneOrMore) else rx.star(body)
+
+
+def _small_regex(body: ast.Expression, grouped: Mapping[str, Sequence[ast.Expression]]) -> rx.Regex | None:
+    """Return the regex of a repeated expression; None if it is large, or no regular language."""
+    if not _is_small(body, grouped):
+        return None
+    try:
+        return regular(body, grouped)
+    except GrammarError:  # a look-ahead or a margin
+        return None
 
 
 def _has_large_class(regex: rx.Regex) -> bool:
