@@ -212,5 +212,5 @@ def _schema_bytes(tables: GrammarTables) -> int:
 def _text_length(key: object) -> int:
     """Return the length of all texts in a key."""
     if isinstance(key, tuple):
-        return sum([_text_length(part) for part in key if isinstance(part, (str, tuple))])
-    return len(key) if isinstance(key, str) else 0
+        return sum([_text_length(part) for part in key if isinstance(part, (str, bytes, tuple))])
+    return len(key) if isinstance(key, (str, bytes)) else 0

@@ -12,10 +12,47 @@ from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
-__all__ = ["check_size"]
+__all__ = ["check_size", "is_small"]
 
 _MAX_VALUES = 5_000_000
 _FEW_VALUES = 20_000  # written at once, so parts that they share do no harm
+_FEW_LEVELS = 100
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
+def is_small(content: dict[str, Any] | list[Any]) -> bool:
+    """Return whether content has few values, few levels, and no other types than JSON data that Python has read.
+
+    Args:
+        content: anything.
+    """
+    count = 0
+    level = [content]
+    for _ in range(_FEW_LEVELS):
+        deeper: list[Any] = []
+        for part in level:
+            count += len(part)
+            if count > _FEW_VALUES:
+                return False
+            values = part
+            if type(part) is dict:
+                members = part
+                values = []
+                for key, value in members.items():
+                    if type(key) is not str:
+                        return False
+                    values.append(value)
+            for value in values:
+                kind = type(value)
+                if kind is dict or kind is list:
+                    deeper.append(value)
+                elif kind not in _SCALARS:
+                    return False
+        level = deeper
+        if not level:
+            spend(count)
+            return True
+    return False
 
 
 def check_size(content: Any, limits: Limits) -> int:
