@@ -37,8 +37,9 @@ def zeros(count: int, value: int = 0) -> array[int]:
         lazy: Any = np.zeros(count, dtype=np.intc) if count < LARGE else _pages(count)
         return cast("array[int]", lazy)
     made = _unset(count)
-    for index in range(count):
-        made[index] = value
+    if value:  # a slab begins with zeros
+        for index in range(count):
+            made[index] = value
     return made
 
 

@@ -11,7 +11,7 @@ from structgen.compilation import inputs
 from structgen.compilation.inputs import _ENCODER, _content, _encode
 from structgen.limits import Limits
 from structgen.schema import resolve
-from structgen.schema.reading.shared_parts import is_small
+from structgen.schema.reading.shared_parts import SmallKey, small_key
 
 
 def value(chance: random.Random, depth: int) -> Any:
@@ -34,7 +34,7 @@ def test_a_large_schema_is_encoded_in_pieces_to_the_same_text(monkeypatch: pytes
         assert "".join(pieces) == _ENCODER.encode(content)
 
 
-def key_of(schema: dict[str, Any]) -> str | bytes:
+def key_of(schema: dict[str, Any]) -> str | SmallKey:
     return _content(resolve(schema), Limits())
 
 
@@ -48,10 +48,14 @@ def test_a_small_schema_is_found_by_its_values_and_their_order() -> None:
         {"properties": schema["properties"], "const": [1.0, True, 1.0, None, "é\ud800"]},
         {"properties": schema["properties"], "const": [1, 1, 1.0, None, "é\ud800"]},
         {"properties": schema["properties"], "const": [1, True, 1.0, None, "é\udfff"]},
+        {"properties": schema["properties"], "const": [1, True, 1.0, None, "é\ud800", []]},
+        {"properties": schema["properties"], "const": [1, True, 1.0, None, "é\ud800", {}]},
+        {"properties": schema["properties"], "const": [0.0]},
+        {"properties": schema["properties"], "const": [-0.0]},
     ]
     keys = {key_of(other) for other in [schema, *others]}
-    assert len(keys) == 6
-    assert {type(key) for key in keys} == {bytes}
+    assert len(keys) == 10
+    assert {type(key) for key in keys} == {SmallKey}
 
 
 def test_other_schemas_are_found_by_their_text() -> None:
@@ -67,4 +71,4 @@ def test_other_schemas_are_found_by_their_text() -> None:
     shared: list[Any] = []
     for _ in range(64):
         shared = [shared, shared]
-    assert not is_small(shared)
+    assert small_key(shared) is None

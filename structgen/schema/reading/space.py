@@ -225,8 +225,9 @@ class Space:
 
     def spend(self, shape: Shape) -> Shape:
         """Count the parts of a new shape against the limits, and return it."""
-        spend(_SHAPE_UNITS + shape.size)
-        self._parts += len(shape.numbers) + len(shape.strings) + len(shape.arrays) + len(shape.objects)
+        size = shape.size
+        spend(_SHAPE_UNITS + size)
+        self._parts += size
         if self._parts > self.limits.schema_nodes:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
         return shape
