@@ -107,7 +107,8 @@ def block(columns: int, length: int) -> array[int]:
 def column(block: array[int], number: int, length: int, old: array[int], used: int) -> array[int]:
     """Return a column of a block, with the first `used` values of a shorter one; the other values are not set."""
     new = block[number * length : (number + 1) * length]
-    new[:used] = old[:used]
+    if used:
+        new[:used] = old[:used]
     return new
 
 
