@@ -39,7 +39,7 @@ def small_key(content: list[Any]) -> SmallKey | None:
     """
     found: list[Any] = [0]
     count = 0
-    level = [content]
+    level: list[Any] = [content]
     for _ in range(_FEW_LEVELS):
         deeper: list[Any] = []
         for part in level:
