@@ -46,7 +46,13 @@ ENGINE = (
     "masks.token_lists",
     "masks.trie_walk",
 )
-ACYCLIC = {*PLAIN, *(f"engine.{part}" for part in ENGINE), "schema.rules.states", "schema.reading.scopes"}
+ACYCLIC = {
+    *PLAIN,
+    *(f"engine.{part}" for part in ENGINE),
+    "schema.rules.states",
+    "schema.reading.atoms",
+    "schema.reading.scopes",
+}
 """Modules whose classes, and inner functions, hold nothing that leads back to them. They are so many that they are kept
 from the garbage collector: every 250 schemas it would go through all that the process holds, for 0.2 s beside
 transformers."""
