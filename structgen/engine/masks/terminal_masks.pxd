@@ -54,7 +54,7 @@ cdef class TerminalMasks:
     cdef TerminalMask _of_conditions(self, int state)
     @cython.locals(store=TableStore, found=FoundTokens, exits=CountedTokens, made=TerminalMask, merged=Trie)
     cdef TerminalMask _walked(self, int state)
-    @cython.locals(trie=Trie, nodes=int, byte=int, node=int)
+    @cython.locals(trie=Trie, nodes=int, byte=int, node=int, only=int)
     cdef bint _is_wide(self, int state) except -1
     @cython.locals(is_literal=bint, is_rest_large=bint)
     cdef CountedTerminal _counted_of(self, int char_state, int rest_state, int max_count)

@@ -230,6 +230,11 @@ class TerminalMasks:
         """Return whether a good part of the vocabulary begins as texts of a state do."""
         trie = self.trie
         nodes = 0
+        self.automata.expand(state)
+        only = self.automata.only_byte.values[state]
+        if only >= 0:  # a key, say
+            node = trie.first_node[only] if only < 256 else -1
+            return node >= 0 and WIDE * (trie.end[node] - node) > trie.size
         for byte in range(256):
             node = trie.first_node[byte]
             if node >= 0 and self.automata.leads_on(state, byte):
