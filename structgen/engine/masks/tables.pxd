@@ -51,6 +51,8 @@ cdef class Trie:
     cdef public int[::1] characters
     cdef public int[::1] height
     cdef public int[::1] most_below
+    cdef public int[::1] inner
+    cdef public int[::1] first_inner
     cdef public int[::1] children
     cdef public int[::1] first_child
     cdef public int[::1] records

@@ -127,7 +127,8 @@ class Trie:
             before the remainder; in a vocabulary's, the number of characters that the token begins.
         first_node: int32[256], the top node of each byte, or -1.
         node_mark: int32 by node, the walk in which it was last found as an exit.
-        kinds_below, kinds_with, characters, height, most_below: see `Contents`; unused in a trie of remainders.
+        kinds_below, kinds_with, characters, height, most_below, inner, first_inner: see `Contents`; unused in a trie of
+            remainders.
         children, first_child: int32, the children of node n as `node << 8 | byte`, in the order of their bytes, are
             `children[first_child[n]:first_child[n + 1]]`; unused in a trie of remainders, where few are looked for.
         records: int32[4 * (nodes + 1)], for each node `depth << 8 | byte`, `end`, `token_start` and `height`. A walk$
@@ -151,11 +152,12 @@ class Trie:
         self._has_duplicates: bool | None = None
         self.token_count = zeros(len(self.tokens)) if token_count is None else token_count
         self.kinds_below = self.kinds_with = NO_CONTENTS
-        self.characters = self.height = self.most_below = zeros(1)
+        self.characters = self.height = self.most_below = self.inner = self.first_inner = zeros(1)
         if token_count is None:
             contents = Contents(trie)
             self.kinds_below, self.characters, self.height = contents.kinds_below, contents.characters, contents.height
             self.kinds_with, self.most_below = contents.kinds_with, contents.most_below
+            self.inner, self.first_inner = contents.inner, contents.first_inner
         self.records = zeros(4 * self.size + 4)
         self._write_records()
         self.first_child = self.children = zeros(1)

@@ -164,6 +164,12 @@ class TokenWalks:
                         found.skip(records[record + 2], records[4 * end + 2], 0, 0)
                         node = end
                         continue
+                    if number >= 0 and skippable_states.stays_at_end(number, kinds_with[node]):
+                        visited += 1
+                        found.skip(records[record + 2], records[4 * end + 2], 0, 0)
+                        found.exits.extend(trie.inner, trie.first_inner[node], trie.first_inner[end])
+                        node = end
+                        continue
                 at = targets_at[depth - 1] + class_of[map_at[depth - 1] + (records[record] & 255)]
                 state = targets[at]
                 visited += 1
@@ -208,6 +214,13 @@ class TokenWalks:
                         and not (entered.is_recording and skippable_states.moves[number])
                     ):
                         found.skip(last, records[4 * end + 2], 0, 0)
+                        if entered.is_recording:
+                            entered.add(state)
+                        node = end
+                        continue
+                    if number >= 0 and skippable_states.stays_at_end(number, kinds_below[node]):
+                        found.skip(last, records[4 * end + 2], 0, 0)
+                        found.exits.extend(trie.inner, trie.first_inner[node], trie.first_inner[end])
                         if entered.is_recording:
                             entered.add(state)
                         node = end
