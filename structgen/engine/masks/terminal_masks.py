@@ -179,6 +179,8 @@ class TerminalMasks:
         char_state, min_count, max_count, rest_state = repetition
         if self._is_narrow(char_state) and self.automata.table.kind[rest_state] in (K_LITERAL, K_BYTES):
             return self._after_repeated(self.automata.terms.repeat(char_state, min_count, max_count, EMPTY), rest_state)
+        if min_count <= 1 and max_count < 0 and self.automata.table.accepting[rest_state]:
+            return None  # it may end after each C: nothing is counted, and a walk skips nearly all tokens
         min_count, max_count = min(min_count, MAX_COUNT), min(max_count, MAX_COUNT)
         counted = self._counted_of(char_state, rest_state, max_count)
         if counted is None:
