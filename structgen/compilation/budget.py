@@ -328,7 +328,13 @@ class Budget:
 
 
 def open_budget(
-    matcher: Matcher, tokens: int, *, is_proper: bool, rewritten: int = 0, may_plan: bool = True
+    matcher: Matcher,
+    tokens: int,
+    *,
+    is_proper: bool,
+    rewritten: int = 0,
+    may_plan: bool = True,
+    option: str = "max_new_tokens",
 ) -> Budget | None:
     """Return the budget of an answer; None where no end of the answer is known.
 
@@ -341,6 +347,7 @@ def open_budget(
         is_proper: see `Budget`.
         rewritten: the number of these prompt tokens.
         may_plan: whether the budget may have a plan; otherwise it is too small then.
+        option: what the caller's budget is called, for the error.
 
     Raises:
         IncompleteOutputError: the budget is smaller than the shortest answer.
@@ -359,7 +366,7 @@ def open_budget(
         f"{tokens - rewritten} tokens are too few: the shortest answer needs {needed}",
         text="",
         partial=None,
-        hint=f"max_new_tokens={needed} or more; the model's context must have room for them",
+        hint=f"{option}={needed} or more; the model's context must have room for them",
     )
 
 

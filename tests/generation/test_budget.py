@@ -147,6 +147,25 @@ def test_nothing_optional_is_begun_in_the_last_part_of_the_budget(tiny_tokenizer
     assert written.count(b"[") > 5
 
 
+def test_strings_end_before_a_new_word_near_the_end_of_the_budget(tiny_tokenizer: Any) -> None:
+    """The likelier the model thinks the end of the string, the earlier it ends."""
+    vocabulary = structgen.Vocabulary.from_huggingface(tiny_tokenizer)
+    texts = [vocabulary.token_bytes(token) or b"" for token in range(vocabulary.size)]
+    word = next(text for text in texts if text[:1] == b" " and text[1:].isalpha())
+    lengths = []
+    for end in (11.0, 8.0, 1.0):
+        rows = [
+            np.array([liked.get(text, -9.0) for text in texts], np.float32)
+            for liked in ({word: 12.0, b'"': end}, {b"x": 12.0})
+        ]
+        model = structgen.from_logits(lambda ids, rows=rows: rows[len(ids) % 2], tiny_tokenizer)
+        result = structgen.Generator(model, str, max_new_tokens=60).run("x")
+        assert result.finish_reason == "length"
+        assert result.value.endswith(word.decode() + "x")
+        lengths.append(len(result.token_ids))
+    assert 48 <= lengths[0] < lengths[1] < lengths[2] <= 60
+
+
 def test_refused_tokens_are_left_out_and_the_logits_stay(tiny_tokenizer: Any) -> None:
     vocabulary = structgen.Vocabulary.from_huggingface(tiny_tokenizer)
     logits = np.zeros(vocabulary.size, np.float32)

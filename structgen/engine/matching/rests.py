@@ -42,8 +42,8 @@ class Around(NamedTuple):
         after: that after it.
         closing: intp[n], in ascending order, tokens after which the rest has fewer bytes than before; do not change it.
             They are those that end as the rest begins: of the rest `"}` in a string, they are `"`, `."`, `"}`, `!"}`, …
-            For strings of JSON these are all such tokens. None if they were not asked for, and where single tokens must
-            be tried, as for `tokens_by_rest`.
+            For strings of JSON these are all such tokens that do not begin with a space. None if they were not asked
+            for, and where single tokens must be tried, as for `tokens_by_rest`.
     """
 
     before: Rest | None

@@ -137,13 +137,18 @@ class ShortestCompletions:
         return found
 
     def closing_tokens(self, set_id: int) -> NDArray[np.intp]:
-        """Return the tokens that end as the completion of a set begins, after which the completion is shorter."""
+        """Return the tokens that end as the completion of a set begins, after which the completion is shorter.
+
+        Those that begin with a space are left out: they would leave it at the end of a string.
+        """
         found = self._closing.get(set_id)
         if found is None:
             text = self.completion(set_id) or b""
             first = self._vocabulary.spellings[(self.tokens(text) or [0])[0]]
             ending = {*self._ending_with(text[:1]), *self._ending_with(first)} if text.startswith(first) else ()
-            closing = [token for token in sorted(ending) if self._is_closing(set_id, token, len(text))]
+            spellings = self._vocabulary.spellings
+            words = [token for token in sorted(ending) if not spellings[token].startswith(b" ")]
+            closing = [token for token in words if self._is_closing(set_id, token, len(text))]
             if len(self._closing) >= MAX_KEPT_CLOSING:
                 self._closing.clear()
             found = self._closing[set_id] = np.array(closing, np.intp)
