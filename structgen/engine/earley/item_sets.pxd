@@ -38,6 +38,7 @@ cdef class ItemSetStore:
     cdef readonly int start_set
 
     cpdef int close(self, int set_id) except -1
+    cpdef bint captures_at(self, int set_id) noexcept
     @cython.locals(target=int, only=int)
     cpdef int goto(self, int set_id, int byte) except -1
     @cython.locals(byte=int)

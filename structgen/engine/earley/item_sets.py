@@ -206,6 +206,10 @@ class ItemSetStore:
             return self.table.first_target[set_id]
         return self.step_targets.get(set_id, byte)
 
+    def captures_at(self, set_id: int) -> bool:
+        """Return whether a set is within a text that the grammar captures."""
+        return self.table.text[set_id] >= EMPTY_TEXT
+
     def _step(self, set_id: int, byte: int) -> int:
         """Compute the set after one more byte."""
         automata, scans = self.automata, self.scans
