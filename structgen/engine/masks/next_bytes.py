@@ -22,8 +22,9 @@ __all__ = ["NextBytes"]
 
 ONE = 1  # an object: sets of bytes have 256 bits
 
-# Declared as a C integer in the .pxd, so not importable from here.
+# Declared as C integers in the .pxd, so not importable from here.
 BYTES = 256
+MANY_NODES = 16  # from so many on, a table tells which nodes a byte leads to
 
 
 class NextBytes:
@@ -69,6 +70,23 @@ class NextBytes:
         entries[count + 1] = first + size
         remainders.first_entry = store.keep(entries, count + 2)
         remainders.last_entry = remainders.first_entry + count
+
+    def find(self, remainders: RemainderNodes, byte: int, found: TokenList) -> None:
+        """Set `found` to the nodes that a byte leads to from remainders."""
+        found.size = 0
+        if remainders.last - remainders.first >= MANY_NODES:
+            if not remainders.last_entry:
+                self.make_table(remainders)
+            pool = self._store.pool
+            for entry in range(remainders.first_entry, remainders.last_entry, 2):
+                if pool[entry] == byte:
+                    found.extend(pool, pool[entry + 1], pool[entry + 3])
+        else:
+            pool = self._store.pool
+            for at in range(remainders.first, remainders.last):
+                node = remainders.trie.child(pool[at], byte)
+                if node >= 0:
+                    found.add(node)
 
     def _find_nodes(self, remainders: RemainderNodes) -> None:
         """List the nodes one byte further, and count those with a smaller byte than each."""
