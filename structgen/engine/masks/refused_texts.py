@@ -152,8 +152,8 @@ class RefusedTexts:
     def _find_spellings(self, remainders: RemainderNodes, spellings: Sequence[Spelling], found: set[int]) -> None:
         """Add the nodes that spellings lead to from remainders.
 
-        Keys begin with the same quote, and remainders often have many nodes. So the nodes after the first byte are found
-        once, not for each spelling.
+        Keys begin with the same quote, and remainders often have many nodes. So the nodes after the first byte are
+        found once, not for each spelling.
         """
         nodes = self._next_nodes
         last_byte = NO_BYTE
