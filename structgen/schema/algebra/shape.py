@@ -18,10 +18,13 @@ from typing import Protocol, TypeVar
 from structgen.engine.deadlines import spend
 from structgen.schema.algebra.arrays import ALL_ARRAYS, ArraySet
 from structgen.schema.algebra.numbers import ALL_NUMBERS, NumberSet
+from structgen.schema.algebra.object_unions import joined
 from structgen.schema.algebra.objects import ALL_OBJECTS, ObjectSet
 from structgen.schema.algebra.strings import ALL_STRINGS, StringSet
 
 __all__ = ["EVERYTHING", "NOTHING", "Shape"]
+
+_MAX_APART = 4  # sets of objects that are not compared, for simple rules of small unions
 
 _P = TypeVar("_P", bound="_Part")
 
@@ -95,6 +98,13 @@ class Shape:
                 kept = [(other, keys) for other, keys in kept if not (needed <= keys and part.covers(other))]
                 kept.append((part, needed))
         objects = tuple([part for part, _ in kept])
+        return Shape(self.null, self.booleans, self.numbers, self.strings, self.arrays, objects)
+
+    def joined(self) -> Shape:
+        """Return the same set with fewer sets of objects: those that differ in one key become one."""
+        if len(self.objects) <= _MAX_APART:
+            return self
+        objects = joined(self.objects)
         return Shape(self.null, self.booleans, self.numbers, self.strings, self.arrays, objects)
 
     def complement(self) -> Shape:

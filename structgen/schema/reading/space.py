@@ -324,7 +324,7 @@ class Space:
 
     def union(self, nodes: Iterable[Node]) -> Shape:
         """Return the values that are in any of some nodes."""
-        return self.spend(NOTHING.unite(*map(self.shape, nodes)))
+        return self.spend(NOTHING.unite(*map(self.shape, nodes)).joined())
 
     def both(self, left: Shape, right: Shape, *, absorb: bool = False) -> Shape:
         """Return the values that are in both of two shapes; `absorb` drops sets of objects that others include."""
@@ -340,7 +340,7 @@ class Space:
             result = self._simple.without_dead(result, every_key=absorb)
             if absorb and len(result.objects) <= _MAX_ABSORBED:
                 result = result.absorbed()
-        return self.spend(result)
+        return self.spend(result.joined())
 
     def _is_simple(self, atom: int) -> bool:
         """Return whether an atom's subschema asserts only `enum`, `const`, and keywords without schemas in them."""
