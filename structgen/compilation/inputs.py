@@ -342,10 +342,10 @@ def _content(source: Source, limits: Limits) -> str | SmallKey:
     """
     registry = source.options.registry
     content = [source.json_schema, {} if registry is None else {uri: registry.contents(uri) for uri in registry}]
-    small = small_key(content)
-    if small is not None:
-        return small
     try:
+        small = small_key(content)
+        if small is not None:
+            return small
         if check_size(content, limits) <= _MAX_ENCODED_AT_ONCE:
             return _ENCODER.encode(content)
         pieces: list[str] = []

@@ -9,6 +9,7 @@ import pytest
 
 from structgen.compilation import inputs
 from structgen.compilation.inputs import _ENCODER, _content, _encode
+from structgen.errors import SchemaError
 from structgen.limits import Limits
 from structgen.schema import resolve
 from structgen.schema.reading.shared_parts import SmallKey, small_key
@@ -56,6 +57,11 @@ def test_a_small_schema_is_found_by_its_values_and_their_order() -> None:
     keys = {key_of(other) for other in [schema, *others]}
     assert len(keys) == 10
     assert {type(key) for key in keys} == {SmallKey}
+
+
+def test_a_number_with_more_digits_than_python_writes_is_no_json_data() -> None:
+    with pytest.raises(SchemaError, match="not JSON data"):
+        key_of({"const": 10**5000})
 
 
 def test_other_schemas_are_found_by_their_text() -> None:

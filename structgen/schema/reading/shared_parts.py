@@ -17,7 +17,7 @@ __all__ = ["SmallKey", "check_size", "small_key"]
 _MAX_VALUES = 5_000_000
 _FEW_VALUES = 20_000  # written at once, so parts that they share do no harm
 _FEW_LEVELS = 100
-_OBJECT, _ARRAY, _INTEGER, _FLOAT, _CONSTANT = range(5)  # in a `SmallKey`
+_OBJECT, _ARRAY, _NUMBER, _CONSTANT = range(4)  # in a `SmallKey`
 
 
 class SmallKey(tuple[Any, ...]):
@@ -32,10 +32,13 @@ def small_key(content: list[Any]) -> SmallKey | None:
     The key has all values, level by level: texts and names as they are, other values after a number for their type. So
     1, 1.0 and true differ, and members in another order. Such a key takes less time than JSON.
 
-        [{"a": [true], "b": "c"}, 5]     OBJECT, 2, INTEGER, 5, "a", ARRAY, 1, "b", "c", CONSTANT, True
+        [{"a": [true], "b": "c"}, 5]     OBJECT, 2, NUMBER, "5", "a", ARRAY, 1, "b", "c", CONSTANT, True
 
     Args:
         content: the content. There is no key where it has other types than those of JSON data that Python has read.
+
+    Raises:
+        ValueError: a number has more digits than Python writes.
     """
     found: list[Any] = [0]
     count = 0
@@ -77,13 +80,9 @@ def _describe(value: Any, found: list[Any], deeper: list[Any]) -> bool:
         found.append(len(value))
         deeper.append(value)
         return True
-    if kind is int:
-        found.append(_INTEGER)
-        found.append(value)
-        return True
-    if kind is float:
-        found.append(_FLOAT)
-        found.append(repr(value))  # 0.0 and -0.0 are equal, and written differently
+    if kind is int or kind is float:
+        found.append(_NUMBER)
+        found.append(repr(value))  # 1 and 1.0 are equal; and nobody can choose many numbers with one hash
         return True
     found.append(_CONSTANT)
     found.append(value)
