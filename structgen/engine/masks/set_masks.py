@@ -135,7 +135,8 @@ class SetMasks:
     Attributes:
         empty: uint32[words], the mask that allows nothing.
         pool: int32, the tokens of the masks, one list after another.
-        dotted_rules: what may follow a terminal, by dotted rule.
+        dotted_rules: what may follow a terminal, by dotted rule; None for rules that do not stand for positions of the
+            grammar (`Rules.serve_many_texts`).
     """
 
     def __init__(self, sets: ItemSetStore, terminals: TerminalMasks) -> None:
@@ -146,7 +147,7 @@ class SetMasks:
         self.empty = terminals.store.empty
         self.pool = zeros(256)
         self._pool_size = 0
-        self.dotted_rules = DottedRuleMasks(sets, terminals)
+        self.dotted_rules: Any = DottedRuleMasks(sets, terminals) if sets.rules.serve_many_texts else None
         self._masks: list[SetMask | None] = []
         # Of the mask in the making:
         self._parts: list[TerminalMask] = []  # tables with dense masks
