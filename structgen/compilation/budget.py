@@ -32,16 +32,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from structgen.engine.matching.matcher import Matcher
-from structgen.engine.matching.rests import (
-    Rest,
-    closing_tokens,
-    rests_around,
-    shortest_rest,
-    tokens_by_rest,
-    tokens_towards,
-)
+from structgen.engine.matching.rests import Around, Rest, rests_around, shortest_rest, tokens_by_rest, tokens_towards
 from structgen.engine.matching.token_search import fewest_tokens
-from structgen.engine.vocabulary.bitmask_kernel import keep_only
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import IncompleteOutputError, LimitExceededError, TokenRejectedError
 
@@ -49,6 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from structgen.engine.matching.token_classes import TokenClasses
+    from structgen.engine.vocabulary.bitmask_kernel import MaskRows
 
 __all__ = ["Budget", "Choice", "open_budget"]
 
@@ -70,12 +65,14 @@ class Choice(NamedTuple):
         fits: whether the rest has no more.
         before: the shortest rest before the token; None if it is not known.
         after: the shortest rest after it; None too if the token is not just text.
+        closing: tokens that bring the end of a string nearer, where the token would begin a new word; see `early_end`.
     """
 
     room: int
     fits: bool
     before: Rest | None = None
     after: Rest | None = None
+    closing: NDArray[np.intp] | None = None
 
     @property
     def must_close(self) -> bool:
@@ -134,16 +131,17 @@ class Budget:
         """Return how many tokens the rest may have after the next token, given the length of the rest before it."""
         return left - 1 if before is None or left * LAST_PART > self._tokens else min(left - 1, before)
 
-    def choice(self, matcher: Matcher, token_id: int, spent: int) -> Choice:
+    def choice(self, matcher: Matcher, token_id: int, spent: int, *, ends_early: bool = False) -> Choice:
         """Return what a token that the model chose means for the rest of the answer.
 
         Args:
             matcher: the state of the text; it stays as it is.
             token_id: the token; the matcher allows it.
             spent: the number of tokens before it.
+            ends_early: whether to find the tokens that `early_end` needs.
         """
         left = self._tokens - spent
-        around = self._around(matcher, token_id)
+        around = self._around(matcher, token_id, ends_early and left * LAST_PART <= self._tokens)
         if self._is_unknown:
             return Choice(left - 1, fits=True)
         if around is None or self._is_proper:
@@ -151,59 +149,73 @@ class Budget:
             length = self._length_after(matcher, [token_id], left - 1)
             fits = self._is_unknown or (length is not None and length <= room)
             return Choice(room, fits, *(around or (self._rest(matcher), None)))
-        before, after = around
+        before, after, closing = around
         room = self._room(left, self._length_of(matcher, before, left))
         length = self._length_of(matcher, after, left - 1)
-        return Choice(room, length is not None and length <= room, before, after)
+        return Choice(room, length is not None and length <= room, before, after, closing)
 
-    def _around(self, matcher: Matcher, token_id: int) -> tuple[Rest | None, Rest | None] | None:
+    def _around(self, matcher: Matcher, token_id: int, with_closing: bool) -> Around | None:
         """Return the rests before and after a token; None where they are not known."""
         if self._is_unknown:
             return None
         try:
-            return rests_around(matcher, token_id)
+            return rests_around(matcher, token_id, with_closing=with_closing)
         except LimitExceededError:
+            if with_closing:
+                return self._around(matcher, token_id, False)
             self._is_unknown = True
             return None
 
-    def narrow(self, matcher: Matcher, words: NDArray[np.uint32], room: int) -> tuple[bool, NDArray[np.intp] | None]:
+    def narrow(self, matcher: Matcher, rows: MaskRows, row: int, room: int) -> tuple[bool, list[int] | None]:
         """Remove the tokens from a mask after which the rest of the answer does not fit into the budget.
 
         Args:
             matcher: the state of the text, not ended; it stays as it is.
-            words: uint32[ceil(V / 32)], the mask of the next token.
+            rows: the mask.
+            row: that of the next token.
             room: the number of tokens that the rest may have; see `room`.
 
         Returns:
             False where single tokens must be tried; then the mask is unchanged. And the tokens that are left, in
             ascending order, where they are few; None for many.
         """
-        if self._is_proper or self._is_unknown:
+        classes = self._classes(matcher)
+        if classes is None:
             return False, None
-        try:
-            classes = tokens_by_rest(matcher)
-        except LimitExceededError:
-            return False, None
-        return (False, None) if classes is None else (True, classes.narrow(words, max_tokens=room))
+        union = classes.within(max_tokens=room)
+        if union.listed is not None:
+            return True, rows.keep(row, union.listed)
+        union.narrow(rows.mask[row])
+        return True, None
 
-    def narrow_towards(self, matcher: Matcher, words: NDArray[np.uint32], rest: Rest) -> NDArray[np.intp]:
-        """Remove the tokens from a mask that do not end with the first token of a rest; return those that are left.
+    def _classes(self, matcher: Matcher) -> TokenClasses | None:
+        """Return the tokens that may come next, by the rest after them; None where single tokens must be tried."""
+        if self._is_proper or self._is_unknown:
+            return None
+        try:
+            return tokens_by_rest(matcher)
+        except LimitExceededError:
+            return None
+
+    def narrow_towards(self, matcher: Matcher, rows: MaskRows, row: int, rest: Rest) -> list[int] | None:
+        """Remove the tokens from a mask that do not end with the first token of a rest.
 
         Args:
             matcher: the state of the text; it stays as it is.
-            words: uint32[ceil(V / 32)], the mask of the next token.
+            rows: the mask.
+            row: that of the next token.
             rest: the shortest rest of the text.
-        """
-        tokens = tokens_towards(matcher, rest)
-        kept = np.empty_like(tokens)
-        return kept[: keep_only(words, tokens, kept)]
 
-    def early_end(self, matcher: Matcher, choice: Choice, spent: int) -> tuple[NDArray[np.intp], float] | None:
+        Returns:
+            The tokens that are left, in ascending order, where they are few; None for many.
+        """
+        return rows.keep(row, tokens_towards(matcher, rest))
+
+    def early_end(self, choice: Choice, spent: int) -> tuple[NDArray[np.intp], float] | None:
         """Return the tokens that bring a string nearer to its end, where the model wants to begin a new word instead.
 
         Args:
-            matcher: the state of the text; it stays as it is.
-            choice: the model's token, whose text begins with a space.
+            choice: the model's token.
             spent: the number of tokens before it.
 
         Returns:
@@ -211,19 +223,10 @@ class Budget:
             than that of the best of these. None before the last part of the budget, and where the text is not in a
             string.
         """
-        left = self._tokens - spent
-        before, after = choice.before, choice.after
-        if left * LAST_PART > self._tokens or self._is_unknown or before is None or after is None:
+        before, closing = choice.before, choice.closing
+        if closing is None or before is None or before.tokens is None:
             return None
-        if before.tokens is None or after.text != before.text:
-            return None
-        try:
-            closing = closing_tokens(matcher)
-        except LimitExceededError:
-            return None
-        if closing is None:
-            return None
-        spare = left - 1 - len(before.tokens)
+        spare = self._tokens - spent - 1 - len(before.tokens)
         margin = MAX_MARGIN * (1 - spare * LAST_PART / self._tokens) if spare > SPARE_TOKENS else math.inf
         return closing, margin
 
@@ -240,12 +243,13 @@ class Budget:
             _leave(words, self.plan[spent : spent + 1] or _ends_of(matcher))
         if self.plan or self._is_unknown or left > WATCHED_TOKENS or matcher.is_terminated:
             return
-        kept = words.copy()
-        is_narrowed, _ = self.narrow(matcher, kept, self.room(matcher, spent))
-        if is_narrowed and kept.any():
-            words[:] = kept
-        else:
-            self._leave_rest(matcher, words, left)
+        classes = self._classes(matcher)
+        if classes is not None:
+            kept = words & classes.within(max_tokens=self.room(matcher, spent)).mask
+            if kept.any():
+                words[:] = kept
+                return
+        self._leave_rest(matcher, words, left)
 
     def _leave_rest(self, matcher: Matcher, words: NDArray[np.uint32], left: int) -> None:
         """Leave only the next token of the rest in a mask, where there is no room for a free choice."""
@@ -324,7 +328,13 @@ class Budget:
 
 
 def open_budget(
-    matcher: Matcher, tokens: int, *, is_proper: bool, rewritten: int = 0, may_plan: bool = True
+    matcher: Matcher,
+    tokens: int,
+    *,
+    is_proper: bool,
+    rewritten: int = 0,
+    may_plan: bool = True,
+    option: str = "max_new_tokens",
 ) -> Budget | None:
     """Return the budget of an answer; None where no end of the answer is known.
 
@@ -337,6 +347,7 @@ def open_budget(
         is_proper: see `Budget`.
         rewritten: the number of these prompt tokens.
         may_plan: whether the budget may have a plan; otherwise it is too small then.
+        option: what the caller's budget is called, for the error.
 
     Raises:
         IncompleteOutputError: the budget is smaller than the shortest answer.
@@ -355,7 +366,7 @@ def open_budget(
         f"{tokens - rewritten} tokens are too few: the shortest answer needs {needed}",
         text="",
         partial=None,
-        hint=f"max_new_tokens={needed} or more; the model's context must have room for them",
+        hint=f"{option}={needed} or more; the model's context must have room for them",
     )
 
 

@@ -255,7 +255,7 @@ class Constraint(Generic[T]):
             raise ValueError(f"max_tokens must be a whole number >= 1, not {tokens}")
         if self._proper is None:
             try:
-                budget = open_budget(self.matcher(), tokens, is_proper=False)
+                budget = open_budget(self.matcher(), tokens, is_proper=False, option="max_tokens")
             except IncompleteOutputError as error:
                 raise ValueError(f"max_tokens={tokens}: {error}") from None
             if budget is not None:

@@ -31,6 +31,7 @@ from structgen.compilation.budget import Budget, Choice, open_budget
 from structgen.compilation.constraint import Constraint
 from structgen.compilation.repetition import RepetitionGuard
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
+from structgen.engine.vocabulary.bitmask_kernel import MaskRows
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GenerationError
 from structgen.generation.adjusting import Adjuster
@@ -179,6 +180,7 @@ class Decoder:
         self._observer = observer
         # Row i: the tokens allowed in the position of held token i; the next row: those allowed after all held tokens.
         self._mask = allocate_token_bitmask(MAX_HELD + 1, self._vocabulary.size)
+        self._rows = MaskRows(self._mask)
         self._temperatures: list[float | None] = [None] * (MAX_HELD + 1)  # that the grammar asks for, by row
         self._text = bytearray()
         rewritten = len(prompt_ids) - len(kept_ids)
@@ -270,14 +272,17 @@ class Decoder:
         row = len(held)
         self._choose(self._sample(logits[row], row, len(self.token_ids)), logits[row], row)
 
-    def _sample(self, logits: NDArray[np.float32], row: int, count: int, few: NDArray[np.intp] | None = None) -> int:
+    def _sample(self, logits: NDArray[np.float32], row: int, count: int, few: list[int] | None = None) -> int:
         """Return a token that a row of the mask allows, after the first `count` tokens of the answer.
 
-        `few` are all the tokens of that row, where they are known.
+        `few` are all the tokens of that row in ascending order, where they are known.
         """
+        if few is not None and len(few) == 1:
+            return few[0]
+        allowed = None if few is None else np.array(few, np.intp)
         if self._adjuster is not None:
             logits = self._adjuster.adjusted(logits, self._prompt_ids, self.token_ids[:count])
-        return self._sampler.sample(logits, self._mask[row], self._temperatures[row], few)
+        return self._sampler.sample(logits, self._mask[row], self._temperatures[row], allowed)
 
     def _choose(self, token_id: int, logits: NDArray[np.float32], row: int) -> None:
         """Accept a token sampled at a row, or another one after which the rest of the answer fits the budget."""
@@ -295,15 +300,14 @@ class Decoder:
         spent = len(self.token_ids)
         if self._is_end(token_id):
             return token_id
-        choice = budget.choice(self.matcher, token_id, spent)
+        choice = budget.choice(self.matcher, token_id, spent, ends_early=self._is_json)
         if choice.fits:
-            return self._ended_early(budget, choice, token_id, logits, row)
+            return token_id if choice.closing is None else self._ended_early(budget, choice, token_id, logits, row)
         self._is_cut = True
-        mask = self._mask[row]
-        is_exact, few = budget.narrow(self.matcher, mask, choice.room)
+        is_exact, few = budget.narrow(self.matcher, self._rows, row, choice.room)
         if not is_exact:
             return self._first_that_fits(budget, choice, token_id, logits, row)
-        is_empty = not mask.any() if few is None else not len(few)
+        is_empty = not self._mask[row].any() if few is None else not few
         return self._least(budget, token_id) if is_empty else self._sample(logits, row, spent, few)
 
     def _first_that_fits(
@@ -314,15 +318,15 @@ class Decoder:
         Where the rest has to become shorter, only tokens that lead towards its end are sampled.
         """
         spent = len(self.token_ids)
-        mask = self._mask[row]
-        closing: NDArray[np.intp] | None = None
+        few: list[int] | None = None
+        if refused.must_close and refused.before is not None:
+            few = budget.narrow_towards(self.matcher, self._rows, row, refused.before)
         for _ in range(MAX_REFUSED - 1):
-            mask[token_id >> 5] &= ~np.uint32(1 << (token_id & 31))
-            if refused.must_close and refused.before is not None:
-                closing = budget.narrow_towards(self.matcher, mask, refused.before)
-            if not (mask.any() if closing is None else len(closing)):
+            self._rows.remove(row, token_id)
+            few = None if few is None else [each for each in few if each != token_id]
+            if not (self._mask[row].any() if few is None else few):
                 break
-            token_id = self._sample(logits, row, spent, closing)
+            token_id = self._sample(logits, row, spent, few)
             if self._is_end(token_id) or budget.choice(self.matcher, token_id, spent).fits:
                 return token_id
         return self._least(budget, token_id)
@@ -333,10 +337,7 @@ class Decoder:
 
     def _ended_early(self, budget: Budget, choice: Choice, token_id: int, logits: NDArray[np.float32], row: int) -> int:
         """Return a sampled token, or one that ends the string before a new word, near the end of the budget."""
-        text = self._vocabulary.token_bytes(token_id)
-        if not self._is_json or text is None or text[:1] != b" ":
-            return token_id
-        found = budget.early_end(self.matcher, choice, len(self.token_ids))
+        found = budget.early_end(choice, len(self.token_ids))
         if found is None:
             return token_id
         ends, margin = found
@@ -345,7 +346,7 @@ class Decoder:
             ends = ends[(words[ends >> 5] >> (ends & 31).astype(np.uint32) & np.uint32(1)).astype(bool)]
         if not len(ends):
             return token_id
-        best = int(ends[logits[ends].argmax()])
+        best = int(ends[logits.take(ends).argmax()])
         if not logits[token_id] - logits[best] <= margin or not int(self._mask[row, best >> 5]) >> (best & 31) & 1:
             return token_id
         self._is_cut = True

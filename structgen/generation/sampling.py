@@ -119,7 +119,7 @@ class Sampler:
             allowed = tokens_of(mask, logits.shape[0])
         if allowed.shape[0] == 1:
             return int(allowed[0])
-        given = logits[allowed]
+        given = logits.take(allowed)
         if temperature == 0:
             at = int(given.argmax())
             if given[at] == given[at]:

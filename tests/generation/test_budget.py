@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import json
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -110,12 +112,67 @@ def test_proper_tokenizations_are_kept_within_the_budget(tiny_tokenizer: Any) ->
         assert list(result.token_ids) == tokenizer.encode(result.text, add_special_tokens=False)
 
 
-def test_batches_and_streams_keep_their_budget(tiny_tokenizer: Any) -> None:
-    model = by_chance(tiny_tokenizer, 5, b"[1, ")
-    kind = list[list[int]]
-    assert len(structgen.batch(model, ["x", "y"], kind, max_new_tokens=7)) == 2
-    with structgen.stream(model, "x", kind, max_new_tokens=7) as stream:
-        assert stream.final() == list(stream)[-1]
+def streamed(model: Model, schema: Any, tokens: int) -> list[Any]:
+    """Return the last value of a stream."""
+    with structgen.stream(model, "x", schema, max_new_tokens=tokens) as stream:
+        return [stream.final()]
+
+
+def batched(model: Model, schema: Any, tokens: int) -> list[Any]:
+    """Return the values of a batch of two."""
+    return list(structgen.batch(model, ["x", "yes"], schema, max_new_tokens=tokens))
+
+
+def found_by_beams(model: Model, schema: Any, tokens: int) -> list[Any]:
+    """Return the value that beams find."""
+    run = structgen.Generator(model, schema, max_new_tokens=tokens, num_beams=2).run("x")
+    assert len(run.token_ids) <= tokens
+    return [run.value]
+
+
+def particles(model: Model, schema: Any, tokens: int) -> list[Any]:
+    """Return the values of particles."""
+    return list(structgen.sample(model, "x", schema, max_new_tokens=tokens, particles=3, seed=1).values)
+
+
+def processed(model: Model, schema: Any, tokens: int) -> list[Any]:
+    """Return the value that a loop of its own writes, with the logits processor."""
+    vocabulary = model.vocabulary
+    processor = structgen.compile(schema, vocabulary, whitespace="single").logits_processor(max_tokens=tokens)
+    ids = np.array([9], np.intc)  # the prompt
+    rng = np.random.default_rng(tokens)
+    while len(ids) <= tokens and int(ids[-1]) not in vocabulary.eos_token_ids:
+        logits = processor(ids, rng.normal(size=vocabulary.size).astype(np.float32))
+        ids = np.append(ids, logits.argmax()).astype(np.intc)
+    return [json.loads(b"".join(vocabulary.token_bytes(token) or b"" for token in ids[1:].tolist()))]
+
+
+def served(model: Model, schema: Any, tokens: int) -> list[Any]:
+    """Return the value that a server answers with."""
+    testclient = pytest.importorskip("starlette.testclient", reason="the test group has it")
+    from structgen.serving.app import make_app
+
+    asked = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
+    body = {"model": "any", "messages": [{"role": "user", "content": "x"}], "response_format": asked}
+    with testclient.TestClient(make_app(model)) as client:
+        refused = client.post("/v1/chat/completions", json=body | {"max_tokens": 1})
+        assert refused.json()["error"]["code"] == "max_tokens_too_small"
+        answer = client.post("/v1/chat/completions", json=body | {"max_tokens": tokens}).json()
+    assert answer["usage"]["completion_tokens"] <= tokens
+    return [json.loads(answer["choices"][0]["message"]["content"])]
+
+
+@pytest.mark.parametrize("way", [streamed, batched, found_by_beams, particles, processed, served])
+def test_every_way_to_an_answer_keeps_its_budget(tiny_tokenizer: Any, way: Callable[..., list[Any]]) -> None:
+    model = by_chance(tiny_tokenizer, 5, b"[{a1, ")
+    for schema in SCHEMAS[1::2]:
+        constraint = structgen.Generator(model, schema).constraint
+        least = shortest(constraint)
+        if way in (found_by_beams, particles):  # they know the shortest text in bytes only
+            least = len(Budget(1_000, is_proper=False).rest(constraint.matcher([0])) or ())
+        for tokens in (least, least + 1, least + 5):
+            for value in way(model, schema, tokens):
+                Draft202012Validator(schema).validate(value)
 
 
 def test_an_answer_with_room_is_the_one_without_a_budget(tiny_tokenizer: Any) -> None:
@@ -145,6 +202,25 @@ def test_nothing_optional_is_begun_in_the_last_part_of_the_budget(tiny_tokenizer
         assert count < 32 or text.count(b"[") <= text.count(b"]"), result.text
         written += text
     assert written.count(b"[") > 5
+
+
+def test_strings_end_before_a_new_word_near_the_end_of_the_budget(tiny_tokenizer: Any) -> None:
+    """The likelier the model thinks the end of the string, the earlier it ends."""
+    vocabulary = structgen.Vocabulary.from_huggingface(tiny_tokenizer)
+    texts = [vocabulary.token_bytes(token) or b"" for token in range(vocabulary.size)]
+    word = next(text for text in texts if text[:1] == b" " and text[1:].isalpha())
+    lengths = []
+    for end in (11.0, 8.0, 1.0):
+        rows = [
+            np.array([liked.get(text, -9.0) for text in texts], np.float32)
+            for liked in ({word: 12.0, b'"': end}, {b"x": 12.0})
+        ]
+        model = structgen.from_logits(lambda ids, rows=rows: rows[len(ids) % 2], tiny_tokenizer)
+        result = structgen.Generator(model, str, max_new_tokens=60).run("x")
+        assert result.finish_reason == "length"
+        assert result.value.endswith(word.decode() + "x")
+        lengths.append(len(result.token_ids))
+    assert 48 <= lengths[0] < lengths[1] < lengths[2] <= 60
 
 
 def test_refused_tokens_are_left_out_and_the_logits_stay(tiny_tokenizer: Any) -> None:

@@ -56,6 +56,7 @@ class SamplingParams:
     structured_outputs: StructuredOutputsParams | None = None
     all_stop_token_ids: set[int] = field(default_factory=set)
     ignore_eos: bool = False
+    max_tokens: int | None = 100
     checked_by_vllm: bool = False
 
     def _validate_structured_outputs(self, model_config: Any, structured_outputs_config: Any, tokenizer: Any) -> None:
@@ -91,7 +92,7 @@ class Request:
         self.request_id = "request-1"
         self.sampling_params = params
         self.prompt_token_ids = prompt
-        self.max_tokens = 100
+        self.max_tokens = params.max_tokens
         made = interface.structured_output_request.StructuredOutputRequest
         self.structured_output_request = made.from_sampling_params(params)
 

@@ -30,6 +30,7 @@ ONE = 1  # an object: sets of bytes have 256 bits
 
 # Declared as C integers in the .pxd, so not importable from here.
 BYTES = 256
+MANY_NODES = 16  # from so many on, a table tells which nodes a byte leads to
 VERY_MANY_NODES = 2048  # from so many on, bits take less room, and less time than a table
 
 
@@ -109,6 +110,31 @@ class NextBytes:
                     break
         remainders.first_entry = store.keep(entries, count)
         remainders.last_entry = remainders.first_entry + count
+
+    def find(self, remainders: RemainderNodes, byte: int, found: TokenList) -> None:
+        """Set `found` to the nodes that a byte leads to from remainders."""
+        found.size = 0
+        trie = remainders.trie
+        if remainders.last - remainders.first < MANY_NODES:
+            pool = self._store.pool
+            for at in range(remainders.first, remainders.last):
+                node = trie.child(pool[at], byte)
+                if node >= 0:
+                    found.add(node)
+            return
+        if not remainders.last_entry:
+            self.make_table(remainders)
+        bits = remainders.is_node
+        if bits is not None:
+            for at in range(trie.first_of_byte[byte], trie.first_of_byte[byte + 1]):
+                node = trie.parent_of[at]
+                if bits[node >> 6] >> (node & 63) & 1:
+                    found.add(trie.by_byte[at])
+            return
+        pool = self._store.pool
+        for entry in range(remainders.first_entry, remainders.last_entry, 2):
+            if pool[entry] == byte:
+                found.extend(pool, pool[entry + 1], pool[entry + 3])
 
     def _find_nodes(self, remainders: RemainderNodes) -> None:
         """List the nodes one byte further, and count those with a smaller byte than each."""

@@ -7,15 +7,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structgen.engine.constants import EMPTY_TEXT
 from structgen.engine.grammar.shortest_bodies import FAR
 from structgen.engine.matching.class_walk import ClassWalk
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.matching.shortest_completions import ShortestCompletions, completions_of
 from structgen.engine.matching.token_classes import TokenClasses
+from structgen.engine.vocabulary.bitmask_kernel import TokenSubset
 
-__all__ = ["Rest", "closing_tokens", "rests_around", "shortest_rest", "tokens_by_rest", "tokens_towards"]
+__all__ = ["Around", "Rest", "rests_around", "shortest_rest", "tokens_by_rest", "tokens_towards"]
 
 MAX_CLASSES = 64  # of one item set
 MAX_REACHED = 2_000  # item sets that a walk reaches
@@ -32,6 +32,23 @@ class Rest(NamedTuple):
 
     text: bytes
     tokens: list[int] | None
+
+
+class Around(NamedTuple):
+    """The rests of a text before and after one more token.
+
+    Attributes:
+        before: the shortest rest before the token; None where none was found.
+        after: that after it.
+        closing: intp[n], in ascending order, tokens after which the rest has fewer bytes than before; do not change it.
+            They are those that end as the rest begins: of the rest `"}` in a string, they are `"`, `."`, `"}`, `!"}`, …
+            For strings of JSON these are all such tokens that do not begin with a space. None if they were not asked
+            for, and where single tokens must be tried, as for `tokens_by_rest`.
+    """
+
+    before: Rest | None
+    after: Rest | None
+    closing: NDArray[np.intp] | None = None
 
 
 def shortest_rest(matcher: Matcher, after: bytes = b"") -> Rest | None:
@@ -52,33 +69,47 @@ def shortest_rest(matcher: Matcher, after: bytes = b"") -> Rest | None:
     return matcher.ask(lambda compiled, set_id: _rest(compiled, set_id, after))
 
 
-def rests_around(matcher: Matcher, token_id: int) -> tuple[Rest | None, Rest | None] | None:
+def rests_around(matcher: Matcher, token_id: int, *, with_closing: bool = False) -> Around | None:
     """Return the shortest completions of a text before and after one more token; see `shortest_rest`.
 
     Args:
         matcher: the text, which has not ended; it stays as it is.
         token_id: the token; the matcher allows it.
+        with_closing: find the tokens that close the text, too, where the token begins with a space, and leaves the rest
+            as it is.
 
     Returns:
-        Both. None where the matcher has to accept the token first, as it is more than the bytes of its text: an end
-        token, one that the grammar names, and where the grammar counts tokens.
+        Both, and these tokens. None where the matcher has to accept the token first, as it is more than the bytes of
+        its text: an end token, one that the grammar names, and where the grammar counts tokens.
 
     Raises:
         LimitExceededError: a bound of `Limits` was passed.
     """
 
-    def found(compiled: CompiledGrammar, set_id: int) -> tuple[Rest | None, Rest | None] | None:
+    def found(compiled: CompiledGrammar, set_id: int) -> Around | None:
         spellings = compiled.spellings
         text = b"" if compiled.counts_tokens or token_id >= len(spellings) else spellings[token_id]
-        return (_rest(compiled, set_id, b""), _rest(compiled, set_id, text)) if text else None
+        if not text:
+            return None
+        known = completions_of(compiled)
+        before, after = _rest_at(known, set_id), _rest_at(known, known.sets.goto_all(set_id, text))
+        if not with_closing or text[:1] != b" " or before is None or before != after:
+            return Around(before, after)
+        if before.tokens is None or not _is_by_set(compiled, set_id):
+            return Around(before, after)
+        return Around(before, after, known.closing_tokens(set_id))
 
     return matcher.ask(found)
 
 
 def _rest(compiled: CompiledGrammar, set_id: int, after: bytes) -> Rest | None:
     known = completions_of(compiled)
-    reached = known.sets.goto_all(set_id, after) if after else set_id
-    text = known.completion(reached) if reached else None
+    return _rest_at(known, known.sets.goto_all(set_id, after) if after else set_id)
+
+
+def _rest_at(known: ShortestCompletions, set_id: int) -> Rest | None:
+    """Return the rest of an item set; None for set 0, which no text reaches, and where none was found."""
+    text = known.completion(set_id) if set_id else None
     return None if text is None else Rest(text, known.tokens(text))
 
 
@@ -105,7 +136,7 @@ def tokens_by_rest(matcher: Matcher) -> TokenClasses | None:
     return matcher.ask(_classes)
 
 
-def tokens_towards(matcher: Matcher, rest: Rest) -> NDArray[np.intp]:
+def tokens_towards(matcher: Matcher, rest: Rest) -> TokenSubset:
     """Return the tokens whose text ends with that of the first token of a rest, and the end tokens.
 
     After such a token the rest has one token less, where the mask allows it. So these are tokens to be tried where
@@ -116,42 +147,21 @@ def tokens_towards(matcher: Matcher, rest: Rest) -> NDArray[np.intp]:
         rest: its shortest rest.
 
     Returns:
-        intp[n], in ascending order. The mask may forbid some of them; do not change it.
+        The tokens. The mask may forbid some of them.
     """
     return matcher.ask(lambda compiled, set_id: completions_of(compiled).tokens_towards(rest.tokens))
 
 
-def closing_tokens(matcher: Matcher) -> NDArray[np.intp] | None:
-    """Return tokens after which the rest of a text has fewer bytes: those that end as the rest begins.
-
-    Of the rest `"}` in a string, they are `"`, `."`, `"}`, `!"}`, … For strings of JSON these are all such tokens.
-
-    Args:
-        matcher: the text, not ended; it stays as it is.
-
-    Returns:
-        intp[n], in ascending order; do not change it. None where single tokens must be tried, as for `tokens_by_rest`.
-
-    Raises:
-        LimitExceededError: a bound of `Limits` was passed.
-    """
-    return matcher.ask(_closing)
-
-
-def _closing(compiled: CompiledGrammar, set_id: int) -> NDArray[np.intp] | None:
-    return completions_of(compiled).closing_tokens(set_id) if _is_by_set(compiled, set_id) else None
-
-
 def _is_by_set(compiled: CompiledGrammar, set_id: int) -> bool:
     """Return whether what a token does depends on its bytes and the item set alone, and few item sets are reached."""
-    return not (compiled.has_marks or compiled.counts_tokens or compiled.sets.table.text[set_id] >= EMPTY_TEXT)
+    return not (compiled.has_marks or compiled.counts_tokens or compiled.sets.captures_at(set_id))
 
 
 def _classes(compiled: CompiledGrammar, set_id: int) -> TokenClasses | None:
-    if not _is_by_set(compiled, set_id):
-        return None
     known = completions_of(compiled)
     if set_id not in known.classes:
+        if not _is_by_set(compiled, set_id):
+            return None
         kept = sum(each.masks.nbytes for each in known.classes.values() if each is not None)
         if kept > MAX_KEPT_BYTES or len(known.classes) >= MAX_REACHED:
             known.classes.clear()

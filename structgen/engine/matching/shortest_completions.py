@@ -28,6 +28,7 @@ from structgen.engine.grammar.tables import CAPTURES, END, TERMINAL
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.matching.token_classes import TokenClasses
+from structgen.engine.vocabulary.bitmask_kernel import TokenSubset
 
 __all__ = ["ShortestCompletions", "completions_of", "shortest_completion"]
 
@@ -92,7 +93,7 @@ class ShortestCompletions:
         self._vocabulary = compiled.marked
         self._tokens: dict[bytes, list[int] | None] = {}
         self._ending: dict[bytes, list[int]] = {}
-        self._towards: dict[int, NDArray[np.intp]] = {}
+        self._towards: dict[int, TokenSubset] = {}
         self._closing: dict[int, NDArray[np.intp]] = {}
         self.sets: ItemSetStore = compiled.sets
         self._rules = self.sets.rules
@@ -125,24 +126,29 @@ class ShortestCompletions:
             self._tokens[text] = self._trie.fewest_tokens(text)
         return self._tokens[text]
 
-    def tokens_towards(self, rest: list[int] | None) -> NDArray[np.intp]:
-        """Return the tokens whose text ends with that of the first token of a rest, and the end tokens, in order."""
+    def tokens_towards(self, rest: list[int] | None) -> TokenSubset:
+        """Return the tokens whose text ends with that of the first token of a rest, and the end tokens."""
         first = rest[0] if rest else -1
         found = self._towards.get(first)
         if found is None:
             text = self._vocabulary.spellings[first] if rest else b""
             tokens = [*self._ending_with(text), *self._vocabulary.eos_token_ids]
-            found = self._towards[first] = np.unique(np.array(tokens, np.intp))
+            found = self._towards[first] = TokenSubset(np.unique(np.array(tokens, np.int32)))
         return found
 
     def closing_tokens(self, set_id: int) -> NDArray[np.intp]:
-        """Return the tokens that end as the completion of a set begins, after which the completion is shorter."""
+        """Return the tokens that end as the completion of a set begins, after which the completion is shorter.
+
+        Those that begin with a space are left out: they would leave it at the end of a string.
+        """
         found = self._closing.get(set_id)
         if found is None:
             text = self.completion(set_id) or b""
             first = self._vocabulary.spellings[(self.tokens(text) or [0])[0]]
             ending = {*self._ending_with(text[:1]), *self._ending_with(first)} if text.startswith(first) else ()
-            closing = [token for token in sorted(ending) if self._is_closing(set_id, token, len(text))]
+            spellings = self._vocabulary.spellings
+            words = [token for token in sorted(ending) if not spellings[token].startswith(b" ")]
+            closing = [token for token in words if self._is_closing(set_id, token, len(text))]
             if len(self._closing) >= MAX_KEPT_CLOSING:
                 self._closing.clear()
             found = self._closing[set_id] = np.array(closing, np.intp)

@@ -8,6 +8,7 @@ ctypedef fused Pattern:
     unsigned long long
 
 cdef unsigned int FULL
+cdef Py_ssize_t MAX_FEW
 
 @cython.locals(
     width=cython.Py_ssize_t, word_count=cython.Py_ssize_t, full_words=cython.Py_ssize_t, row=cython.Py_ssize_t,
@@ -25,7 +26,24 @@ cpdef fill_refused(
     Pattern infinity, bint releases_lock
 )
 
-@cython.locals(
-    one="unsigned int", index=cython.Py_ssize_t, at=cython.Py_ssize_t, count=cython.Py_ssize_t, token=cython.Py_ssize_t,
-)
-cpdef Py_ssize_t keep_only(unsigned int[::1] words, const Py_ssize_t[::1] tokens, Py_ssize_t[::1] kept) except -1
+
+@cython.final
+cdef class TokenSubset:
+    cdef const int[::1] _tokens
+
+    @cython.locals(
+        tokens="const int[::1]", count=cython.Py_ssize_t, one="unsigned int", index=cython.Py_ssize_t,
+        at=cython.Py_ssize_t, word=cython.Py_ssize_t, bits="unsigned int", bit="unsigned int",
+        between=cython.Py_ssize_t, after=cython.Py_ssize_t, found=cython.Py_ssize_t, kept=list,
+    )
+    cpdef list keep(self, unsigned int[::1] words)
+
+
+@cython.final
+cdef class MaskRows:
+    cdef readonly object mask
+    cdef unsigned int[::view.strided, ::view.contiguous] _words
+
+    cpdef list keep(self, int row, TokenSubset tokens)
+    @cython.locals(one="unsigned int")
+    cpdef remove(self, int row, int token)

@@ -1,9 +1,9 @@
 """Loops over masks that are only worth it compiled.
 
-`keep_only` narrows a mask to few tokens. `fill_refused` is the loop of `apply_token_bitmask` over logits in memory (see
-`bitmask.py`). There, no step depends on how many bits of a word are set: eight tokens at a time are blended with minus
-infinity, by a table that has eight lanes for each byte of a mask. Only words of all ones and of all zeros, the most
-frequent, are special cases.
+A `TokenSubset` narrows masks to some tokens. `fill_refused` is the loop of `apply_token_bitmask` over logits in memory
+(see `bitmask.py`). There, no step depends on how many bits of a word are set: eight tokens at a time are blended with
+minus infinity, by a table that has eight lanes for each byte of a mask. Only words of all ones and of all zeros, the
+most frequent, are special cases.
 
     byte of the mask      0b00000101
     lanes of the table    ffff 0000 ffff 0000 0000 0000 0000 0000      (for logits of 16 bits)
@@ -24,9 +24,10 @@ try:
 except ImportError:
     cython = SimpleNamespace(nogil=nullcontext())
 
-__all__ = ["fill_refused", "keep_only", "lanes"]
+__all__ = ["MaskRows", "TokenSubset", "fill_refused", "lanes"]
 
 FULL = 0xFFFFFFFF
+MAX_FEW = 64  # tokens that a mask is known to have, one by one
 
 
 def lanes(dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -106,27 +107,69 @@ def _fill_refused(logits: NDArray[Any], words: NDArray[np.uint32], keep: NDArray
                 logits[row, last] = infinity
 
 
-def keep_only(words: NDArray[np.uint32], tokens: NDArray[np.intp], kept: NDArray[np.intp]) -> int:
-    """Remove all tokens from a mask but some.
+class TokenSubset:
+    """Some tokens, to which masks are narrowed.
 
     Args:
-        words: uint32[any number], contiguous, the mask.
-        tokens: intp[n], those that may stay.
-        kept: intp[n], receives those of them that the mask had, in the same order.
-
-    Returns:
-        The number of those.
+        tokens: int32[n], in ascending order.
     """
-    one = 1
-    count = 0
-    for index in range(tokens.shape[0]):
-        token = tokens[index]
-        if words[token >> 5] >> (token & 31) & 1:
-            kept[count] = token
-            count += 1
-    for at in range(words.shape[0]):
-        words[at] = 0
-    for index in range(count):
-        token = kept[index]
-        words[token >> 5] |= one << (token & 31)
-    return count
+
+    def __init__(self, tokens: NDArray[np.int32]) -> None:
+        self._tokens = tokens
+
+    def keep(self, words: NDArray[np.uint32]) -> list[int] | None:
+        """Remove all tokens from a mask but these.
+
+        Args:
+            words: uint32[any number], contiguous, the mask.
+
+        Returns:
+            The tokens that are left, in ascending order, where they are MAX_FEW or fewer. None for more: see the mask.
+        """
+        tokens = self._tokens
+        count = tokens.shape[0]
+        one = 1
+        kept: list[int] = []
+        found = index = at = 0
+        while index < count:
+            word = tokens[index] >> 5
+            for between in range(at, word):
+                words[between] = 0
+            bits = 0
+            while index < count and tokens[index] >> 5 == word:
+                bit = one << (tokens[index] & 31)
+                if words[word] & bit:
+                    bits |= bit
+                    found += 1
+                    if found <= MAX_FEW:
+                        kept.append(int(tokens[index]))
+                index += 1
+            words[word] = bits
+            at = word + 1
+        for after in range(at, words.shape[0]):
+            words[after] = 0
+        return kept if found <= MAX_FEW else None
+
+
+class MaskRows:
+    """The rows of a mask that are narrowed again and again: their memory is looked up only once.
+
+    Args:
+        mask: uint32[rows, any number]; a row is contiguous.
+
+    Attributes:
+        mask: the same.
+    """
+
+    def __init__(self, mask: NDArray[np.uint32]) -> None:
+        self.mask = mask
+        self._words = mask
+
+    def keep(self, row: int, tokens: TokenSubset) -> list[int] | None:
+        """Remove all tokens from a row but some; see `TokenSubset.keep`."""
+        return tokens.keep(self._words[row])
+
+    def remove(self, row: int, token: int) -> None:
+        """Remove a token from a row."""
+        one = 1
+        self._words[row, token >> 5] &= FULL ^ (one << (token & 31))

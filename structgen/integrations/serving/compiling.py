@@ -15,13 +15,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from structgen.compilation.budget import Budget
+from structgen.compilation.budget import Budget, open_budget
 from structgen.compilation.compiler import compile
+from structgen.compilation.constraint import Constraint
 from structgen.compilation.repetition import RepetitionGuard
 from structgen.engine.deadlines import Deadline
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.matching.rests import shortest_rest
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary, byte_vocabulary
-from structgen.errors import GrammarError, LimitExceededError, SchemaError
+from structgen.errors import GrammarError, IncompleteOutputError, LimitExceededError, SchemaError
 from structgen.integrations.serving.requests import Kind, Requested, read
 from structgen.integrations.serving.sequence import ServedSequence
 from structgen.integrations.serving.settings import ServerSettings
@@ -76,14 +79,19 @@ def check(kind: Kind, given: Any, settings: ServerSettings) -> None:
 
 def check_requested(requested: Requested, settings: ServerSettings) -> None:
     """Check a request that was read; see `check`."""
-    if isinstance(requested.schema, Grammar) and has_tokens(requested.schema.tree):
-        return  # which tokens it names is known when it is compiled
+    if _names_tokens(requested):
+        return  # which tokens these are is known when it is compiled
     limits = replace(settings.limits, compile_seconds=settings.check_seconds)
     options: Any = {**settings.options, **requested.options, "tokenization": "any"}
     try:
         compile(requested.schema, byte_vocabulary(), limits=limits, **options)
     except LimitExceededError as error:
         _raise_sizes(error)
+
+
+def _names_tokens(requested: Requested) -> bool:
+    """Return whether a request is a grammar that names tokens."""
+    return isinstance(requested.schema, Grammar) and has_tokens(requested.schema.tree)
 
 
 def _raise_sizes(error: LimitExceededError) -> None:
@@ -120,6 +128,29 @@ class RequestCompiler:
         ends = tuple(dict.fromkeys([*self._eos_token_ids, *more]))
         return Vocabulary.from_huggingface(self._tokenizer, vocab_size=self._vocab_size, eos_token_ids=ends)
 
+    def check_budget(self, kind: Kind, given: Any, max_tokens: int) -> None:
+        """Check before a request is queued that its budget is large enough for the shortest text; see `check`.
+
+        Where this is not known within `check_seconds`, the request passes, and the compile decides.
+
+        Raises:
+            IncompleteOutputError: it is not.
+        """
+        settings = self._settings
+        limits = replace(settings.limits, compile_seconds=settings.check_seconds)
+        try:
+            requested = read_within(kind, given, settings, limits)
+            options: Any = {**settings.options, **requested.options}
+            if not _names_tokens(requested):
+                texts = compile(requested.schema, byte_vocabulary(), limits=limits, **options | {"tokenization": "any"})
+                rest = shortest_rest(texts.matcher())
+                if rest is None or len(rest.text) < max_tokens:  # a token has one byte or more
+                    return
+            constraint = compile(requested.schema, self.vocabulary(), limits=limits, **options)
+            _budget(constraint, constraint.matcher(), max_tokens)
+        except LimitExceededError:
+            return
+
     def sequence(
         self,
         kind: Kind,
@@ -138,7 +169,7 @@ class RequestCompiler:
             max_tokens: the budget of the text, for `on_budget="finish"`, where the engine tells it.
 
         Raises:
-            StructgenError: the request cannot be used, or passes a limit.
+            StructgenError: the request cannot be used, or passes a limit, or its budget is too small.
         """
         settings, vocabulary = self._settings, self.vocabulary(stop_token_ids)
         requested = read_within(kind, given, settings, settings.limits, vocabulary)
@@ -157,14 +188,25 @@ class RequestCompiler:
         constraint = compile(requested.schema, vocabulary, limits=settings.limits, warm=settings.warm, **options)
         matcher = constraint.matcher(tuple(prompt_ids))
         matcher.fill_next_token_bitmask(allocate_token_bitmask(1, vocabulary.size))
-        finishes = settings.on_budget == "finish"
-        budget = None
-        if finishes and max_tokens is not None:  # one token of it is the end token
-            budget = Budget(max_tokens - 1, is_proper=constraint.tokenization == "proper")
+        finishes = settings.on_budget == "finish" and max_tokens is not None
+        budget = _budget(constraint, matcher, max_tokens or 0) if finishes else None
         repeats = settings.max_repeats
         guard = RepetitionGuard(repeats) if repeats is not None and constraint.is_json else None
         seconds = settings.slow_masks_seconds
         return ServedSequence(matcher, vocabulary, slow_masks_seconds=seconds, budget=budget, guard=guard)
+
+
+def _budget(constraint: Constraint[Any], matcher: Matcher, max_tokens: int) -> Budget | None:
+    """Return the budget of a text and its end token; of the text alone, if there is no room for an end token.
+
+    Raises:
+        IncompleteOutputError: it is smaller than the shortest text.
+    """
+    is_proper = constraint.tokenization == "proper"
+    try:
+        return open_budget(matcher, max_tokens - 1, is_proper=is_proper)
+    except IncompleteOutputError:
+        return open_budget(matcher, max_tokens, is_proper=is_proper, option="max_tokens")
 
 
 def end_tokens(generation_config: Any) -> list[int]:

@@ -32,13 +32,14 @@ __all__ = ["StructgenBackend", "StructgenGrammar", "check_request"]
 MASK_WORD_BITS = 32
 
 
-def check_request(params: Any, model_config: Any, tokenizer: Any) -> None:
+def check_request(params: Any, model_config: Any, tokenizer: Any, *, reasons: bool = False) -> None:
     """Check the structured output of a request before vLLM queues it.
 
     Args:
         params: vLLM's `SamplingParams`, with `structured_outputs`. Its options become a part of the schema.
         model_config: vLLM's.
         tokenizer: vLLM's, or None if it has none.
+        reasons: whether the model may reason before the text.
 
     Raises:
         VLLMValidationError: the request cannot be used; over HTTP this is a 400.
@@ -59,9 +60,18 @@ def check_request(params: Any, model_config: Any, tokenizer: Any) -> None:
         _move_options(asked)
         kind, given = get_structured_output_key(asked)
         check(_KINDS[kind], given, server_settings())
+        if server_settings().on_budget == "finish" and params.max_tokens is not None and not reasons:
+            compiler = _compiler(model_config, tokenizer, model_config.get_vocab_size())
+            compiler.check_budget(_KINDS[kind], given, params.max_tokens)
     except (StructgenError, ValueError, TypeError, RecursionError) as error:
         raise VLLMValidationError(str(error)) from error
     asked._backend = BACKEND
+
+
+def _compiler(model_config: Any, tokenizer: Any, vocab_size: int) -> RequestCompiler:
+    """Return a compiler of requests to a model."""
+    ends = end_tokens(model_config.try_get_generation_config())
+    return RequestCompiler(readable_tokenizer(tokenizer), vocab_size, ends, server_settings())
 
 
 def _move_options(asked: Any) -> None:
@@ -137,8 +147,7 @@ class StructgenBackend(StructuredOutputBackend):  # type: ignore[misc]
 
     def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None:
         super().__init__(vllm_config, tokenizer, vocab_size)
-        ends = end_tokens(vllm_config.model_config.try_get_generation_config())
-        self._compiler = RequestCompiler(readable_tokenizer(tokenizer), vocab_size, ends, server_settings())
+        self._compiler = _compiler(vllm_config.model_config, tokenizer, vocab_size)
 
     def compile_grammar(
         self, request_type: StructuredOutputOptions, grammar_spec: str, stop_token_ids: set[int] | None = None

@@ -97,7 +97,8 @@ def _wrap_check() -> None:
             return
         from structgen.integrations.vllm.backend import check_request
 
-        check_request(self, model_config, tokenizer)
+        reasons = bool(structured_outputs_config.reasoning_parser)
+        check_request(self, model_config, tokenizer, reasons=reasons)
 
     SamplingParams._validate_structured_outputs = check
 

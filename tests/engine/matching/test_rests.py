@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 from support.grammars import random_grammar
 from support.random_schemas import RandomSchemas
@@ -13,12 +14,12 @@ import structgen
 from structgen.engine.matching import rests
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
-from structgen.engine.matching.rests import closing_tokens, rests_around, shortest_rest, tokens_by_rest, tokens_towards
+from structgen.engine.matching.rests import rests_around, shortest_rest, tokens_by_rest, tokens_towards
 from structgen.engine.vocabulary.bitmask import tokens_of
 from structgen.errors import StructgenError
 from structgen.kbnf.normal_form.passes import normalize
 
-LONGER = [b'", "', b'"}', b'": ', b"true", b"ab", b'a"', b"[[", b"]}", b", "]
+LONGER = [b'", "', b'"}', b'": ', b"true", b"ab", b'a"', b"[[", b"]}", b", ", b' "']
 SPELLINGS = [*(bytes([byte]) for byte in range(256)), *LONGER]
 VOCABULARY = structgen.Vocabulary.from_bytes(dict(enumerate([*SPELLINGS, b"</s>"])), eos_token_ids=[len(SPELLINGS)])
 
@@ -80,11 +81,11 @@ def test_a_mask_is_narrowed_to_the_tokens_that_fit() -> None:
     assert classes is not None
     mask = structgen.allocate_token_bitmask(1, VOCABULARY.size)
     matcher.fill_next_token_bitmask(mask)
-    classes.narrow(mask[0], max_tokens=0)
+    classes.within(max_tokens=0).narrow(mask[0])
     assert [VOCABULARY.token_bytes(token) for token in tokens_of(mask[0])] == [b'"}']
     matcher.fill_next_token_bitmask(mask)
-    classes.narrow(mask[0], max_bytes=1)
-    assert [VOCABULARY.token_bytes(token) for token in tokens_of(mask[0])] == [b'"', b'"}', b'a"']
+    classes.within(max_bytes=1).narrow(mask[0])
+    assert [VOCABULARY.token_bytes(token) for token in tokens_of(mask[0])] == [b'"', b'"}', b'a"', b' "']
 
 
 def test_end_tokens_stay() -> None:
@@ -94,7 +95,7 @@ def test_end_tokens_stay() -> None:
     assert classes is not None
     mask = structgen.allocate_token_bitmask(1, VOCABULARY.size)
     matcher.fill_next_token_bitmask(mask)
-    classes.narrow(mask[0], max_tokens=-1)
+    classes.within(max_tokens=-1).narrow(mask[0])
     assert tokens_of(mask[0]).tolist() == list(VOCABULARY.eos_token_ids)
 
 
@@ -113,19 +114,21 @@ def test_closing_tokens_of_strings_are_all_that_shorten_the_rest(text: bytes) ->
     matcher = structgen.compile(whole, VOCABULARY, whitespace="single").matcher()
     matcher.accept_bytes(text)
     rest = shortest_rest(matcher)
-    closing = closing_tokens(matcher)
     assert rest is not None
-    assert closing is not None
-    shorter = []
+    shorter, found = [], []
     for token in matcher.allowed_token_ids():
-        around = rests_around(matcher, token)
+        around = rests_around(matcher, token, with_closing=True)
         assert around is not None
-        before, after = around
+        before, after, closing = around
         assert before == rest
         assert after is not None
-        if len(after.text) < len(rest.text):
+        if len(after.text) < len(rest.text) and VOCABULARY.token_bytes(token) != b' "':
             shorter.append(token)
-    assert closing.tolist() == shorter
+        if closing is not None:
+            assert after == rest
+            found.append(closing.tolist())
+    assert found
+    assert all(closing == shorter for closing in found)
 
 
 def test_the_tokens_towards_a_rest_end_with_its_first_token() -> None:
@@ -133,9 +136,17 @@ def test_the_tokens_towards_a_rest_end_with_its_first_token() -> None:
     matcher.accept_bytes(b'{"a')
     rest = shortest_rest(matcher)
     assert rest is not None
-    assert closing_tokens(matcher) is None
-    *found, end = tokens_towards(matcher, rest).tolist()
-    assert [VOCABULARY.token_bytes(token) for token in found] == [b'"', b'", "', b'a"']  # the mask forbids the second
+    around = rests_around(matcher, next(iter(matcher.allowed_token_ids())), with_closing=True)
+    assert around is not None
+    assert around.closing is None
+    mask = np.full((1, 9), 0xFFFFFFFF, np.uint32)
+    *found, end = tokens_towards(matcher, rest).keep(mask[0]) or [0]
+    assert [VOCABULARY.token_bytes(token) for token in found] == [
+        b'"',
+        b'", "',
+        b'a"',
+        b' "',
+    ]  # the mask forbids the second
     assert end in VOCABULARY.eos_token_ids
 
 

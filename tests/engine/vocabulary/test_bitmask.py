@@ -10,7 +10,7 @@ import structgen
 from structgen import VocabularyError, allocate_token_bitmask, apply_token_bitmask
 from structgen.engine.vocabulary import bitmask
 from structgen.engine.vocabulary.bitmask import as_words, tokens_of
-from structgen.engine.vocabulary.bitmask_kernel import fill_refused, keep_only
+from structgen.engine.vocabulary.bitmask_kernel import MaskRows, TokenSubset, fill_refused
 
 FLOATS = [np.float16, np.float32, np.float64]
 KINDS = [*bitmask._KINDS.values(), bitmask._BFLOAT16]
@@ -306,6 +306,14 @@ def test_a_mask_is_narrowed_to_few_tokens():
     mask = np.zeros(3, np.uint32)
     for token in (0, 5, 31, 32, 70, 95):
         mask[token >> 5] |= np.uint32(1 << (token & 31))
-    tokens = np.array([5, 6, 31, 64, 70], np.intp)
-    kept = np.empty_like(tokens)
-    assert kept[: keep_only(mask, tokens, kept)].tolist() == tokens_of(mask).tolist() == [5, 31, 70]
+    subset = TokenSubset(np.array([5, 6, 31, 64, 70], np.int32))
+    assert subset.keep(mask) == tokens_of(mask).tolist() == [5, 31, 70]
+    assert TokenSubset(np.array([6], np.int32)).keep(mask) == tokens_of(mask).tolist() == []
+    full = np.full(4, 0xFFFFFFFF, np.uint32)
+    assert TokenSubset(np.arange(1, 99, dtype=np.int32)).keep(full) is None
+    assert tokens_of(full).tolist() == list(range(1, 99))
+    rows = MaskRows(np.full((2, 4), 0xFFFFFFFF, np.uint32))
+    assert rows.keep(1, subset) == [5, 6, 31, 64, 70]
+    rows.remove(1, 64)
+    assert tokens_of(rows.mask[1]).tolist() == [5, 6, 31, 70]
+    assert (rows.mask[0] == 0xFFFFFFFF).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import random
+from dataclasses import replace
 
 import pytest
 from support.vllm_interface import (
@@ -47,8 +48,8 @@ def manager(vllm):
     made.clear_backend()
 
 
-def params_of(manager, stop_token_ids=(), ignore_eos=False, **asked):
-    params = SamplingParams(None, StructuredOutputsParams(**asked), {END, *stop_token_ids}, ignore_eos)
+def params_of(manager, stop_token_ids=(), ignore_eos=False, max_tokens=100, **asked):
+    params = SamplingParams(None, StructuredOutputsParams(**asked), {END, *stop_token_ids}, ignore_eos, max_tokens)
     config = manager.vllm_config
     from vllm.sampling_params import SamplingParams as Wrapped
 
@@ -253,3 +254,29 @@ def test_options_come_from_the_environment(vllm, manager, monkeypatch):
         grammar = grammar_of(vllm, manager, json=asked)
         assert grammar.accept_tokens("r", ids("["))
         assert allowed(grammar, manager) == set(ids(*wanted))
+
+
+def test_a_budget_that_is_too_small_is_refused_by_name(vllm, manager, monkeypatch):
+    from structgen.integrations.serving import settings
+    from structgen.integrations.vllm import backend
+
+    made = settings.ServerSettings.from_environment(
+        {"STRUCTGEN_WHITESPACE": "compact", "STRUCTGEN_ON_BUDGET": "finish"}
+    )
+    monkeypatch.setattr(backend, "server_settings", lambda: made)
+    schema = {"type": "array", "items": {"enum": [True, None, "abc12"]}, "minItems": 1}
+    with pytest.raises(ValidationError, match=r"2 tokens are too few: the shortest answer needs 3\nHint: max_tokens=3"):
+        params_of(manager, json=schema, max_tokens=2)
+    with pytest.raises(structgen.IncompleteOutputError, match="needs 3"):  # where the check had no time for it
+        manager.compiled(Request(vllm, replace(params_of(manager, json=schema), max_tokens=2)))
+    for tokens in (3, 4, 5):
+        grammar = manager.compiled(Request(vllm, params_of(manager, json=schema, max_tokens=tokens)))
+        written = []
+        while len(written) < tokens and not grammar.is_terminated():
+            written.append(max(allowed(grammar, manager)))  # the last tokens open, "null" is the very last
+            assert grammar.accept_tokens("r", written[-1:])
+        text = "".join(TEXTS[token] for token in written if token != END)
+        assert structgen.check(schema, text).fits, text
+        assert (END in written) == (tokens > 3)
+    manager.vllm_config.structured_outputs_config.reasoning_parser = "any"
+    params_of(manager, json=schema, max_tokens=2)  # tokens of reasoning count as well: nothing is known

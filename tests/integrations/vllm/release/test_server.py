@@ -25,7 +25,8 @@ class Person(BaseModel):
 def server(model, tmp_path_factory):
     log = tmp_path_factory.mktemp("vllm") / "server.log"
     tools = ("--enable-auto-tool-choice", "--tool-call-parser", "hermes")
-    with Server(model, log, arguments=("--logits-processors", PROCESSOR, *tools)) as server:
+    arguments = ("--logits-processors", PROCESSOR, *tools)
+    with Server(model, log, arguments=arguments, environment={"STRUCTGEN_ON_BUDGET": "finish"}) as server:
         yield server
 
 
@@ -62,6 +63,17 @@ def test_response_formats(ask):
         model="model", messages=QUESTION, response_format=Person, max_tokens=100, temperature=0
     )
     assert isinstance(parsed.choices[0].message.parsed, Person)
+
+
+def test_texts_are_whole_within_their_budget(ask):
+    asked = {"response_format": {"type": "json_schema", "json_schema": {"name": "person", "schema": PERSON}}}
+    with pytest.raises(openai.BadRequestError, match=r"3 tokens are too few: the shortest answer needs \d+") as refused:
+        ask(max_tokens=3, **asked)
+    least = int(str(refused.value).split("needs ")[1].split()[0])
+    for tokens, ending in ((least, "length"), (least + 1, "stop"), (least + 9, "stop")):
+        choices = ask(max_tokens=tokens, n=4, **asked)
+        assert {choice.finish_reason for choice in choices} == {ending}
+        assert all(is_valid(choice.message.content, PERSON) for choice in choices)
 
 
 def test_beams_with_a_constraint_are_refused(ask):
