@@ -52,6 +52,10 @@ cdef class TableStore:
     cdef int add_remainders(self, TerminalMask table, RemainderNodes remainders) except -1
     @cython.locals(first=int, index=int, hashed="unsigned long long", known=RemainderNodes, made=RemainderNodes)
     cdef RemainderNodes remainders_at(self, Trie trie, CountedTokens exits, int min_count, int max_count, removed)
+    @cython.locals(values="int[::1]", index=int, kept=int)
+    cdef void _sort(self, CountedTokens nodes) except *
+    @cython.locals(low=int, high=int, middle=int)
+    cdef bint has_node_in(self, RemainderNodes remainders, int first, int last) noexcept
     @cython.locals(known=RemainderNodes)
     cdef RemainderNodes remainders_of(self, Trie trie, int min_count, int max_count)
     @cython.locals(index=int)
