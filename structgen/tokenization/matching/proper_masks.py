@@ -43,6 +43,7 @@ from structgen.tokenization.matching.token_sets import (
     UndecidedTokens,
     count,
     has,
+    ids,
     intersect,
     intersection,
     next_token,
@@ -52,6 +53,7 @@ from structgen.tokenization.matching.token_sets import (
     unite,
     without,
 )
+from structgen.tokenization.matching.token_steps import TokenSteps
 from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
 from structgen.tokenization.matching.verdicts import Verdicts
 from structgen.tokenization.matching.whole_words import OTHER
@@ -97,6 +99,7 @@ class ProperMasks:
         self._proven: dict[tuple[int, int, int, int, frozenset[int]], tuple[set[int], set[int]]] = {}
         self._begun = tokenization.begun
         self._ahead = Continuations(compiled, tokenization)
+        self._steps = TokenSteps(compiled, tokenization.scanner)
         self._verdicts = Verdicts(compiled, tokenization, self._ahead)
         self._surely_first: dict[tuple[int, int], NDArray[np.uint32]] = {}
         self._good_added: dict[tuple[int, frozenset[int]], list[int]] = {}
@@ -203,14 +206,15 @@ class ProperMasks:
         undecided = joins if joined else begins
         before = branch.scanner_state if joined else self._scanner.cut(branch.scanner_state)
         begins_word = not joined or (self._scanner.is_start(before) and not state.partial)
-        word_before, one = branch.word, 1
+        word_before, steps, one = branch.word, self._steps, 1
+        steps.begin(set_id, before, state.partial)
         for index in range(len(undecided.tokens)):
             token = undecided.tokens[index]
             if way[token >> 5] >> (token & 31) & 1:
                 verdict = undecided.verdicts[index]
                 if verdict == UNKNOWN:
                     word = self._words.begun_by(token) if begins_word else self._words.after(word_before, token)
-                    verdict = GOOD if self._leads_on(set_id, before, state, word, token, undecided) else BAD
+                    verdict = GOOD if self._leads_on(set_id, state, word, token, undecided) else BAD
                     if not self._depends_on_tail:
                         undecided.verdicts[index] = verdict
                 if verdict == BAD:
@@ -238,6 +242,8 @@ class ProperMasks:
         intersection(joins, base, rows.joins)
         intersection(begins, base, rows.begins)
         following = [token for token in self._words.following(branch.word) if has(joins, token)]
+        if not state.partial and not state.added:
+            self._drop_blanks(joins, begins, set_id, branch)
         self._drop_cut_off(joins, begins, set_id, branch.scanner_state, rows)
         if state.added:
             # A cutting text continues no added token that its token begins, but may continue one begun before it.
@@ -252,7 +258,16 @@ class ProperMasks:
             if len(self._proven) >= MAX_KEPT:
                 self._proven.clear()
             proven = self._proven[key] = (set(), set())
-        return UndecidedTokens(joins, proven[0]), UndecidedTokens(begins, proven[1])
+        in_order = tokenization.vocabulary.trie.in_order
+        return UndecidedTokens(in_order(ids(joins)), proven[0]), UndecidedTokens(in_order(ids(begins)), proven[1])
+
+    def _drop_blanks(self, joins: Any, begins: Any, set_id: int, branch: Branch) -> None:
+        """Remove the tokens of white space that surely lead on."""
+        before = branch.scanner_state
+        if self._scanner.is_start(before) or branch.word == OTHER:
+            self._verdicts.ends.remove_blanks(joins, set_id, before)
+        if not self._scanner.is_start(before):
+            self._verdicts.ends.remove_blanks(begins, set_id, self._scanner.cut(before))
 
     def _drop_cut_off(self, joins: Any, begins: Any, set_id: int, scanner_state: int, rows: TokenRows) -> None:
         """Remove the tokens that their cutting texts may follow, as long as many tokens are left.
@@ -287,16 +302,13 @@ class ProperMasks:
             row[:] = 0
         return row
 
-    def _leads_on(
-        self, set_id: int, before: int, state: TokenizerState, word: int, token: int, undecided: UndecidedTokens
-    ) -> bool:
+    def _leads_on(self, set_id: int, state: TokenizerState, word: int, token: int, undecided: UndecidedTokens) -> bool:
         """Return whether a proper way leads from a token to an end.
 
         Sets `_depends_on_tail`: whether that holds only after the same last characters.
 
         Args:
             set_id: the Earley set before the token.
-            before: the state of the scanner before it, with a cut if there is one.
             state: the tokenizer's state before it.
             word: the node of the current pre-token in `WholeWords` after it.
             token: the token.
@@ -304,17 +316,19 @@ class ProperMasks:
         """
         self._depends_on_tail = False
         tokenization, text = self.tokenization, self._spellings[token]
-        next_state, partial = self._scanner.follow(before, state.partial, text)
+        steps = self._steps
+        steps.follow(text)
+        next_state, partial = steps.scanner_state, steps.partial
         if partial and not tokenization.can_be_completed(token):
             return False
         added = tokenization.added.after(state.added, text) if state.added else self._begun[token]
         if added is None:
             return False
-        if self._verdicts.is_good_within(set_id, next_state, partial, word, token, added):
+        if self._verdicts.is_good_within(steps, word, token, added):
             if self._sets.table.captures[set_id]:
                 undecided.proven.add(token)
             return True
-        next_set = self._ahead.follow(set_id, text)
+        next_set = steps.next_set()
         verdict = self._verdicts.on(set_id, next_set, next_state, partial, word, token, added)
         if verdict != UNKNOWN:
             return verdict == GOOD
@@ -425,7 +439,7 @@ class ProperMasks:
         self._allow(set_id, state, base, row, np.zeros_like(base), False)
         row &= base
         row |= base & self.tokenization.added_row()
-        for token in tokens_first(row, _NOTHING if state.partial else self.tokenization.closing):
+        for token in tokens_first(row, _NOTHING if state.partial else self._known_ways.closing):
             next_state = self.tokenization.advance(state, token)
             if next_state is not None:
                 yield self._ahead.after_token(set_id, token), next_state
