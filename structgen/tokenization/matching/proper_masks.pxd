@@ -7,14 +7,14 @@ from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.masks.set_masks cimport SetMasks
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.merges.merge_table cimport MergeTable
-from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, has, ids, intersect, intersection, next_token, remove, remove_both, unite, without
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, has, ids, intersect, intersection, ints, next_token, remove, remove_both, unite, without
 from structgen.tokenization.matching.token_steps cimport TokenSteps
 from structgen.tokenization.matching.verdicts cimport Verdicts
 from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 from structgen.tokenization.matching.whole_words cimport WholeWords
 
 cdef unsigned int ALL_BITS
-cdef int BAD, GOOD, MAX_FEW, MAX_KEPT, MAX_ROWS, UNKNOWN
+cdef int BAD, GOOD, MAX_FEW, MAX_KEPT, MAX_ROWS, MIN_SORTED, UNKNOWN
 
 
 cdef class ProperMasks:
@@ -56,6 +56,8 @@ cdef class ProperMasks:
     cdef tuple _undecided_of(self, int set_id, branch, state)
     @cython.locals(rows=TokenRows)
     cdef tuple _find_undecided(self, int set_id, branch, state)
+    @cython.locals(tokens=list)
+    cdef _in_order(self, row)
     @cython.locals(before=int)
     cdef object _drop_blanks(self, joins, begins, int set_id, branch)
     @cython.locals(first=int, most=int, cutters=int, left=int, decided=int)

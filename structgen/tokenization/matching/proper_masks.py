@@ -25,6 +25,7 @@ So verdicts are kept, and most masks take a few microseconds more than the gramm
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
@@ -46,6 +47,7 @@ from structgen.tokenization.matching.token_sets import (
     ids,
     intersect,
     intersection,
+    ints,
     next_token,
     remove,
     remove_both,
@@ -68,6 +70,7 @@ ALL_BITS = 0xFFFFFFFF  # of a word
 MAX_CUT_MASK_TOKENS = 1 << 21  # tokens in the pool of masks over extended tokens, before new ones are made
 MAX_KEPT = 65_536  # answers of each kind
 MAX_FEW = 256  # tokens of a mask whose conflicts with the last token are looked at one by one
+MIN_SORTED = 16  # tokens
 MAX_ROWS = 256  # masks of `_surely_first`, 32 kB each
 
 
@@ -162,7 +165,7 @@ class ProperMasks:
         Args:
             set_id: the Earley set.
             state: the tokenizer's state after the tokens so far.
-            words: uint32[words], the tokens that may follow the set; `out` may get others, too.
+            words: uint32[words], the tokens that may follow the set.
             out: uint32[words], gets the tokens, in addition to those that it has.
             way: uint32[words], a buffer.
             is_final: whether dead ends are left out.
@@ -183,10 +186,10 @@ class ProperMasks:
                 unite(out, way)
 
     def _join(self, way: Any, words: Any, rows: TokenRows, last: int) -> None:
-        """Write the tokens to `way` that may follow the last one in the same pre-token; if many, also others."""
-        if last >= 0 and self._merges.is_proper[last] and count(words) <= MAX_FEW:
+        """Write the tokens to `way` that may follow the last one in the same pre-token."""
+        intersection(way, words, rows.joins)
+        if last >= 0 and self._merges.is_proper[last] and count(way) <= MAX_FEW:
             one = 1
-            intersection(way, words, rows.joins)
             token = next_token(way, 0)
             while token >= 0:
                 if self._merges.crosses(last, token):
@@ -194,9 +197,10 @@ class ProperMasks:
                 token = next_token(way, token + 1)
             return
         conflicts = self.tokenization.conflicts.of(last)
-        without(way, rows.joins, conflicts.listed)
         if conflicts.row is not None:
             remove(way, conflicts.row)
+        else:
+            without(way, way, conflicts.listed)
 
     # -- dead ends --------------------------------------------------------------------------------------------------
 
@@ -258,8 +262,12 @@ class ProperMasks:
             if len(self._proven) >= MAX_KEPT:
                 self._proven.clear()
             proven = self._proven[key] = (set(), set())
-        in_order = tokenization.vocabulary.trie.in_order
-        return UndecidedTokens(in_order(ids(joins)), proven[0]), UndecidedTokens(in_order(ids(begins)), proven[1])
+        return UndecidedTokens(self._in_order(joins), proven[0]), UndecidedTokens(self._in_order(begins), proven[1])
+
+    def _in_order(self, row: Any) -> array[int]:
+        """Return the tokens of a mask, many of them in the order of their texts, so that `TokenSteps` shares steps."""
+        tokens = ids(row)
+        return self.tokenization.vocabulary.trie.in_order(tokens) if len(tokens) >= MIN_SORTED else ints(tokens)
 
     def _drop_blanks(self, joins: Any, begins: Any, set_id: int, branch: Branch) -> None:
         """Remove the tokens of white space that surely lead on."""
@@ -319,7 +327,7 @@ class ProperMasks:
         steps = self._steps
         steps.follow(text)
         next_state, partial = steps.scanner_state, steps.partial
-        if partial and not tokenization.can_be_completed(token):
+        if partial and not tokenization.can_be_completed(next_state, partial, token):
             return False
         added = tokenization.added.after(state.added, text) if state.added else self._begun[token]
         if added is None:

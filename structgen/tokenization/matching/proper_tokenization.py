@@ -61,7 +61,7 @@ MAX_CLOSING = 256  # tokens that a search tries first
 MIN_CUT_SHARE = 0.5  # of the tokens: a tokenizer that cuts off fewer is treated as one that never cuts
 MAX_ROWS = 256  # states whose rows are kept, 100 kB each
 MAX_PARTIAL_ROWS = 4096  # the same within characters, 16 kB each
-MAX_SPELLED = 65_536  # texts whose tokens are kept; none is long
+MAX_SPELLED = 65_536  # texts whose tokens are kept, none of them long; and tokens that end within a character
 MAX_KEPT = 4096  # answers of each other kind
 
 
@@ -248,7 +248,7 @@ class ProperTokenization:
         key = (scanner_state, partial, token)
         known = self._can_continue.get(key)
         if known is None:
-            if len(self._can_continue) >= MAX_KEPT:
+            if len(self._can_continue) >= MAX_SPELLED:
                 self._can_continue.clear()
             rows = self.rows(scanner_state, partial)
             row = np.array(rows.joins)
@@ -276,11 +276,13 @@ class ProperTokenization:
         symbols = self._symbols.of(text)
         return tuple(self.merges.merged(symbols)) if symbols or not text else None
 
-    def can_be_completed(self, token: int) -> bool:
-        """Return whether some token may complete the character that a token leaves unfinished.
+    def can_be_completed(self, scanner_state: int, partial: int, token: int) -> bool:
+        """Return whether some token may complete the character that a token leaves unfinished; True if it is not known.
 
-        That is decided by the token alone; True if it is not known.
+        That is decided by the token alone, or by what `can_continue` found for the same arguments.
         """
+        if self._can_continue.get((scanner_state, partial, token)) is False:
+            return False
         if self.scanner.cuts_characters or not unfinished(self.vocabulary.spellings[token]):
             return True
         return bool(self.completions.of(token).exists)

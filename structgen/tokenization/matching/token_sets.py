@@ -140,11 +140,11 @@ class UndecidedTokens:
     """Tokens that fit an Earley set and a state, and must be checked one by one for dead ends.
 
     Args:
-        tokens: int32[tokens], in the order of their texts.
+        tokens: int32[tokens], many of them in the order of their texts.
         proven: see below; these need no check.
 
     Attributes:
-        tokens: int32[tokens], in the order of their texts: `TokenSteps` shares steps.
+        tokens: int32[tokens], those that need a check.
         verdicts: int32[tokens]: UNKNOWN, GOOD or BAD.
         proven: tokens that lead to an end from all sets that differ from this one in their captured text alone.
     """

@@ -30,6 +30,7 @@ cdef class Verdicts:
     cdef SureCuts _cuts
     cdef readonly TerminalEnds ends
     cdef PairTable _after_all   # by set and state of the scanner: whether a way leads on, whatever the token before
+    cdef dict _completed        # see `_completed_within`
     cdef dict _bridges          # by set and state of the scanner
 
     @cython.locals(verdict=int)
@@ -40,6 +41,7 @@ cdef class Verdicts:
     cpdef bint is_good_within(self, TokenSteps steps, int word, int token, added) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t")
     cdef int _judge_within(self, int set_id, int scanner_state, int word, int token) except -1
+    cdef bint _completed_within(self, int at, int scanner_state, int partial, int token) except -1
     @cython.locals(completion=bytes, last=int, next_at=int, next_state=int, still=int)
     cdef bint _is_completed_within(self, int at, int scanner_state, int partial, int token) except -1
     @cython.locals(completion=bytes, last=int, next_set=int, next_state=int, still=int)

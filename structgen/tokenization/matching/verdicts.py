@@ -56,6 +56,7 @@ class Verdicts:
         self.ends = TerminalEnds(compiled, tokenization, ahead, self._cuts)
         self._cut_within = PairTable()
         self._after_all = PairTable()
+        self._completed: dict[tuple[int, int, int, int], bool] = {}
         self._bridges: dict[tuple[int, int], Bridges] = {}
 
     def on(
@@ -105,7 +106,7 @@ class Verdicts:
             if not at:
                 continue
             if partial:
-                if not added and word == OTHER and self._is_completed_within(at, steps.scanner_state, partial, token):
+                if not added and word == OTHER and self._completed_within(at, steps.scanner_state, partial, token):
                     return True
             elif is_free and not added:
                 if self.ends.lead_on(steps, item, word, token):
@@ -152,6 +153,16 @@ class Verdicts:
                 if judged == UNKNOWN:
                     verdict = UNKNOWN
         return verdict
+
+    def _completed_within(self, at: int, scanner_state: int, partial: int, token: int) -> bool:
+        """Return the same as `_is_completed_within`, which it keeps: most sets are in the same state of a string."""
+        key = (at, scanner_state, partial, token)
+        known = self._completed.get(key)
+        if known is None:
+            if len(self._completed) >= MAX_KEPT:
+                self._completed.clear()
+            known = self._completed[key] = self._is_completed_within(at, scanner_state, partial, token)
+        return known
 
     def _is_completed_within(self, at: int, scanner_state: int, partial: int, token: int) -> bool:
         """Return the same as `_is_completed`, within a terminal."""
