@@ -119,7 +119,9 @@ COLD = {
         f"schema.rules.{part}"
         for part in ("arrays", "clause_search", "lazy_rules", "notation", "object_states", "objects", "states")
     ),
+    "tokenization.matching.blank_tokens",
     "tokenization.matching.bridges",
+    "tokenization.matching.last_texts",
 }
 """Modules for -Og, with which gcc takes half the time of -O1: they call Python most of the time."""
 
