@@ -105,7 +105,10 @@ COLD = {
     "engine.vocabulary.bitmask",
     *(f"schema.algebra.{part}" for part in ("arrays", "objects", "shape", "strings")),
     *(f"schema.json_text.{part}" for part in ("layout", "strings", "terminals")),
-    *(f"schema.reading.{part}" for part in ("emptiness", "exploration", "scopes", "shape_cache", "shared_parts")),
+    *(
+        f"schema.reading.{part}"
+        for part in ("atoms", "emptiness", "exploration", "scopes", "shape_cache", "shared_parts")
+    ),
     *(
         f"schema.rules.{part}"
         for part in ("arrays", "clause_search", "lazy_rules", "notation", "object_states", "objects", "states")

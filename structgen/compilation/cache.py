@@ -18,6 +18,7 @@ from structgen.engine.grammar.composition import ComposedRules
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.reporting.telemetry import logger
+from structgen.schema.reading.shared_parts import SmallKey
 from structgen.schema.rules.lazy_rules import LazyRules
 
 __all__ = ["CompileCache", "estimated_bytes"]
@@ -205,12 +206,16 @@ def _schema_bytes(tables: GrammarTables) -> int:
     source = tables.source
     if isinstance(source, ComposedRules):
         return sum([_schema_bytes(part) for part in source.grammars])
-    lazy = getattr(source, "lazy", source)  # the rules of YAML texts hold those of the schema
-    return SCHEMA_BYTES + SHAPE_BYTES * len(lazy.shapes) if isinstance(lazy, LazyRules) else 0
+    if not isinstance(source, LazyRules):
+        source = getattr(source, "lazy", None)  # the rules of YAML texts hold those of the schema
+    return SCHEMA_BYTES + SHAPE_BYTES * len(source.shapes) if isinstance(source, LazyRules) else 0
 
 
 def _text_length(key: object) -> int:
     """Return the length of all texts in a key."""
+    if isinstance(key, SmallKey):
+        length: int = key[0]
+        return length
     if isinstance(key, tuple):
         return sum([_text_length(part) for part in key if isinstance(part, (str, tuple))])
     return len(key) if isinstance(key, str) else 0

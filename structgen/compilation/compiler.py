@@ -66,7 +66,7 @@ _DEFAULT_OPTIONS = SchemaOptions()
 _DEFAULT_LIMITS = Limits()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CompileCall:
     """The arguments of a call of `structgen.compile`, by which a constraint is compiled again when it is loaded.
 

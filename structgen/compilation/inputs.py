@@ -30,7 +30,7 @@ from structgen.output_types.json_lines import JsonLines
 from structgen.output_types.parameters import Parameters
 from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
-from structgen.schema.reading.shared_parts import check_size
+from structgen.schema.reading.shared_parts import SmallKey, check_size, small_key
 from structgen.schema.reading.writable import Narrowed
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class JsonValue:
     is_bare: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen ones take four times as long to make
 class CompileInput:
     """A schema, a grammar or another format, ready to be compiled.
 
@@ -335,13 +335,16 @@ def from_json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) ->
     return CompileInput(key, tables, parse, pieces, line=item.source)
 
 
-def _content(source: Source, limits: Limits) -> str:
-    """Return the schema, and all that it may reach in the registry, as text.
+def _content(source: Source, limits: Limits) -> str | SmallKey:
+    """Return a key of the schema and of all that it may reach in the registry: its text, where it is not small.
 
     The order of keys matters: properties are generated in this order.
     """
     registry = source.options.registry
     content = [source.json_schema, {} if registry is None else {uri: registry.contents(uri) for uri in registry}]
+    small = small_key(content)
+    if small is not None:
+        return small
     try:
         if check_size(content, limits) <= _MAX_ENCODED_AT_ONCE:
             return _ENCODER.encode(content)

@@ -37,8 +37,9 @@ def zeros(count: int, value: int = 0) -> array[int]:
         lazy: Any = np.zeros(count, dtype=np.intc) if count < LARGE else _pages(count)
         return cast("array[int]", lazy)
     made = _unset(count)
-    for index in range(count):
-        made[index] = value
+    if value:  # a slab begins with zeros
+        for index in range(count):
+            made[index] = value
     return made
 
 
@@ -106,7 +107,8 @@ def block(columns: int, length: int) -> array[int]:
 def column(block: array[int], number: int, length: int, old: array[int], used: int) -> array[int]:
     """Return a column of a block, with the first `used` values of a shorter one; the other values are not set."""
     new = block[number * length : (number + 1) * length]
-    new[:used] = old[:used]
+    if used:
+        new[:used] = old[:used]
     return new
 
 

@@ -2,7 +2,7 @@ cimport cython
 
 from structgen.engine.arrays cimport zeros
 
-cdef int FREE, WIDTH
+cdef int FREE, NEIGHBOURS, NEIGHBOUR_BITS, WIDTH
 
 
 @cython.final

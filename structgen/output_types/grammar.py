@@ -224,10 +224,13 @@ class Grammar(Generic[TextValue]):
             >>> Grammar.regex("[0-9]{3}-[0-9]{4}").kind
             'regex'
         """
+        from structgen.engine.automata.first_states import check_look_ahead
         from structgen.engine.regex_syntax.parser import parse_regex
         from structgen.kbnf import ast
 
-        regex = parse_regex(pattern, "python", limits=limits or Limits())
+        limits = limits or Limits()
+        regex = parse_regex(pattern, "python", limits=limits)
+        check_look_ahead(pattern, regex, limits)
         return Grammar("regex", pattern, False, ast.Grammar.of_regex(regex))
 
     @overload

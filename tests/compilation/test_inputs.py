@@ -1,12 +1,17 @@
 """The text of a schema, by which compiled grammars are found."""
 
+import json
 import random
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from structgen.compilation import inputs
-from structgen.compilation.inputs import _ENCODER, _encode
+from structgen.compilation.inputs import _ENCODER, _content, _encode
+from structgen.limits import Limits
+from structgen.schema import resolve
+from structgen.schema.reading.shared_parts import SmallKey, small_key
 
 
 def value(chance: random.Random, depth: int) -> Any:
@@ -27,3 +32,43 @@ def test_a_large_schema_is_encoded_in_pieces_to_the_same_text(monkeypatch: pytes
         pieces: list[str] = []
         _encode(content, pieces)
         assert "".join(pieces) == _ENCODER.encode(content)
+
+
+def key_of(schema: dict[str, Any]) -> str | SmallKey:
+    return _content(resolve(schema), Limits())
+
+
+def test_a_small_schema_is_found_by_its_values_and_their_order() -> None:
+    shared = {"type": "string"}
+    schema = {"properties": {"a": shared, "b": shared}, "const": [1, True, 1.0, None, "é\ud800"]}
+    assert key_of(schema) == key_of(json.loads(json.dumps(schema)))
+    others = [
+        {"const": schema["const"], "properties": schema["properties"]},
+        {"properties": {"b": shared, "a": shared}, "const": schema["const"]},
+        {"properties": schema["properties"], "const": [1.0, True, 1.0, None, "é\ud800"]},
+        {"properties": schema["properties"], "const": [1, 1, 1.0, None, "é\ud800"]},
+        {"properties": schema["properties"], "const": [1, True, 1.0, None, "é\udfff"]},
+        {"properties": schema["properties"], "const": [1, True, 1.0, None, "é\ud800", []]},
+        {"properties": schema["properties"], "const": [1, True, 1.0, None, "é\ud800", {}]},
+        {"properties": schema["properties"], "const": [0.0]},
+        {"properties": schema["properties"], "const": [-0.0]},
+    ]
+    keys = {key_of(other) for other in [schema, *others]}
+    assert len(keys) == 10
+    assert {type(key) for key in keys} == {SmallKey}
+
+
+def test_other_schemas_are_found_by_their_text() -> None:
+    class Text(str):
+        pass
+
+    deep: dict[str, Any] = {}
+    for _ in range(200):
+        deep = {"not": deep}
+    many = {"enum": list(range(20_001))}
+    forms = [deep, many, {"enum": [Text("a")]}, {Text("title"): "a"}, {"required": ("a",)}, {"maximum": Decimal(1)}]
+    assert [type(key_of(form)) for form in forms] == [str] * 6
+    shared: list[Any] = []
+    for _ in range(64):
+        shared = [shared, shared]
+    assert small_key(shared) is None

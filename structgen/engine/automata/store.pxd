@@ -46,6 +46,8 @@ cdef class AutomatonStore:
     cpdef int next(self, int state, int byte) except -1
     @cython.locals(only=int)
     cpdef bint leads_on(self, int state, int byte) except -1
+    @cython.locals(only=int, byte=int, targets="int[::1]")
+    cdef void add_leading_bytes(self, int state, int[::1] bits, int at) except *
     @cython.locals(classes=list, start=int, number=int)
     cpdef object first_bytes(self, int state)
     @cython.locals(target=int)

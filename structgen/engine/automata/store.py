@@ -17,6 +17,7 @@ transition, so that reading it needs no look-up in a partition.
 from __future__ import annotations
 
 import heapq
+from array import array
 from collections.abc import Iterable
 
 from structgen.engine.automata.alphabets import Alphabets
@@ -205,6 +206,26 @@ class AutomatonStore:
         return (
             self.emptiness.live_target(at) if self.table.may_be_empty[state] else self.partitions.target_pool[at]
         ) != DEAD
+
+    def add_leading_bytes(self, state: int, bits: array[int], at: int) -> None:
+        """Add the bytes that may lead on from a state to a set of bytes: bit b % 16 of `bits[at + b // 16]` is byte b.
+
+        Targets that may match nothing are not evaluated, so there may be a byte too many.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        self.expand(state)
+        only = self.only_byte.values[state]
+        if only == NO_BYTE:
+            return
+        if only >= 0:
+            bits[at + (only >> 4)] |= 1 << (only & 15)
+            return
+        targets = self.partitions.target_pool
+        for byte in range(256):
+            if targets[self.partitions.place_of(state, byte)] != DEAD:
+                bits[at + (byte >> 4)] |= 1 << (byte & 15)
 
     def first_bytes(self, state: int) -> int:
         """Return the bytes that lead on from a state; bit b of the number is byte b.

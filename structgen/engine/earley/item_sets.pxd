@@ -7,6 +7,7 @@ from structgen.engine.earley.completer cimport Completer
 from structgen.engine.earley.groups cimport GroupTable
 from structgen.engine.earley.item_columns cimport ItemTable, ScanTable, SetTable
 from structgen.engine.earley.kernels cimport Kernels
+from structgen.engine.earley.leading_bytes cimport LeadingBytes
 from structgen.engine.earley.predictor cimport Predictor
 from structgen.engine.grammar.lookaheads cimport Lookaheads
 from structgen.engine.grammar.rules cimport Rules
@@ -30,6 +31,7 @@ cdef class ItemSetStore:
     cdef Kernels _kernels
     cdef Predictor _predictor
     cdef Completer _completer
+    cdef LeadingBytes _leading_bytes
     cdef readonly PairTable step_targets
     cdef readonly long long steps
     cdef bint _accepts_empty

@@ -65,6 +65,7 @@ from structgen.engine.earley.completer import Completer
 from structgen.engine.earley.groups import GroupTable
 from structgen.engine.earley.item_columns import ItemTable, ScanTable, SetTable
 from structgen.engine.earley.kernels import Kernels
+from structgen.engine.earley.leading_bytes import LeadingBytes
 from structgen.engine.earley.predictor import Predictor
 from structgen.engine.grammar.rules import Rules
 from structgen.engine.grammar.tables import CAPTURES, END, Spelling
@@ -110,6 +111,7 @@ class ItemSetStore:
         self._kernels = Kernels(self.table, self._items, self.groups, rules, limits)
         self._predictor = Predictor(self.table, self._items, self.scans, self.groups, rules, limits)
         self._completer = Completer(self._kernels, self.groups, self.texts, rules)
+        self._leading_bytes = LeadingBytes(self.table, self.scans, self.automata)
         self.step_targets = PairTable()
         self.steps = 0
         self._accepts_empty = accepts_empty
@@ -167,7 +169,7 @@ class ItemSetStore:
         if self.table.first_scan[set_id] < 0:
             self._predictor.close(set_id)
         only = self.table.only_byte[set_id]
-        if only >= 0 and only != byte:
+        if (only >= 0 and only != byte) or not self._leading_bytes.may_have(set_id, byte):
             return DEAD_SET
         target = self._step(set_id, byte)
         if target == DEAD_SET:

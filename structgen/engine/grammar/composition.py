@@ -16,7 +16,6 @@ nonterminals of the others are lazy.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
@@ -126,8 +125,10 @@ def composed(source: ComposedRules, accepts_empty: bool) -> GrammarTables:
     )
 
 
-class ComposedRules(ABC):
+class ComposedRules:
     """The `RuleSource` and `Describer` of a composition: it takes its bodies from some grammars, the parts.
+
+    It is no `ABC`: each compile asks several times whether its rules are composed, and of an `ABC` that takes longer.
 
     Args:
         grammars: the parts, by number.
@@ -153,9 +154,9 @@ class ComposedRules(ABC):
             self._first_lookahead.append(lookaheads_before + len(self.lookaheads))
             self.lookaheads += tables.lookaheads
 
-    @abstractmethod
     def own_bodies(self, key: Any) -> _Bodies:
-        """Return the bodies of a nonterminal of the composition itself."""
+        """Return the bodies of a nonterminal of the composition itself. Each composition has its own method."""
+        raise NotImplementedError
 
     def whole(self, part: int) -> Symbol:
         """Return the symbol that derives the texts of a part, without the empty one."""

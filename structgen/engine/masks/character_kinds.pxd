@@ -25,7 +25,11 @@ cdef class Contents:
     cdef readonly int[::1] characters
     cdef readonly int[::1] height
     cdef readonly int[::1] most_below
+    cdef readonly int[::1] inner
+    cdef readonly int[::1] first_inner
 
+    @cython.locals(inner="int[::1]", first_inner="int[::1]", node=int, size=int)
+    cdef int _find_inner(self, TokenTrie trie, int[::1] expected) except -1
     @cython.locals(path="int[::1]", node_byte="int[::1]", node_depth="int[::1]", characters="int[::1]", one="unsigned long long", node=int, depth=int, byte=int, before=int, state=int, begun=int, following=int)
     cdef int _read(self, TokenTrie trie, int[::1] parent, unsigned long long[::1] bits, int[::1] expected) except -1
     @cython.locals(kinds_below="unsigned long long[::1]", kinds_with="unsigned long long[::1]", height="int[::1]", most_below="int[::1]", token_start="int[::1]", characters="int[::1]", one="unsigned long long", node=int, above=int, most=int)
@@ -46,7 +50,7 @@ cdef class CharacterKinds:
     @cython.locals(at=int)
     cpdef unsigned long long loops(self, int state) except? 1
     @cython.locals(index="Py_ssize_t")
-    cdef bint _may_loop(self, int state) except -1
+    cpdef unsigned long long returns(self, int state) except? 1
     @cython.locals(found="unsigned long long", one="unsigned long long", byte=int, first=int, last=int, low=int, high=int, more=int, kind=int, lead=int, state=int, same=bint, leads=bint, previous=int, previous_low=int, previous_high=int, previous_more=int)
     cpdef unsigned long long between(self, int start, int goal) except? 1
     @cython.locals(previous=int, byte=int, target=int)

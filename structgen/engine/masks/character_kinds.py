@@ -93,6 +93,9 @@ class Contents:
         characters: int32 by node, the number of characters that have begun up to it.
         height: int32 by node, the greatest number of bytes that come below it.
         most_below: int32 by node, the greatest number of characters of a token that goes on below it; 0 for none.
+        inner: int32, the nodes at the end of a character that have others below them. Bytes that are no characters do
+            not count.
+        first_inner: int32[nodes + 1], the inner nodes from node n to m - 1 are `inner[first_inner[n]:first_inner[m]]`.
     """
 
     def __init__(self, trie: TokenTrie) -> None:
@@ -107,6 +110,19 @@ class Contents:
         expected = zeros(max(count, 1))
         self._read(trie, parent, bits, expected)
         self._gather(trie, parent, bits, expected)
+        self.inner = zeros(max(count, 1))
+        self.first_inner = zeros(count + 1)
+        self._find_inner(trie, expected)
+
+    def _find_inner(self, trie: TokenTrie, expected: array[int]) -> None:
+        inner, first_inner = self.inner, self.first_inner
+        size = 0
+        for node in range(trie.node_count):
+            first_inner[node] = size
+            if expected[node] == BOUNDARY and trie.node_end[node] > node + 1:
+                inner[size] = node
+                size += 1
+        first_inner[trie.node_count] = size
 
     def _gather(self, trie: TokenTrie, parent: array[int], bits: array[int], expected: array[int]) -> None:
         """Give each node its height, and the kinds of its children and below them. Children come after parents.
@@ -219,21 +235,25 @@ class CharacterKinds:
             at = self._loop_count
             if at == len(self._loops):
                 self._loops = enlarged(self._loops, "Q", 2 * at)
-            if not self.automata.table.accepting[state] and self._may_loop(state):
-                self._loops[at] = self.between(state, state)
+            if not self.automata.table.accepting[state]:
+                self._loops[at] = self.returns(state)
             self._loop_count = at + 1
             self._loop_of[state] = at + 1
         return self._loops[at]
 
-    def _may_loop(self, state: int) -> bool:
-        """Return whether one of a few characters leads from a state back to it.
+    def returns(self, state: int) -> int:
+        """Return the kinds all of whose characters lead from a state back to it, and end no match but at their ends.
 
-        If none does, the others are not looked at, so that the states they lead to need not be made.
+        If none of a few characters does, the others are not looked at, so that the states they lead to need not be
+        made.
+
+        Raises:
+            LimitExceededError: automaton_states.
         """
-        for index in range(len(SAMPLES)):  # noqa: SIM110  (a generator would not be compiled to a loop)
+        for index in range(len(SAMPLES)):
             if self.automata.next(state, SAMPLES[index]) == state:
-                return True
-        return False
+                return self.between(state, state)
+        return 0
 
     def between(self, start: int, goal: int) -> int:
         """Return the kinds all of whose characters lead from one state to another, and end no match within.

@@ -9,7 +9,7 @@ from structgen.engine.masks.tables cimport Marks, MaskScratch, RemainderNodes, T
 from structgen.engine.masks.terminal_masks cimport TerminalMasks
 from structgen.engine.masks.token_lists cimport TokenList
 
-cdef int AFTER, FRESH, NEEDS_CHECK, REFUSING, ROOT_NODE
+cdef int AFTER, FRESH, NEEDS_CHECK, NO_BYTE, REFUSING, ROOT_NODE
 
 
 @cython.final
@@ -20,6 +20,7 @@ cdef class RefusedTexts:
     cdef TokenList _ranges
     cdef dict _nodes
     cdef dict _spellings
+    cdef TokenList _next_nodes
 
     @cython.locals(found=TokenList, ranges=TokenList, nodes=set, common=set, trie=Trie, text=int, refused=Marks, node=int, sure=bint, kept=int, index=int, token=int)
     cdef void remove(self, RemainderNodes remainders, int set_id, int state, int first_found, int first_range) except *
@@ -33,9 +34,9 @@ cdef class RefusedTexts:
     cdef int _remove_between(self, Trie trie, int first, int last, bint is_sure) except -1
     @cython.locals(found=set, known=tuple)
     cdef tuple _nodes_of(self, RemainderNodes remainders, spellings)
-    @cython.locals(spelling=tuple, index=int)
+    @cython.locals(nodes=TokenList, last_byte=int, spelling=tuple, forms=tuple, form=bytes, index=int)
     cdef int _find_spellings(self, RemainderNodes remainders, spellings, set found) except -1
-    @cython.locals(forms=tuple, child=int, index="Py_ssize_t", form=bytes, is_last=bint)
-    cdef int _find_spelling(self, Trie trie, int node, tuple spelling, int at, set found) except -1
+    @cython.locals(following=bytes, child=int)
+    cdef int _find_rest(self, Trie trie, int node, tuple spelling, int at, bytes form, Py_ssize_t read, set found) except -1
     @cython.locals(automata=AutomatonStore, trie=Trie, at=int, node=int, stack=list, state=int, child=int, stop=int, after=int)
     cdef int _find_ends(self, RemainderNodes remainders, int start, set found) except -1

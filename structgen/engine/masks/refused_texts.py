@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from structgen.engine.constants import AFTER, FRESH, NEEDS_CHECK, REFUSING, ROOT_NODE
+from structgen.engine.constants import AFTER, FRESH, NEEDS_CHECK, NO_BYTE, REFUSING, ROOT_NODE
 from structgen.engine.deadlines import spend
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.tables import Spelling
@@ -39,6 +39,7 @@ class RefusedTexts:
         self._ranges = ranges
         self._nodes: dict[tuple[int, int], tuple[int, ...]] = {}  # by remainders and spellings
         self._spellings: dict[int, Sequence[Spelling]] = {}  # kept alive, as remainders are by the tables
+        self._next_nodes = TokenList(64)  # one byte after remainders
 
     def remove(self, remainders: RemainderNodes, set_id: int, state: int, first_found: int, first_range: int) -> None:
         """Remove the tokens that complete a text which is refused to the items in `state`.
@@ -149,28 +150,47 @@ class RefusedTexts:
         return known
 
     def _find_spellings(self, remainders: RemainderNodes, spellings: Sequence[Spelling], found: set[int]) -> None:
-        """Add the nodes that spellings lead to from remainders."""
-        for spelling in spellings:
-            spend(1 + remainders.last - remainders.first)
-            for index in range(remainders.first, remainders.last):
-                self._find_spelling(remainders.trie, self._terminals.store.pool[index], spelling, 0, found)
+        """Add the nodes that spellings lead to from remainders.
 
-    def _find_spelling(self, trie: Trie, node: int, spelling: Spelling, at: int, found: set[int]) -> None:
-        """Add the nodes that the rest of a spelling leads to from a node."""
-        forms = spelling[at]
-        is_last = at + 1 == len(spelling)
-        for form in forms:
-            child = node
-            for index in range(len(form)):
-                child = trie.child(child, form[index])
-                if child < 0:
-                    break
-            if child < 0:
-                continue
-            if is_last:
-                found.add(child)
-            else:
-                self._find_spelling(trie, child, spelling, at + 1, found)
+        Keys begin with the same quote, and remainders often have many nodes. So the nodes after the first byte are
+        found once, not for each spelling.
+        """
+        nodes = self._next_nodes
+        last_byte = NO_BYTE
+        for spelling in spellings:
+            for form in spelling[0]:
+                if form[0] != last_byte:
+                    last_byte = form[0]
+                    self._terminals.next_bytes.find(remainders, last_byte, nodes)
+                    spend(1 + remainders.last - remainders.first)
+                spend(nodes.size)
+                for index in range(nodes.size):
+                    self._find_rest(remainders.trie, nodes.values[index], spelling, 0, form, 1, found)
+
+    def _find_rest(
+        self, trie: Trie, node: int, spelling: Spelling, at: int, form: bytes, read: int, found: set[int]
+    ) -> None:
+        """Add the nodes that the rest of a spelling leads to from a node.
+
+        Args:
+            trie: the trie of the node.
+            node: the node.
+            spelling: the spelling.
+            at: the index of the unit that is being read.
+            form: the form of that unit.
+            read: how many bytes of the form lead to the node.
+            found: gets the nodes.
+        """
+        while node >= 0 and read < len(form):
+            node = trie.child(node, form[read])
+            read += 1
+        if node >= 0 and at + 1 == len(spelling):
+            found.add(node)
+        elif node >= 0:
+            for following in spelling[at + 1]:
+                child = trie.child(node, following[0])
+                if child >= 0:
+                    self._find_rest(trie, child, spelling, at + 1, following, 1, found)
 
     def _find_ends(self, remainders: RemainderNodes, start: int, found: set[int]) -> None:
         """Add the nodes at which a terminal in `start` may end in what is left of tokens."""

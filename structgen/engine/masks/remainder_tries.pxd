@@ -14,6 +14,8 @@ cdef class RemainderTries:
     cdef dict _merged
 
     cdef Trie merge(self, Trie trie, int[::1] exits, int[::1] counts)
+    @cython.locals(index="Py_ssize_t", nodes=int)
+    cdef bint _are_too_many(self, Trie trie, int[::1] exits) except -1
     @cython.locals(index="Py_ssize_t", node=int, nodes=int, tokens=int, merging=Merging, merged=TokenTrie)
     cdef Trie _new_trie(self, Trie trie, int[::1] exits, int[::1] counts)
 

@@ -37,7 +37,7 @@ class RemainderTries:
 
     def __init__(self, store: TableStore) -> None:
         self._store = store
-        self._merged: dict[tuple[int, bytes, bytes], Trie | None] = {}  # by trie, which lives as long, exits and counts
+        self._merged: dict[tuple[int, bytes, bytes], Trie] = {}  # by trie, which lives as long, exits and counts
 
     def merge(self, trie: Trie, exits: array[int], counts: array[int] | None) -> Trie | None:
         """Return what is left of the tokens after some exits as one trie; None where a list of exits serves better.
@@ -50,7 +50,7 @@ class RemainderTries:
             counts: int32, for each exit a count that its tokens get; with counts one trie is always better, unless it
                 grows too large.
         """
-        if not len(exits):
+        if not len(exits) or self._are_too_many(trie, exits):
             return None
         key = (id(trie), bytes(exits), b"" if counts is None else bytes(counts))
         if key not in self._merged:
@@ -58,14 +58,21 @@ class RemainderTries:
             self._store.bytes_used += 2 * len(key[1])
         return self._merged[key]
 
-    def _new_trie(self, trie: Trie, exits: array[int], counts: array[int] | None) -> Trie | None:
+    def _are_too_many(self, trie: Trie, exits: array[int]) -> bool:
+        """Return whether too many nodes come below some exits. These may be most of the trie, so they make no key."""
+        nodes = 0
+        for index in range(len(exits)):
+            nodes += trie.end[exits[index]] - exits[index] - 1
+            if nodes > MAX_MERGED_NODES:
+                return True
+        return False
+
+    def _new_trie(self, trie: Trie, exits: array[int], counts: array[int] | None) -> Trie:
         nodes = tokens = 0
         for index in range(len(exits)):
             node = exits[index]
             nodes += trie.end[node] - node - 1
             tokens += trie.token_start[trie.end[node]] - trie.token_start[node + 1]
-            if nodes > MAX_MERGED_NODES:
-                return None
         merging = Merging(trie, exits, counts, nodes, tokens)
         merged = merging.merge()
         self._store.bytes_used += 32 * merged.node_count + 8 * tokens

@@ -18,6 +18,7 @@ cdef class SkippableStates:
     cdef readonly unsigned long long[::1] needed
     cdef readonly int[::1] reach
     cdef readonly unsigned char[::1] moves
+    cdef readonly unsigned long long[::1] ending_kinds
     cdef int _count
     cdef int[::1] _number_of
     cdef dict _kinds_of_body
@@ -28,6 +29,7 @@ cdef class SkippableStates:
     @cython.locals(number=int)
     cpdef int find(self, int state) except -1
     cpdef bint stays_inside(self, int number, unsigned long long kinds_below, int height) noexcept
+    cdef bint stays_at_end(self, int number, unsigned long long kinds_below) noexcept
     @cython.locals(automata=AutomatonStore, kind=int, part=int, search=int, body=int, kinds="unsigned long long", repeats_until=bint, last=int)
     cdef bint _is_open(self, int number, int state) except -1
     @cython.locals(automata=AutomatonStore, body=int, most="long long")

@@ -60,6 +60,8 @@ class SkippableStates:
         needed: uint64 by the same number, it lacks all characters of one of these kinds, and
         reach: int32, it has no more bytes than this.
         moves: uint8, whether such texts may lead to other states.
+        ending_kinds: uint64, by the same number. A text of characters of these kinds leads back to the state, and a
+            match may end after each of them. None if no match may end in the state.
     """
 
     def __init__(self, automata: AutomatonStore, character_kinds: CharacterKinds) -> None:
@@ -69,6 +71,7 @@ class SkippableStates:
         self.needed = array("Q", bytes(8 * 256))
         self.reach = zeros(256)
         self.moves = array("B", bytes(256))
+        self.ending_kinds = array("Q", bytes(8 * 256))
         self._count = 0
         self._number_of = zeros(1024)  # by state, one more than its number, or 0
         self._kinds_of_body: dict[int, int] = {}  # by term: the characters that are each one of its texts
@@ -95,6 +98,7 @@ class SkippableStates:
                 self.needed = enlarged(self.needed, "Q", 2 * number)
                 self.reach = grown(self.reach, number)
                 self.moves = enlarged(self.moves, "B", 2 * number)
+                self.ending_kinds = enlarged(self.ending_kinds, "Q", 2 * number)
             self.kinds[number] = 0
             self.needed[number] = ALL_KINDS
             self.reach[number] = NO_LIMIT
@@ -103,6 +107,9 @@ class SkippableStates:
                 self.kinds[number] = self.character_kinds.loops(state)
                 self.needed[number] = ALL_KINDS
                 self.reach[number] = NO_LIMIT
+            self.ending_kinds[number] = 0
+            if self.automata.table.accepting[state]:
+                self.ending_kinds[number] = self.character_kinds.returns(state)
             self._count = number + 1
             self._number_of[state] = number + 1
         return number
@@ -118,6 +125,10 @@ class SkippableStates:
         if kinds_below & ~self.kinds[number]:
             return False
         return self.needed[number] & ~kinds_below != 0 and height <= self.reach[number]
+
+    def stays_at_end(self, number: int, kinds_below: int) -> bool:
+        """Return whether all characters below a node of a trie lead back to a state in which a match may end."""
+        return kinds_below & ~self.ending_kinds[number] == 0
 
     def _is_open(self, number: int, state: int) -> bool:
         """Return whether a state stays open; set the conditions under which it does."""

@@ -39,8 +39,14 @@ cdef class TableStore:
     cdef int add_to_dense(self, int number, int[::1] tokens, int first, int last) except -1
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cdef unsigned int[::1] meant(self, TerminalMask table)
-    @cython.locals(made=TerminalMask, table=TerminalMask)
+    @cython.locals(kept=tuple)
     cpdef TerminalMask united(self, list tables)
+    @cython.locals(made=TerminalMask, table=TerminalMask, words="unsigned int[::1]")
+    cdef TerminalMask _union_of(self, list tables)
+    @cython.locals(index=int)
+    cdef int _add_words(self, unsigned int[::1] words, unsigned int[::1] others) except -1
+    @cython.locals(index=int)
+    cdef bint _has_words(self, unsigned int[::1] words, unsigned int[::1] others) noexcept
     @cython.locals(made=TerminalMask)
     cdef TerminalMask table_of(self, FoundTokens found)
     cdef int add_remainders(self, TerminalMask table, RemainderNodes remainders) except -1

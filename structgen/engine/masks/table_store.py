@@ -131,20 +131,35 @@ class TableStore:
         """Return a table whose dense mask is the union of those of several, the tokens they remove left out."""
         key = tuple([id(table) for table in tables])
         kept = self._united.get(key)
-        made = kept[1] if kept is not None else None
-        if made is None:
-            mask = np.zeros(self.words, dtype=np.uint32)
-            for table in tables:
-                mask |= self.meant(table)
-            for table in tables:
-                if made is None and np.array_equal(mask, self.meant(table)):
-                    made = table
-            if made is None:
-                made = TerminalMask()
-                made.dense = self.keep_dense(mask)
-                self.bytes_used += RECORD_BYTES
-            self._united[key] = (tuple(tables), made)
+        if kept is None:
+            kept = self._united[key] = (tuple(tables), self._union_of(tables))
+        return kept[1]
+
+    def _union_of(self, tables: list[TerminalMask]) -> TerminalMask:
+        """Return what `united` does; one of the tables, if it has all tokens of the others."""
+        mask = np.zeros(self.words, dtype=np.uint32)
+        words = mask
+        for table in tables:
+            self._add_words(words, self.meant(table))
+        for table in tables:
+            if self._has_words(words, self.meant(table)):
+                return table
+        made = TerminalMask()
+        made.dense = self.keep_dense(mask)
+        self.bytes_used += RECORD_BYTES
         return made
+
+    def _add_words(self, words: np.ndarray, others: np.ndarray) -> None:
+        """Add the tokens of a mask to another one, both uint32[words]."""
+        for index in range(self.words):
+            words[index] |= others[index]
+
+    def _has_words(self, words: np.ndarray, others: np.ndarray) -> bool:
+        """Return whether two masks are equal, both uint32[words]."""
+        for index in range(self.words):  # noqa: SIM110  (a generator would not be compiled to a loop)
+            if words[index] != others[index]:
+                return False
+        return True
 
     # -- tables and remainders --------------------------------------------------------------------------------------
 

@@ -51,8 +51,13 @@ cdef class Trie:
     cdef public int[::1] characters
     cdef public int[::1] height
     cdef public int[::1] most_below
+    cdef public int[::1] inner
+    cdef public int[::1] first_inner
     cdef public int[::1] children
     cdef public int[::1] first_child
+    cdef public int[::1] by_byte
+    cdef public int[::1] parent_of
+    cdef public int[::1] first_of_byte
     cdef public int[::1] records
     cdef public int size
     cdef public int max_depth
@@ -65,6 +70,8 @@ cdef class Trie:
     cdef int _count_characters(self) except -1
     @cython.locals(path="int[::1]", first_child="int[::1]", children="int[::1]", node=int, depth=int, parent=int)
     cdef int _index_children(self) except -1
+    @cython.locals(first_of_byte="int[::1]", by_byte="int[::1]", parent_of="int[::1]", path="int[::1]", node=int, depth=int, byte=int, at=int)
+    cdef int _sort_by_byte(self) except -1
     cpdef bint has_duplicates(self) except -1
     @cython.locals(child=int, index=int, entry=int, low=int, high=int, middle=int)
     cdef int child(self, int node, int byte) noexcept
@@ -83,10 +90,13 @@ cdef class RemainderNodes:
     cdef public object removed
     cdef public int first_entry
     cdef public int last_entry
+    cdef public unsigned long long[::1] is_node
     cdef public int number
     cdef public ByteSet bytes
     cdef public TerminalMask ended
 
+    @cython.locals(bits="unsigned long long[::1]", node=int)
+    cdef bint has_node_in(self, int first, int last) except -1
     cdef bint means(self, int index) except -1
 
 

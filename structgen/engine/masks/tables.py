@@ -127,9 +127,13 @@ class Trie:
             before the remainder; in a vocabulary's, the number of characters that the token begins.
         first_node: int32[256], the top node of each byte, or -1.
         node_mark: int32 by node, the walk in which it was last found as an exit.
-        kinds_below, kinds_with, characters, height, most_below: see `Contents`; unused in a trie of remainders.
+        kinds_below, kinds_with, characters, height, most_below, inner, first_inner: see `Contents`; unused in a trie of
+            remainders.
         children, first_child: int32, the children of node n as `node << 8 | byte`, in the order of their bytes, are
             `children[first_child[n]:first_child[n + 1]]`; unused in a trie of remainders, where few are looked for.
+        by_byte, parent_of: int32, parallel: all nodes but the top ones, sorted by their bytes and then by number, and
+            the parent of each; unused in a trie of remainders.
+        first_of_byte: int32[257], the nodes of byte b are `by_byte[first_of_byte[b]:first_of_byte[b + 1]]`.
         records: int32[4 * (nodes + 1)], for each node `depth << 8 | byte`, `end`, `token_start` and `height`. A walk$
             all of them in one line of the processor's cache.
         size: the number of nodes.
@@ -151,17 +155,19 @@ class Trie:
         self._has_duplicates: bool | None = None
         self.token_count = zeros(len(self.tokens)) if token_count is None else token_count
         self.kinds_below = self.kinds_with = NO_CONTENTS
-        self.characters = self.height = self.most_below = zeros(1)
+        self.characters = self.height = self.most_below = self.inner = self.first_inner = zeros(1)
         if token_count is None:
             contents = Contents(trie)
             self.kinds_below, self.characters, self.height = contents.kinds_below, contents.characters, contents.height
             self.kinds_with, self.most_below = contents.kinds_with, contents.most_below
+            self.inner, self.first_inner = contents.inner, contents.first_inner
         self.records = zeros(4 * self.size + 4)
         self._write_records()
-        self.first_child = self.children = zeros(1)
+        self.first_child = self.children = self.by_byte = self.parent_of = self.first_of_byte = zeros(1)
         if token_count is None:
             self._count_characters()
             self._index_children()
+            self._sort_by_byte()
 
     def _write_records(self) -> None:
         records = self.records
@@ -197,6 +203,25 @@ class Trie:
                 parent = path[depth - 1]
                 children[first_child[parent + 1]] = node << 8 | self.byte[node]
                 first_child[parent + 1] += 1
+
+    def _sort_by_byte(self) -> None:
+        first_of_byte = self.first_of_byte = zeros(258)
+        by_byte, parent_of = zeros(self.size + 1), zeros(self.size + 1)
+        self.by_byte, self.parent_of = by_byte, parent_of
+        for node in range(self.size):
+            if self.depth[node] > 1:
+                first_of_byte[self.byte[node] + 2] += 1
+        for byte in range(256):
+            first_of_byte[byte + 2] += first_of_byte[byte + 1]
+        path = zeros(self.max_depth + 1)
+        for node in range(self.size):
+            depth = self.depth[node]
+            path[depth] = node
+            if depth > 1:
+                at = first_of_byte[self.byte[node] + 1]
+                by_byte[at] = node
+                parent_of[at] = path[depth - 1]
+                first_of_byte[self.byte[node] + 1] = at + 1
 
     def has_duplicates(self) -> bool:
         """Return whether some token is in a trie of remainders twice, as it may leave the terminal at two exits."""
@@ -242,6 +267,8 @@ class RemainderNodes:
         first_entry, last_entry: a range of `TableStore.pool` with pairs (byte, first): what is left begins with these
             bytes, and `pool[first]` is the first node that the byte leads to. The last one is before the first of the
             next pair, and a pair after the range ends the last list. (0, 0) until it is needed; see `next_bytes.py`.
+        is_node: None; or, where the nodes are very many, uint64 with one bit for each node of the trie: is it one of
+            them? The entries have bytes only then.
         number: the key in the table of pairs of `TerminalMasks.after`; 0 until it is needed.
         bytes: the bytes that some of what is left begins with; None until they are needed.
         ended: None; or a table of tokens of which nothing is left: whether something may follow is still to be seen.
@@ -257,9 +284,20 @@ class RemainderNodes:
         self.max_count = max_count
         self.removed = removed
         self.first_entry = self.last_entry = 0
+        self.is_node: array[int] | None = None
         self.number = 0
         self.bytes: ByteSet | None = None
         self.ended: TerminalMask | None = None
+
+    def has_node_in(self, first: int, last: int) -> bool:
+        """Return whether one of the nodes from `first` to `last - 1` is one of these; True where `is_node` is None."""
+        bits = self.is_node
+        if bits is None:
+            return True
+        for node in range(first, last):  # noqa: SIM110  (a generator would not be compiled to a loop)
+            if bits[node >> 6] >> (node & 63) & 1:
+                return True
+        return False
 
     def means(self, index: int) -> bool:
         """Return whether the token at an index of `trie.tokens`, a trie of remainders, is meant."""

@@ -1,6 +1,6 @@
 cimport cython
 
-from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.arrays cimport grown, head, zeros
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.masks.bound_room cimport BoundRoom
 from structgen.engine.masks.counted_masks cimport CountedMasks
@@ -41,6 +41,7 @@ cdef class TerminalMasks:
     cdef dict _counted
     cdef list _models
     cdef dict _repeated
+    cdef int[::1] _first_bytes
 
     @cython.locals(known=int)
     cpdef TerminalMask get(self, int state)
@@ -54,8 +55,10 @@ cdef class TerminalMasks:
     cdef TerminalMask _of_conditions(self, int state)
     @cython.locals(store=TableStore, found=FoundTokens, exits=CountedTokens, made=TerminalMask, merged=Trie)
     cdef TerminalMask _walked(self, int state)
-    @cython.locals(trie=Trie, nodes=int, byte=int, node=int)
+    @cython.locals(needed=int, left=int, index=int, byte=int, nodes=int)
     cdef bint _is_wide(self, int state) except -1
+    @cython.locals(node=int)
+    cpdef int _nodes_after(self, int byte) noexcept
     @cython.locals(is_literal=bint, is_rest_large=bint)
     cdef CountedTerminal _counted_of(self, int char_state, int rest_state, int max_count)
     cdef tuple _short_of_bounds(self, int state)
@@ -70,7 +73,7 @@ cdef class TerminalMasks:
     cdef TerminalMask _inside_alone(self, TerminalMask table)
     @cython.locals(store=TableStore, tokens=CountedTokens, made=TerminalMask, whole=TerminalMask, part=TerminalMask)
     cdef TerminalMask _joined(self, list parts)
-    @cython.locals(automata=AutomatonStore, trie=Trie, same=int, different=int, byte=int, node=int, mine=int)
+    @cython.locals(automata=AutomatonStore, same=int, different=int, left=int, index=int, byte=int, nodes=int, mine=int)
     cdef bint _resembles(self, int state, int like) except -1
     @cython.locals(store=TableStore, found=FoundTokens, base=TerminalMask, made=TerminalMask, old=RemainderNodes, left=RemainderNodes, lost=TokenList)
     cpdef TerminalMask _difference(self, int state, int like)

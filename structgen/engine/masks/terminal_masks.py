@@ -27,7 +27,9 @@ Four kinds of states get their tables by way of others, which is cheaper than a 
 
 from __future__ import annotations
 
-from structgen.engine.arrays import grown, zeros
+from array import array
+
+from structgen.engine.arrays import grown, head, zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import (
     EMPTY,
@@ -111,6 +113,9 @@ class TerminalMasks:
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}  # by states of the class and what follows
         self._models: list[int] = []
         self._repeated: dict[int, TerminalMask] = {}  # by C{m,n}: the tokens inside
+        first_bytes = [byte for byte in range(256) if trie.first_node[byte] >= 0]
+        first_bytes.sort(key=self._nodes_after, reverse=True)
+        self._first_bytes = head(array("i", first_bytes), len(first_bytes))  # those of most nodes first
 
     @property
     def nodes_visited(self) -> int:
@@ -179,6 +184,8 @@ class TerminalMasks:
         char_state, min_count, max_count, rest_state = repetition
         if self._is_narrow(char_state) and self.automata.table.kind[rest_state] in (K_LITERAL, K_BYTES):
             return self._after_repeated(self.automata.terms.repeat(char_state, min_count, max_count, EMPTY), rest_state)
+        if min_count <= 1 and max_count < 0 and self.automata.table.accepting[rest_state]:
+            return None  # it may end after each C: nothing is counted, and a walk skips nearly all tokens
         min_count, max_count = min(min_count, MAX_COUNT), min(max_count, MAX_COUNT)
         counted = self._counted_of(char_state, rest_state, max_count)
         if counted is None:
@@ -228,13 +235,22 @@ class TerminalMasks:
 
     def _is_wide(self, state: int) -> bool:
         """Return whether a good part of the vocabulary begins as texts of a state do."""
-        trie = self.trie
-        nodes = 0
-        for byte in range(256):
-            node = trie.first_node[byte]
-            if node >= 0 and self.automata.leads_on(state, byte):
-                nodes += trie.end[node] - node
-        return WIDE * nodes > trie.size
+        needed = self.trie.size // WIDE
+        left = self.trie.size  # nodes after the bytes that were not looked at yet
+        for index in range(len(self._first_bytes)):
+            if needed < 0 or needed >= left:
+                break
+            byte = self._first_bytes[index]
+            nodes = self._nodes_after(byte)
+            left -= nodes
+            if self.automata.leads_on(state, byte):
+                needed -= nodes
+        return needed < 0
+
+    def _nodes_after(self, byte: int) -> int:
+        """Return how many nodes of the trie a first byte leads to."""
+        node = self.trie.first_node[byte]
+        return self.trie.end[node] - node
 
     # -- counts -----------------------------------------------------------------------------------------------------
 
@@ -356,17 +372,19 @@ class TerminalMasks:
     def _resembles(self, state: int, like: int) -> bool:
         """Return whether two states become one after the first byte of a good part of the vocabulary's tokens."""
         automata = self.automata
-        trie = self.trie
-        same = 0
-        different = 0
-        for byte in range(256):
-            node = trie.first_node[byte]
-            if node >= 0:
-                mine = automata.next(state, byte)
-                if mine != automata.next(like, byte):
-                    different += trie.end[node] - node
-                elif mine:
-                    same += trie.end[node] - node
+        same = different = 0
+        left = self.trie.size  # nodes after the bytes that were not looked at yet
+        for index in range(len(self._first_bytes)):
+            if 4 * same > different + left or 4 * (same + left) <= different:
+                break
+            byte = self._first_bytes[index]
+            nodes = self._nodes_after(byte)
+            left -= nodes
+            mine = automata.next(state, byte)
+            if mine != automata.next(like, byte):
+                different += nodes
+            elif mine:
+                same += nodes
         return 4 * same > different
 
     def _difference(self, state: int, like: int) -> TerminalMask | None:

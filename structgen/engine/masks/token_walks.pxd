@@ -39,8 +39,12 @@ cdef class TokenWalks:
     @cython.locals(trie=Trie, stop=int, at=int, byte=int, index=int, kept=int, node=int)
     cdef int _read_literal(self, RemainderNodes remainders, int literal, bint is_many) except -1
     @cython.locals(pool="int[::1]", entry=int)
-    cdef int _begin_after_byte(self, RemainderNodes remainders, int byte) except -1
+    cdef void _begin_after_byte(self, RemainderNodes remainders, int byte) except *
     @cython.locals(path=AutomatonPath, pool="int[::1]", entry=int)
     cdef int _begin_after_next_byte(self, RemainderNodes remainders, int start) except -1
+    @cython.locals(trie=Trie, first=int, last=int, count=int, nodes="int[::1]", bits="unsigned long long[::1]", by_byte="int[::1]", parent_of="int[::1]", at=int, parent=int)
+    cdef void _add_nodes_of_byte(self, RemainderNodes remainders, int byte) except *
+    @cython.locals(end="int[::1]", index=int, node=int)
+    cdef bint _may_meet(self, RemainderNodes remainders) except -1
     @cython.locals(trie=Trie, inside=CountedTokens, index=int, token=int)
     cdef int _add_meant(self, RemainderNodes remainders, int node) except -1

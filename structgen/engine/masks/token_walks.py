@@ -97,6 +97,7 @@ class TokenWalks:
         automata.expand(start)
         if is_many:
             self._begin_after_next_byte(remainders, start)
+            may_repeat = may_repeat and self._may_meet(remainders)
         self._walk_from_nodes(remainders, start, may_repeat, is_many)
 
     def _walk_from_nodes(self, remainders: RemainderNodes, start: int, may_repeat: bool, are_next: bool) -> None:
@@ -164,6 +165,12 @@ class TokenWalks:
                         found.skip(records[record + 2], records[4 * end + 2], 0, 0)
                         node = end
                         continue
+                    if number >= 0 and skippable_states.stays_at_end(number, kinds_with[node]):
+                        visited += 1
+                        found.skip(records[record + 2], records[4 * end + 2], 0, 0)
+                        found.exits.extend(trie.inner, trie.first_inner[node], trie.first_inner[end])
+                        node = end
+                        continue
                 at = targets_at[depth - 1] + class_of[map_at[depth - 1] + (records[record] & 255)]
                 state = targets[at]
                 visited += 1
@@ -208,6 +215,13 @@ class TokenWalks:
                         and not (entered.is_recording and skippable_states.moves[number])
                     ):
                         found.skip(last, records[4 * end + 2], 0, 0)
+                        if entered.is_recording:
+                            entered.add(state)
+                        node = end
+                        continue
+                    if number >= 0 and skippable_states.stays_at_end(number, kinds_below[node]):
+                        found.skip(last, records[4 * end + 2], 0, 0)
+                        found.exits.extend(trie.inner, trie.first_inner[node], trie.first_inner[end])
                         if entered.is_recording:
                             entered.add(state)
                         node = end
@@ -286,6 +300,9 @@ class TokenWalks:
         """Set the nodes to those that a byte leads to."""
         pool = self._store.pool
         self._node_count = 0
+        if remainders.is_node is not None:
+            self._add_nodes_of_byte(remainders, byte)
+            return
         for entry in range(remainders.first_entry, remainders.last_entry, 2):
             if pool[entry] == byte:
                 self._begin_at(pool[entry + 1], pool[entry + 3])
@@ -297,8 +314,37 @@ class TokenWalks:
         self._node_count = 0
         for entry in range(remainders.first_entry, remainders.last_entry, 2):
             pool = self._store.pool
-            if path.target(0, pool[entry]):
+            if not path.target(0, pool[entry]):
+                continue
+            if remainders.is_node is not None:
+                self._add_nodes_of_byte(remainders, self._store.pool[entry])
+            else:
                 self._add_nodes(pool[entry + 1], pool[entry + 3])
+
+    def _add_nodes_of_byte(self, remainders: RemainderNodes, byte: int) -> None:
+        """Add the nodes that a byte leads to where the remainders have bits."""
+        trie, bits = remainders.trie, remainders.is_node
+        if bits is None:
+            return
+        first, last = trie.first_of_byte[byte], trie.first_of_byte[byte + 1]
+        count = self._node_count
+        while count + last - first > len(self._nodes):
+            self._nodes = grown_pool(self._nodes, count)
+        nodes, by_byte, parent_of = self._nodes, trie.by_byte, trie.parent_of
+        for at in range(first, last):
+            parent = parent_of[at]
+            nodes[count] = by_byte[at]  # is overwritten if the parent is none of the nodes
+            count += bits[parent >> 6] >> (parent & 63) & 1
+        self._node_count = count
+
+    def _may_meet(self, remainders: RemainderNodes) -> bool:
+        """Return whether a node one byte further may lie below another one. Then the remainders have a node there."""
+        end = remainders.trie.end
+        for index in range(self._node_count):
+            node = self._nodes[index]
+            if remainders.has_node_in(node, end[node]):
+                return True
+        return False
 
     def _add_meant(self, remainders: RemainderNodes, node: int) -> None:
         """Add the tokens at a node that the remainders mean, each once in a walk."""

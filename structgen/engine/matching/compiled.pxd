@@ -1,3 +1,5 @@
+cimport cython
+
 from structgen.engine.deadlines cimport Deadline
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.masks.set_masks cimport SetMasks
@@ -11,11 +13,15 @@ cdef class SharedTables:
     cdef readonly object lock
     cdef readonly object limits
     cdef readonly long long mask_bytes
+    cdef long long _worn_states
+    cdef long long _worn_bytes
     cdef public bint is_dropped
     cdef dict _others               # by vocabulary: terminal masks of other vocabularies
 
     cpdef TerminalMasks terminals_of(self, vocabulary)
     cpdef bint is_full(self) noexcept
+    @cython.locals(size="long long")
+    cdef long long _masks_bytes(self) except -1
 
 
 cdef class CompiledGrammar:

@@ -72,6 +72,8 @@ class SharedTables:
         self.lock = lock
         self.limits = limits
         self.mask_bytes = limits.mask_bytes
+        self._worn_states = limits.automaton_states // 2
+        self._worn_bytes = limits.memory_bytes // 4
         self.is_dropped = False
         self._others: dict[Vocabulary, TerminalMasks] = {}
 
@@ -90,12 +92,12 @@ class SharedTables:
     @property
     def is_worn(self) -> bool:
         """True if the tables have grown so large that a new grammar should begin with new ones."""
-        automata = self.automata
+        terms = self.automata.table
         return (
             self.is_dropped
-            or automata.count + automata.pairs > self.limits.automaton_states // 2
+            or terms.count + terms.pairs > self._worn_states
             or self._masks_bytes() > self.mask_bytes // 2
-            or automata.bytes_used > self.limits.memory_bytes // 4
+            or self.automata.bytes_used > self._worn_bytes
         )
 
     def is_full(self) -> bool:
@@ -107,7 +109,10 @@ class SharedTables:
         return self.terminals.store.bytes_used > self.mask_bytes
 
     def _masks_bytes(self) -> int:
-        return self.terminals.store.bytes_used + sum([other.store.bytes_used for other in self._others.values()])
+        size = self.terminals.store.bytes_used
+        if self._others:
+            size += sum([other.store.bytes_used for other in self._others.values()])
+        return size
 
 
 class SharedState:

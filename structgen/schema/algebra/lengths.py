@@ -17,6 +17,7 @@ __all__ = ["fewest", "lengths"]
 _T = TypeVar("_T")
 
 _UNKNOWN = (None, False)
+_WITH_PARTS = (Sequence, Choice, Repeat)
 _SURROGATES = 0x800
 _MAX_BITS = 64
 """Counts of texts with more binary digits are treated as infinite."""
@@ -45,7 +46,13 @@ def _folded(regex: Regex, of: Callable[[Regex, list[_T]], _T]) -> _T:
             stack.pop()
             continue
         children = _children(node)
-        missing = [child for child in children if id(child) not in done]
+        missing: list[Regex] = []
+        for child in children:
+            if id(child) not in done:
+                if isinstance(child, _WITH_PARTS):
+                    missing.append(child)
+                else:
+                    done[id(child)] = of(child, [])
         if missing:
             stack.extend(missing)
             continue
@@ -64,9 +71,9 @@ def _lengths(regex: Regex, parts: list[tuple[int | None, bool]]) -> tuple[int | 
     if isinstance(regex, Chars):
         return (1, False) if regex.ranges else _UNKNOWN
     if isinstance(regex, Literal):
-        return sum(byte & 0xC0 != 0x80 for byte in regex.data), False
+        return _characters(regex.data), False
     if isinstance(regex, LiteralSet):
-        return min(sum(byte & 0xC0 != 0x80 for byte in text) for text in regex.texts), False
+        return min(map(_characters, regex.texts)), False
     known = [shortest for shortest, _ in parts if shortest is not None]
     if isinstance(regex, Sequence) and len(known) == len(parts):
         return sum(known), any(endless for _, endless in parts)
@@ -86,7 +93,7 @@ def _fewest(regex: Regex, parts: list[tuple[float, int | None]]) -> tuple[float,
         return max(sum(high - low + 1 for low, high in regex.ranges) - _beyond(regex), 0), 1
     if isinstance(regex, (Literal, LiteralSet)):
         texts = (regex.data,) if isinstance(regex, Literal) else regex.texts
-        found = {sum(byte & 0xC0 != 0x80 for byte in text) for text in texts}
+        found = set(map(_characters, texts))
         return len(set(texts)), found.pop() if len(found) == 1 else None
     if not parts or any(not count for count, _ in parts):
         return 0, None
@@ -114,6 +121,11 @@ def _fewest_repeated(regex: Repeat, count: float, length: int | None) -> tuple[f
         return (count if most else 1), None
     found = inf if count > 1 and most >= _MAX_BITS else count**most
     return found, length * least if least == most else None
+
+
+def _characters(data: bytes) -> int:
+    """Return the number of characters of a text in UTF-8."""
+    return len(data) if data.isascii() else sum(byte & 0xC0 != 0x80 for byte in data)
 
 
 def _beyond(regex: Chars) -> int:

@@ -6,20 +6,27 @@ each (`clauses.py`), they are one set with all their clauses. A union in which e
     {a: absent}  or  {b: string, required}          a is absent, or b is a string
 
 Where the sets have more conditions each, there is a clause for each way to choose one condition from every set.
+
+Sets that differ in one key need no clauses: `joined` makes one set of them, whose values of that key are a union.
+
+    {a: string, b: 1}  or  {a: null, b: 1}          {a: string or null, b: 1}
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 from structgen.engine.deadlines import spend
 from structgen.schema.algebra.clauses import Clause, Literal, clause_of
 from structgen.schema.algebra.nodes import ANY, any_of
 from structgen.schema.algebra.objects import ObjectSet
 
-__all__ = ["as_one"]
+__all__ = ["as_one", "joined"]
 
 _MAX_CLAUSES = 128  # of one union
+_MAX_JOINED = 64  # sets that are joined where they differ in one key
+_MAX_JOINED_KEYS = 8  # keys of those sets
 
 
 def as_one(parts: Sequence[ObjectSet]) -> ObjectSet | None:
@@ -52,6 +59,45 @@ def as_one(parts: Sequence[ObjectSet]) -> ObjectSet | None:
         first.overlapping,
         (*common, *_least(list(clauses))),
     ).reduced() or ObjectSet(high=0, low=1)
+
+
+def joined(parts: tuple[ObjectSet, ...]) -> tuple[ObjectSet, ...]:
+    """Return the union of some sets with fewer sets: those that differ in one key become one.
+
+    Nested complements double the sets at each level without it. Of many sets, or many keys, it returns the sets as they
+    are, because comparing them takes long.
+    """
+    keys = list(dict.fromkeys(key for part in parts for key in (*part.properties, *part.required)))
+    if len(parts) > _MAX_JOINED or len(keys) > _MAX_JOINED_KEYS:
+        return parts
+    before = 0
+    while len(parts) > 1 and len(parts) != before:
+        before = len(parts)
+        for key in keys:
+            spend(len(parts) * len(keys))
+            alike: dict[Hashable, list[ObjectSet]] = {}
+            for part in parts:
+                alike.setdefault(_apart_from(key, part), []).append(part)
+            if len(alike) < len(parts):
+                parts = tuple([_joined_at(key, group) for group in alike.values()])
+    return parts
+
+
+def _apart_from(key: str, part: ObjectSet) -> Hashable:
+    """Return the conditions of a set that are not about a key."""
+    properties = frozenset(pair for pair in part.properties.items() if pair[0] != key)
+    return properties, frozenset(part.required) - {key}, part.clauses, _others(part)
+
+
+def _joined_at(key: str, parts: list[ObjectSet]) -> ObjectSet:
+    """Return the union of sets that differ only in the values of a key, or in whether they require it."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    is_required = all(key in part.required for part in parts)
+    required = [other for other in first.required if other != key or is_required]
+    properties = first.properties | {key: any_of(part.at(key) for part in parts)}
+    return replace(first, properties=properties, required=tuple(required))
 
 
 def _others(part: ObjectSet) -> tuple[object, ...]:

@@ -18,10 +18,13 @@ from typing import Protocol, TypeVar
 from structgen.engine.deadlines import spend
 from structgen.schema.algebra.arrays import ALL_ARRAYS, ArraySet
 from structgen.schema.algebra.numbers import ALL_NUMBERS, NumberSet
+from structgen.schema.algebra.object_unions import joined
 from structgen.schema.algebra.objects import ALL_OBJECTS, ObjectSet
 from structgen.schema.algebra.strings import ALL_STRINGS, StringSet
 
 __all__ = ["EVERYTHING", "NOTHING", "Shape"]
+
+_MAX_APART = 4  # sets of objects that are not compared, for simple rules of small unions
 
 _P = TypeVar("_P", bound="_Part")
 
@@ -87,14 +90,22 @@ class Shape:
 
     def absorbed(self) -> Shape:
         """Return the same set without sets of objects that others cover. Compares each two of them."""
-        kept: list[ObjectSet] = []
+        kept: list[tuple[ObjectSet, frozenset[str]]] = []
         for part in self.objects:
             spend(1 + len(kept))
-            if any(other.covers(part) for other in kept):
-                continue
-            kept = [other for other in kept if not part.covers(other)]
-            kept.append(part)
-        return Shape(self.null, self.booleans, self.numbers, self.strings, self.arrays, tuple(kept))
+            needed = frozenset(part.required)
+            if not _is_covered(part, needed, kept):
+                kept = [(other, keys) for other, keys in kept if not (needed <= keys and part.covers(other))]
+                kept.append((part, needed))
+        objects = tuple([part for part, _ in kept])
+        return Shape(self.null, self.booleans, self.numbers, self.strings, self.arrays, objects)
+
+    def joined(self) -> Shape:
+        """Return the same set with fewer sets of objects: those that differ in one key become one."""
+        if len(self.objects) <= _MAX_APART:
+            return self
+        objects = joined(self.objects)
+        return Shape(self.null, self.booleans, self.numbers, self.strings, self.arrays, objects)
 
     def complement(self) -> Shape:
         """Return the values that are not in the shape."""
@@ -106,6 +117,14 @@ class Shape:
             _complement(self.arrays, ALL_ARRAYS),
             _complement(self.objects, ALL_OBJECTS),
         )
+
+
+def _is_covered(part: ObjectSet, needed: frozenset[str], others: list[tuple[ObjectSet, frozenset[str]]]) -> bool:
+    """Return whether one of some sets covers a set of objects. The required keys beside each are compared first."""
+    for other, keys in others:  # noqa: SIM110  (compiled, a generator takes longer)
+        if keys <= needed and other.covers(part):
+            return True
+    return False
 
 
 def _intersect(left: tuple[_P, ...], right: tuple[_P, ...], whole: tuple[_P, ...]) -> tuple[_P, ...]:

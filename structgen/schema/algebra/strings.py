@@ -6,6 +6,7 @@ Lengths are in code points. Questions that the regexes' trees do not answer go t
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import inf
@@ -40,15 +41,16 @@ class Language:
     Attributes:
         name: names its origin: a pattern with its dialect, or a format.
         regex: matches the whole decoded text.
-        outer: a wider regex for a format that validators read differently; None if they agree. Texts that match only
-            `outer` are in neither the language nor its complement.
+        outer: returns a wider regex for a format that validators read differently; None if they agree. Texts that
+            match only `outer` are in neither the language nor its complement. It is large, and only complements need
+            it, so it is made when it is first asked for.
         sizes: given where the regex's tree does not tell them: the length of the shortest text in code points, the
             length up to which all lengths occur, and a lower bound on the number of texts.
     """
 
     name: str
     regex: Regex = field(compare=False, repr=False)
-    outer: Regex | None = field(default=None, compare=False, repr=False)
+    outer: Callable[[], Regex] | None = field(default=None, compare=False, repr=False)
     sizes: tuple[int, float, float] | None = field(default=None, compare=False, repr=False)
 
     def __hash__(self) -> int:
@@ -62,7 +64,7 @@ class Language:
     @property
     def widest(self) -> Regex:
         """The regex that a complement excludes."""
-        return self.regex if self.outer is None else self.outer
+        return self.regex if self.outer is None else self.outer()
 
     def matches(self, text: str) -> bool:
         """Return whether a text is in the language. A text with a lone surrogate is in none."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 from fractions import Fraction
+from functools import cache
 
 from structgen.engine.regex.tree import NOTHING, Regex, choice
 from structgen.schema.algebra import NumberSet
@@ -208,10 +209,10 @@ def regex(name: str) -> Regex | None:
     return None
 
 
-def outer_regex(name: str) -> Regex | None:
-    """Return the regex of the texts that any reader might accept, or None where it is the format's own regex."""
+def outer_regex(name: str) -> Callable[[], Regex] | None:
+    """Return what returns the regex of texts that any reader might accept; None where it is the format's own regex."""
     make = _OUTER.get(name)
-    return make() if make is not None else None
+    return cache(make) if make is not None else None
 
 
 def wider_regex(name: str) -> Regex | None:

@@ -302,7 +302,7 @@ def _single(strings: tuple[StringSet, ...]) -> StringSet | None:
         return StringSet(texts=tuple(dict.fromkeys(text for part in strings for text in part.texts or ())))
     regex = choice(*(part.regex() for part in strings))
     widest = choice(*(part.regex(widest=True) for part in strings))
-    return StringSet(within=(Language(repr(strings), regex, None if widest == regex else widest),))
+    return StringSet(within=(Language(repr(strings), regex, None if widest == regex else lambda: widest),))
 
 
 _ACCEPTED: dict[str, Callable[[NodeSpace, str, dict[str, Any], Location], Shape]] = {

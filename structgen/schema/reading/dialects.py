@@ -86,6 +86,10 @@ class Dialect:
     asserts_formats: bool = False
     ignores: frozenset[str] = frozenset()
 
+    def __hash__(self) -> int:
+        """Return the hash of the name: that of all fields would take longer than comparing them."""
+        return hash(self.name)
+
 
 _LATER = _DRAFT7 | {"dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties"}
 _OF_DRAFT4 = Dialect("draft4", _DRAFT4, "id", True, ignores=_LATER - _DRAFT4)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from structgen.engine.deadlines import Deadline, spend
@@ -35,6 +36,7 @@ from structgen.schema.algebra import (
 )
 from structgen.schema.algebra.numbers import ANY_FORM
 from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
+from structgen.schema.json_text.terminals import string_regex
 from structgen.schema.options import Formats, SchemaOptions
 from structgen.schema.own_keywords import GRAMMAR, JSON_CONTENT, REGEX_DIALECT, SUBSTRING_OF
 from structgen.schema.reading.key_classes import disjoint_classes, overlapping_classes
@@ -168,18 +170,22 @@ def language_of(pattern: Any, dialect: str, location: Location, keyword: str, li
     Raises:
         SchemaError: the pattern is not a string.
         UnsupportedSchemaError: the regex is invalid, or uses something that automata cannot do.
+        LimitExceededError: the regex is too large, or the first masks of its look-ahead would take too long.
     """
     if not isinstance(pattern, str):
         raise _fail(f"{keyword} must be a string", location, keyword)
     found = _LANGUAGES.get((pattern, dialect, limits))
     if found is None:
-        from structgen.engine.regex_syntax.parser import parse_regex  # imported late: many schemas have no pattern
+        from structgen.engine.automata.first_states import check_look_ahead  # imported late: many have no pattern
+        from structgen.engine.regex_syntax.parser import parse_regex
 
         try:
             regex = parse_regex(pattern, dialect, anchored=False, limits=limits)  # type: ignore[arg-type]
         except GrammarError as error:
             raise unsupported(f"cannot use the pattern {pattern!r}: {error}", location, keyword) from error
         found = Language(f"{dialect} {pattern}", regex)
+        spelled = partial(string_regex, StringSet(within=(found,)))
+        check_look_ahead(pattern, regex, limits, spelled=spelled, where=f" (at #{pointer(location)})")
         if len(_LANGUAGES) >= _MAX_LANGUAGES_KEPT:
             _LANGUAGES.clear()
         _LANGUAGES[pattern, dialect, limits] = found

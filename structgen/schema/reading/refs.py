@@ -232,7 +232,8 @@ class Document:
         value, location, dialect = resource.contents, resource.location, resource.dialect
         is_schema = True
         for token in path.split("/")[1:]:
-            token = token.replace("~1", "/").replace("~0", "~")
+            if "~" in token:
+                token = token.replace("~1", "/").replace("~0", "~")
             if isinstance(value, dict) and token in value:
                 is_schema = not (is_schema and token in _NAME_MAPS)
                 value = value[token]
@@ -358,7 +359,7 @@ class Document:
             self._dynamic.setdefault(resource.uri, []).append(dynamic)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Failure:
     """The errors about one reference: each method makes one, and the caller raises it."""
 

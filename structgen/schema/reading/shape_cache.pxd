@@ -1,5 +1,8 @@
 cimport cython
 
 
-@cython.locals(found=list)
+cdef frozenset _FLAT_VALUES, _KEPT_OWN, _REFERENCES
+
+
+@cython.locals(keywords=frozenset, found=list)
 cpdef flat_content(dict schema, dialect)

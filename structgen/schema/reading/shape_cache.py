@@ -23,6 +23,8 @@ Content = tuple[Any, ...]
 
 _FLAT_VALUES = frozenset({str, int, float, bool, type(None)})
 _STR = {str}
+_KEPT_OWN = OWN_KEYWORDS - {SUBSTRING_OF}
+_REFERENCES = REFERENCES
 _MAX_SHAPES_KEPT = 4_096  # of one dialect and one reading of formats
 _MAX_READINGS_KEPT = 64
 
@@ -37,15 +39,18 @@ def flat_content(schema: dict[str, Any], dialect: Dialect) -> Content | None:
     keywords = dialect.keywords
     found: list[Any] = []
     for key, value in schema.items():
-        if key in keywords or key in OWN_KEYWORDS:
-            kind = type(value)
+        if key not in keywords and key not in _KEPT_OWN:
             if key == SUBSTRING_OF:  # holds the text of one request
                 return None
-            if kind not in _FLAT_VALUES or key in REFERENCES:
-                if key != "type" or kind is not list or not set(map(type, value)) <= _STR:
-                    return None
-                value = tuple(value)
-            found += (key, kind, value)
+            continue
+        kind = type(value)
+        if kind not in _FLAT_VALUES or key in _REFERENCES:
+            if key != "type" or kind is not list or not set(map(type, value)) <= _STR:
+                return None
+            value = tuple(value)
+        found.append(key)
+        found.append(kind)
+        found.append(value)
     return tuple(found)
 
 

@@ -1,8 +1,8 @@
 """The space of one schema document: its subschemas as numbered nodes, and the shape of each node.
 
 A *node* names a set of values by the subschemas that they satisfy (`algebra/nodes.py`). The *shape* of a node describes
-the values themselves, one level deep (`algebra/shape.py`). The *space* numbers subschemas as they are reached and
-computes a shape when it is asked for. In this document, each subschema gets the next number:
+the values themselves, one level deep (`algebra/shape.py`). The *space* numbers subschemas as they are reached
+(`atoms.py`) and computes a shape when it is asked for. In this document, each subschema gets the next number:
 
     {"properties": {"a": {"allOf": [{"type": "integer"}, {"minimum": 3}]}}}       node (2,)
                          {"allOf": [{"type": "integer"}, {"minimum": 3}]}         node (3,)
@@ -21,8 +21,7 @@ The method is that of "Witness Generation for JSON Schema" (Attouche, Baazizi, C
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -48,15 +47,16 @@ from structgen.schema.algebra import (
 from structgen.schema.algebra.counting import can_be_met
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.applicators import APPLICATORS, accepted, refused
+from structgen.schema.reading.atoms import Atoms, too_deep
 from structgen.schema.reading.dialects import Dialect, is_of_draft4
 from structgen.schema.reading.emptiness import Sizes, witnesses
 from structgen.schema.reading.fixed_points import FixedPoint, Reentered
 from structgen.schema.reading.intersections import all_of
-from structgen.schema.reading.keywords import OWN_KEYWORDS, SchemaWarning, base_shape, unsupported
+from structgen.schema.reading.keywords import OWN_KEYWORDS, base_shape, unsupported
 from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
-from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_reference, check_forms
-from structgen.schema.reading.scopes import ROOT, Location, Scope, Subschema, pointer
-from structgen.schema.reading.shape_cache import Content, common_shapes, flat_content, remember
+from structgen.schema.reading.refs import Document, check_forms
+from structgen.schema.reading.scopes import Location, Subschema, pointer
+from structgen.schema.reading.shape_cache import common_shapes, flat_content, remember
 from structgen.schema.reading.simple_nodes import SimpleNodes
 from structgen.schema.reading.tags import Tag, pairs_that_may_meet, tag_of
 from structgen.schema.reading.widening import Widening, without_limits
@@ -87,6 +87,7 @@ class Space:
     Attributes:
         text_units: length of the source texts that terminals hold; see `GrammarTables`.
         dead: sets of objects that are left out of what can be written, as their rules show that they have no member.
+        atoms: the subschemas of the document.
         listed: the shapes of lists of values, by identity, keyword and forms of numbers, each beside its list.
         is_circular: a subschema refers to itself, and the rounds of its fixed point are under way.
     """
@@ -105,13 +106,9 @@ class Space:
         self.deadline = deadline
         self._writable = None if narrowed is None else Writable(narrowed, limits)
         self.text_units = 0
-        self._scope = document.start  # of the subschema that is being read
-        self._atoms = [Subschema(True, ROOT, self._scope)] * 2  # by number; 1 is the schema `true`, and 0 no atom
-        self._contents: dict[int, Content] = {}  # keywords of flat subschemas, by atom
-        self._numbers: dict[Hashable, Node] = {}  # nodes of other subschemas, by identity and scope
-        self._flat: dict[Content, Node] = {}  # nodes of flat subschemas
         self._common = {} if options.lenient else common_shapes(document.dialect, options.formats)
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
+        self.atoms = Atoms(document, limits, deadline, self._common, self._shapes)
         self._open: dict[Node, None] = {}  # nodes whose shapes are under way; the garbage collector skips an empty dict
         self._widening = Widening(is_allowed=True) if options.lenient else _STRICT
         self._parts = 0  # parts of all shapes made so far
@@ -138,98 +135,27 @@ class Space:
     @property
     def dialect(self) -> Dialect:
         """The dialect of the subschema that is being read."""
-        return self._scope.dialect
-
-    # --- nodes -------------------------------------------------------------------------------------------------------
+        return self.atoms.scope.dialect
 
     def node(self, schema: Any, location: Location) -> Node:
-        """Return the node of a subschema.
-
-        Flat subschemas of equal content are one node, and so are a `$ref` and its target.
-        """
-        return self._node(schema, location, self._scope)
-
-    def _node(self, schema: Any, location: Location, scope: Scope) -> Node:
-        followed: list[tuple[int, Scope]] = []
-        for _ in range(self.limits.schema_depth):
-            if schema is True:
-                return ANY
-            if schema is False:
-                return NONE
-            if not isinstance(schema, dict):
-                raise SchemaError("a schema must be an object or a boolean", pointer=pointer(location))
-            if not NAMING.isdisjoint(schema):
-                scope = self.document.enter(schema, location, scope)
-            node = self._numbers.get((id(schema), scope.entered, scope.left) if scope.entered else id(schema))
-            if node is not None:
-                return node
-            keyword = None if REFERENCES.isdisjoint(schema) else bare_reference(schema, scope.dialect)
-            if keyword is None:
-                return self._number(schema, location, scope)
-            try:
-                target = self.document.resolve(keyword, schema, location, scope)
-            except UnsupportedSchemaError:  # raised again, or dropped, when its shape is computed
-                return self._number(schema, location, scope)
-            schema, location, scope = target.schema, target.location, target.scope
-            if (id(schema), scope) in followed:  # references in a circle
-                return self._number(schema, location, scope)
-            followed.append((id(schema), scope))
-        raise _too_deep(self.limits.schema_depth, location)
+        """Return the node of a subschema; see `Atoms.node`."""
+        return self.atoms.node(schema, location)
 
     def target(self, keyword: str, schema: dict[str, Any], location: Location) -> Node:
         """Return the node that a reference names."""
-        target = self.document.resolve(keyword, schema, location, self._scope)
-        return self._node(target.schema, target.location, target.scope)
-
-    def _number(self, schema: dict[str, Any], location: Location, scope: Scope) -> Node:
-        if not scope.dialect.ignores.isdisjoint(schema):
-            _warn_of_ignored(schema, location, scope.dialect)
-        content = flat_content(schema, scope.dialect)
-        if content is not None:
-            if not content:
-                return ANY
-            is_common = scope.dialect is self.document.dialect
-            key = content if is_common else (scope.dialect, *content)
-            node = self._flat.get(key)
-            if node is None:
-                node = self._flat[key] = self._new_atom(schema, location, scope, content if is_common else None)
-                known = self._common.get(content) if is_common else None
-                if known is not None:
-                    self._shapes[node] = known
-            return node
-        number_key = (id(schema), scope.entered, scope.left) if scope.entered else id(schema)
-        node = self._numbers[number_key] = self._new_atom(schema, location, scope)
-        return node
-
-    def _new_atom(
-        self, schema: dict[str, Any], location: Location, scope: Scope, content: Content | None = None
-    ) -> Node:
-        number = len(self._atoms)
-        if number > self.limits.schema_nodes:
-            raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
-        if not number & 255:
-            self.deadline.check()
-        self._atoms.append(Subschema(schema, location, scope))
-        if content is not None:
-            self._contents[number] = content
-        return (number,)
+        return self.atoms.target(keyword, schema, location)
 
     def location(self, node: Node) -> Location:
         """Return the location of a node's first subschema."""
-        while node:
-            atom = node[0]
-            if not isinstance(atom, AnyOf):
-                return self._atoms[abs(atom)].location
-            node = atom.nodes[0]
-        return ROOT
+        return self.atoms.location(node)
 
     def subschema(self, atom: int) -> Subschema:
         """Return the subschema of an atom."""
-        return self._atoms[abs(atom)]
+        return self.atoms.subschema(atom)
 
     def is_flat(self, atom: int) -> bool:
         """Return whether an atom stands for all subschemas of the same content, at any location."""
-        return (abs(atom),) in self._flat.values()
+        return self.atoms.is_flat(atom)
 
     # --- shapes ------------------------------------------------------------------------------------------------------
 
@@ -256,7 +182,7 @@ class Space:
                     raise Reentered
                 return fixed.again(node)
         if len(self._open) >= self.limits.schema_depth:
-            raise _too_deep(self.limits.schema_depth, self.location(node))
+            raise too_deep(self.limits.schema_depth, self.location(node))
         made: Shape | None = None
         self._open[node] = None
         try:
@@ -299,8 +225,9 @@ class Space:
 
     def spend(self, shape: Shape) -> Shape:
         """Count the parts of a new shape against the limits, and return it."""
-        spend(_SHAPE_UNITS + shape.size)
-        self._parts += len(shape.numbers) + len(shape.strings) + len(shape.arrays) + len(shape.objects)
+        size = shape.size
+        spend(_SHAPE_UNITS + size)
+        self._parts += size
         if self._parts > self.limits.schema_nodes:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
         return shape
@@ -312,17 +239,17 @@ class Space:
         atom = node[0]
         if isinstance(atom, AnyOf):
             return self.union(atom.nodes)
-        outer = self._scope
-        subschema = self._atoms[abs(atom)]
-        location, self._scope = subschema.location, subschema.scope
+        outer = self.atoms.scope
+        subschema = self.atoms.subschema(atom)
+        location, self.atoms.scope = subschema.location, subschema.scope
         try:
             known = self._asserting(subschema.schema, location)
             if atom < 0:
                 return self._refused_by(known, location)
             shape = self._accepted_by(known, location)
         finally:
-            self._scope = outer
-        content = self._contents.get(atom)
+            self.atoms.scope = outer
+        content = self.atoms.content(atom)
         if content is not None and not self.options.lenient:
             remember(self._common, content, shape, known)
         return shape
@@ -357,9 +284,9 @@ class Space:
 
     def _typed(self, known: dict[str, Any], location: Location) -> Shape:
         options = self.options
-        if options.formats == "annotate" and self._scope.dialect.asserts_formats:
+        if options.formats == "annotate" and self.atoms.scope.dialect.asserts_formats:
             options = replace(options, formats="assert")
-        return base_shape(self._as_read(known), location, self.node, options, self.limits, self.deadline)
+        return base_shape(self._as_read(known), location, self.atoms.node, options, self.limits, self.deadline)
 
     def widen(self, node: Node, error: UnsupportedSchemaError) -> None:
         """Widen the shape of a node that cannot be expressed, if that is allowed.
@@ -372,17 +299,17 @@ class Space:
     @contextmanager
     def inside(self, atom: int) -> Iterator[tuple[dict[str, Any], Location]]:
         """Enter the subschema of an atom: new nodes are made in its scope. Gives its keywords and location."""
-        outer = self._scope
-        subschema = self._atoms[abs(atom)]
-        self._scope = subschema.scope
+        outer = self.atoms.scope
+        subschema = self.atoms.subschema(atom)
+        self.atoms.scope = subschema.scope
         try:
             yield self._asserting(subschema.schema, subschema.location), subschema.location
         finally:
-            self._scope = outer
+            self.atoms.scope = outer
 
     def _asserting(self, schema: dict[str, Any], location: Location) -> dict[str, Any]:
         """Return the keywords of a subschema that its dialect knows."""
-        dialect = self._scope.dialect
+        dialect = self.atoms.scope.dialect
         if dialect.ref_overrides and "$ref" in schema:
             return {"$ref": schema["$ref"]}
         if dialect.name:
@@ -391,13 +318,13 @@ class Space:
 
     def _as_read(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Return a subschema with a mark for integers as in draft 4, where `1.0` is not one."""
-        if "type" not in schema or not is_of_draft4(schema, self._scope.dialect):
+        if "type" not in schema or not is_of_draft4(schema, self.atoms.scope.dialect):
             return schema
         return {NUMBER_FORM: INTEGER_DIGITS_ONLY, **schema}
 
     def union(self, nodes: Iterable[Node]) -> Shape:
         """Return the values that are in any of some nodes."""
-        return self.spend(NOTHING.unite(*map(self.shape, nodes)))
+        return self.spend(NOTHING.unite(*map(self.shape, nodes)).joined())
 
     def both(self, left: Shape, right: Shape, *, absorb: bool = False) -> Shape:
         """Return the values that are in both of two shapes; `absorb` drops sets of objects that others include."""
@@ -413,11 +340,11 @@ class Space:
             result = self._simple.without_dead(result, every_key=absorb)
             if absorb and len(result.objects) <= _MAX_ABSORBED:
                 result = result.absorbed()
-        return self.spend(result)
+        return self.spend(result.joined())
 
     def _is_simple(self, atom: int) -> bool:
         """Return whether an atom's subschema asserts only `enum`, `const`, and keywords without schemas in them."""
-        subschema = self._atoms[atom]
+        subschema = self.atoms.subschema(atom)
         if not isinstance(subschema.schema, dict):
             return True
         others = {key: value for key, value in subschema.schema.items() if key not in ("enum", "const")}
@@ -545,17 +472,3 @@ def _answer(space: Space, question: Callable[[], T]) -> T | None:
         return None
     finally:
         space._questions -= 1
-
-
-def _too_deep(limit: int, location: Location) -> LimitExceededError:
-    return LimitExceededError(
-        "schema_depth", limit, message=f"subschemas of one value nest deeper than {limit} (at #{pointer(location)})"
-    )
-
-
-def _warn_of_ignored(schema: dict[str, Any], location: Location, dialect: Dialect) -> None:
-    """Warn of keywords that assert nothing in the schema's draft, and do in later ones."""
-    for keyword in schema:
-        if keyword in dialect.ignores and not (dialect.ref_overrides and "$ref" in schema):
-            message = f"{keyword} is no keyword of {dialect.name} (at #{pointer(location)}): it is not enforced"
-            warnings.warn(message, SchemaWarning, stacklevel=2)

@@ -96,3 +96,16 @@ def test_many_ways_through_a_long_token_are_not_taken_one_by_one() -> None:
     compiled = compiled_from("start ::= #'[a-z]+' start | 'x';", vocabulary)
     assert Matcher(compiled).allowed_token_ids() == [0, 1]
     assert compiled.shared.terminals.nodes_visited + compiled.masks.nodes_visited < 1_000_000  # of 2**52 ways
+
+
+def test_a_large_set_goes_on_with_the_first_bytes_of_its_items() -> None:
+    words = [f"{chr(97 + number % 20)}{number}" for number in range(30)]
+    others = ['#"[x-z]+"', '#"é[0-9]"', '#"(1|22){2}"']
+    bodies = [f"{item} start?" for item in [*(f'"{word}"' for word in words), *others]]  # no two are one terminal
+    sets = compiled_from("start ::= " + " | ".join(bodies) + ";").sets
+    expected = {ord(word[0]) for word in words} | set(b"xyz12") | {"é".encode()[0]}
+    for _ in range(2):  # the second time, the leading bytes are known
+        assert {byte for byte in range(256) if sets.goto(sets.start_set, byte)} == expected
+    assert sets.table.last_scan[sets.start_set] - sets.table.first_scan[sets.start_set] >= len(bodies)
+    after = sets.goto(sets.start_set, ord("a"))
+    assert {byte for byte in range(256) if sets.goto(after, byte)} == set(b"02")

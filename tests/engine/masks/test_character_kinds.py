@@ -69,12 +69,16 @@ def test_behind_a_node_are_the_kinds_of_all_that_goes_on_there(texts: list[bytes
     for path in {text[:end] for text in texts for end in range(1, len(text) + 1)}:
         node = node_of(trie, path)
         assert contents.characters[node] == sum(byte & 0xC0 != 0x80 for byte in path)
+        is_inner = contents.first_inner[node] < contents.first_inner[node + 1]
         following = [text for text in texts if text.startswith(path) and text != path]
         try:
             path.decode()
         except UnicodeDecodeError:
+            assert not is_inner
             assert not following or contents.kinds_below[node] & broken
             continue
+        assert is_inner == bool(following)
+        assert not is_inner or contents.inner[contents.first_inner[node]] == node
         expected = 0
         for text in following:
             rest = text[len(path) :]
@@ -98,6 +102,8 @@ PATTERNS = (
     "[^a]*a[^b]*b",
     "(?:\\S+ )*\\S+!",
     "[\\x00-\\u07ff]*\U0010ffff",
+    "[^\\n0]*",
+    "é[a-z日]*0?",
 )
 NO_WHOLE_KIND = "(a|é|日)*x"
 
@@ -112,16 +118,16 @@ def test_characters_of_a_loop_lead_back_and_end_nothing(pattern: str) -> None:
         states.extend(sorted(after)[: 30 - len(states)])
     looped = 0
     for state in states:
-        loops = kinds.loops(state)
+        loops, returns = kinds.loops(state), kinds.returns(state)
+        assert loops == (0 if automata.is_accepting(state) else returns)
         refused = kinds.refused(state)
         for char in SAMPLES:
             kind = kinds_of(char)
             target = state
             for byte in char.encode():
                 target = automata.step(target, byte)
-            if loops & kind:
+            if returns & kind:
                 assert target == state, (pattern, char)
-                assert not automata.is_accepting(state)
                 looped += 1
             if refused & kind:
                 assert automata.step(state, char.encode()[0]) == 0

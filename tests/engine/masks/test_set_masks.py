@@ -321,6 +321,7 @@ CONSTANTS = {
     "no differences": {"MAX_DIFFERENT_NODES": 0},
     "all states are wide": {"WIDE": 10**9, "MAX_LISTED_TOKENS": 0, "MIN_ROOM": 2, "MAX_ROOM": 8},
     "what is repeated before something has tables once": {"MAX_BYTES": 256, "MAX_LISTED_AFTER": 0, "MANY_NODES": 1},
+    "what is left after two nodes is kept as bits": {"MANY_NODES": 2, "VERY_MANY_NODES": 2, "MIN_SKIPPED_NODES": 0},
     "all is skipped that may be": {"MIN_SKIPPED_NODES": 0, "MAX_LISTED_TOKENS": 0},
     "nothing is skipped": {"MIN_SKIPPED_NODES": 10**9},
 }
@@ -328,9 +329,10 @@ CONSTANTS = {
 SCRIPT = """
 import importlib, random, sys
 sys.path[:0] = [{tests!r}, {folder!r}]
-from structgen.engine.masks import bound_room, counted_masks, difference_walk, remainder_tries
+from structgen.engine.masks import bound_room, counted_masks, difference_walk, next_bytes, remainder_tries
 from structgen.engine.masks import table_store, terminal_masks, token_walks
-modules = (bound_room, counted_masks, difference_walk, remainder_tries, table_store, terminal_masks, token_walks)
+modules = (bound_room, counted_masks, difference_walk, next_bytes, remainder_tries, table_store)
+modules += (terminal_masks, token_walks)
 for name, value in {constants!r}.items():
     having = [module for module in modules if hasattr(module, name)]
     assert having, name

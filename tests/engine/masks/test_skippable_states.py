@@ -256,9 +256,10 @@ def test_masks_where_tokens_are_as_long_as_what_is_looked_for(pattern: str, refu
         (rx.intersection(quoted(rx.repeat(CHARACTER, 8, 8)), quoted(rx.sequence(ANY, parse_regex("[ah]"), ANY))), 1.0),
         (rx.intersection(ANY_STRING, rx.Complement(quoted(parse_regex("[a-i]{9,12}")))), 1.0),
         (rx.intersection(ADDRESS, quoted(rx.repeat(CHARACTER, 0, 80))), 0.25),
+        (parse_regex('"[^,]*'), 0.25),
     ],
 )
-def test_walks_pass_by_what_stays_open(regex: rx.Regex, most: float) -> None:
+def test_walks_pass_by_what_stays_open_or_may_end_anywhere(regex: rx.Regex, most: float) -> None:
     tables = normalize(ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),)))
     compiled = CompiledGrammar(tables, WORDS)
     matcher = Matcher(compiled)
@@ -305,6 +306,12 @@ def test_a_bounded_text_may_end_before_what_follows() -> None:
     found = rx.sequence(rx.star(rx.ANY_CHAR), rx.Literal(b"h"), rx.star(rx.ANY_CHAR))
     regex = rx.intersection(rx.repeat(rx.ANY_CHAR, 2, 3), found)
     check_masks(ast.Sequence((ast.RegexTerminal(regex), ast.Literal(b"ii"))), random.Random(1))
+
+
+@pytest.mark.parametrize("pattern", ["[^\\-]*", "h[a-i]*", "([hi]|é)*", "[^日]*1?"])
+@pytest.mark.parametrize("end", ["-", "é"])
+def test_masks_after_a_terminal_that_may_end_after_each_character(pattern: str, end: str) -> None:
+    check_masks(ast.Sequence((ast.RegexTerminal(parse_regex(pattern)), ast.Literal(end.encode()))), random.Random(1))
 
 
 def check_masks(body: ast.Expression, rng: random.Random) -> None:

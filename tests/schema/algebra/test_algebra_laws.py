@@ -26,6 +26,7 @@ from structgen.schema.algebra import (
     meet,
 )
 from structgen.schema.algebra.counting import can_be_met
+from structgen.schema.algebra.object_unions import joined
 from structgen.schema.reading.emptiness import can_repeat, object_holds
 from structgen.schema.reading.exploration import explore
 from structgen.schema.validation import validator_for
@@ -310,13 +311,29 @@ def test_sets_of_objects_by_counting(left, right, values):
             assert object_holds(part, _Held()) == any(_in_object_set(part, value) for value in _OBJECTS)
 
 
+@SETTINGS
+@given(
+    st.lists(_sets_of_objects(), min_size=1, max_size=4),
+    st.sampled_from("abc"),
+    st.lists(st.sampled_from(_OBJECTS), min_size=1),
+)
+def test_sets_that_differ_in_one_key_are_joined(parts, key, values):
+    others = [replace(part, properties={**part.properties, key: (2,)}) for part in parts]
+    found = joined((*parts, *others))
+    assert len(found) < 2 * len(parts)
+    for value in values:
+        assert any(_in_object_set(part, value) for part in found) == any(
+            _in_object_set(part, value) for part in (*parts, *others)
+        )
+
+
 def test_what_is_surely_all_is_no_complement():
     assert ObjectSet().complement() == []
     assert ArraySet().complement() == []
 
 
 def test_texts_that_some_readers_take_for_members_are_on_neither_side():
-    language = Language("of readers", literal_set([b"a"]), literal_set([b"a", b"b"]))
+    language = Language("of readers", literal_set([b"a"]), lambda: literal_set([b"a", b"b"]))
     inside, outside = StringSet(texts=("a", "b", "c")).split(StringSet(within=(language,)))
     assert inside == StringSet(texts=("a",))
     assert outside == [StringSet(texts=("c",))]

@@ -57,6 +57,15 @@ def chain_of_conditions(count):
     return {"$defs": definitions, "$ref": f"#/$defs/{count}"}
 
 
+def nested_complements(count):
+    """Each definition is what neither the one before it nor an object with such a value allows."""
+    definitions = {"0": {"type": "string"}}
+    for i in range(count):
+        inner = {"$ref": f"#/$defs/{i}"}
+        definitions[str(i + 1)] = {"not": {"anyOf": [inner, {"properties": {"k0": inner}}]}}
+    return {"$defs": definitions, "$ref": f"#/$defs/{count}"}
+
+
 def unions_inside_one_of(count):
     """A message without a required tag, a union of tagged objects and another message, a tag that may be null."""
     text, tag = {"type": "string"}, {"enum": ["x"]}
@@ -92,6 +101,7 @@ def constants_and_tags(count):
 KINDS = [
     (constants_and_tags, 1_500),
     (chain_of_conditions, 30),
+    (nested_complements, 25),
     (unions_inside_one_of, 20),
     (dependencies_that_narrow_one_key, 40),
     (tagged_one_of, 40),

@@ -1,0 +1,33 @@
+cimport cython
+
+from structgen.schema.reading.scopes cimport Scope, Subschema
+from structgen.schema.reading.shape_cache cimport flat_content
+
+
+cdef frozenset _LEADING
+
+
+cdef class Atoms:
+    cdef public Scope scope
+    cdef object _document
+    cdef object _limits
+    cdef object _deadline
+    cdef dict _common
+    cdef dict _shapes
+    cdef list _subschemas
+    cdef dict _contents
+    cdef dict _flat
+    cdef dict _others
+
+    cpdef tuple node(self, schema, location)
+    cdef tuple _node(self, schema, location, Scope scope)
+    @cython.locals(target=Subschema)
+    cdef tuple _followed(self, schema, location, Scope scope)
+    @cython.locals(content=tuple, found=tuple)
+    cdef tuple _number(self, dict schema, location, Scope scope)
+    cdef tuple _new_atom(self, dict schema, location, Scope scope)
+    cpdef Subschema subschema(self, int atom)
+    cpdef content(self, int atom)
+
+
+cdef _identity(dict schema, Scope scope)
