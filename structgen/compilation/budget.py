@@ -333,7 +333,6 @@ def open_budget(
     *,
     is_proper: bool,
     rewritten: int = 0,
-    may_plan: bool = True,
     option: str = "max_new_tokens",
 ) -> Budget | None:
     """Return the budget of an answer; None where no end of the answer is known.
@@ -346,7 +345,6 @@ def open_budget(
         tokens: the budget, with the prompt tokens that are written again.
         is_proper: see `Budget`.
         rewritten: the number of these prompt tokens.
-        may_plan: whether the budget may have a plan; otherwise it is too small then.
         option: what the caller's budget is called, for the error.
 
     Raises:
@@ -358,7 +356,7 @@ def open_budget(
         return None
     if len(rest) <= tokens:
         return budget
-    fewest = _fewest_tokens(matcher, len(rest)) if may_plan and not is_proper else None
+    fewest = None if is_proper else _fewest_tokens(matcher, len(rest))
     if fewest is not None and len(fewest) <= tokens:
         return Budget(tokens, is_proper=is_proper, plan=fewest)
     needed = len(rest if fewest is None else fewest) - rewritten
