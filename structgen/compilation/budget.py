@@ -182,11 +182,7 @@ class Budget:
         classes = self._classes(matcher)
         if classes is None:
             return False, None
-        union = classes.within(max_tokens=room)
-        if union.listed is not None:
-            return True, rows.keep(row, union.listed)
-        union.narrow(rows.mask[row])
-        return True, None
+        return True, rows.keep(row, classes.within(max_tokens=room))
 
     def _classes(self, matcher: Matcher) -> TokenClasses | None:
         """Return the tokens that may come next, by the rest after them; None where single tokens must be tried."""
@@ -245,9 +241,10 @@ class Budget:
             return
         classes = self._classes(matcher)
         if classes is not None:
-            kept = words & classes.within(max_tokens=self.room(matcher, spent)).mask
-            if kept.any():
-                words[:] = kept
+            room = self._room(left, classes.rest_tokens)
+            if classes.all_within(room):
+                return
+            if classes.within(max_tokens=room).keep(words) != []:
                 return
         self._leave_rest(matcher, words, left)
 
