@@ -137,7 +137,11 @@ def test_masks_are_right_after_an_error_at_any_step(
     assert step > 40
 
 
-LONG = {"type": "string", "pattern": "^(?=.*a.{25}$)(?=.*b.{24}$)(?!.*c.{25}c)[a-d]+$"}
+LONG = {
+    "type": "string",
+    "pattern": "^[a-d]+$",
+    "allOf": [{"pattern": "a.{25}$"}, {"pattern": "b.{24}$"}, {"not": {"pattern": "c.{25}c"}}],
+}
 
 
 def interrupt(seconds: float, work: Callable[[], Any]) -> bool:
