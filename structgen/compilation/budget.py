@@ -357,8 +357,9 @@ def open_budget(
     if fewest is not None and len(fewest) <= tokens:
         return Budget(tokens, is_proper=is_proper, plan=fewest)
     needed = len(rest if fewest is None else fewest) - rewritten
+    given = tokens - rewritten
     raise IncompleteOutputError(
-        f"{tokens - rewritten} tokens are too few: the shortest answer needs {needed}",
+        f"{given} {'token is' if given == 1 else 'tokens are'} too few: the shortest answer needs {needed}",
         text="",
         partial=None,
         hint=f"{option}={needed} or more; the model's context must have room for them",

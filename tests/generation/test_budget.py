@@ -289,8 +289,9 @@ def test_a_budget_for_the_fewest_tokens_alone_gives_their_text(tiny_tokenizer: A
     processor = structgen.compile(grammar, model.vocabulary).logits_processor(max_tokens=1)
     assert processor is not None
     longer = structgen.Grammar.choice(["zqxjk", "completely completely"])
-    with pytest.raises(structgen.IncompleteOutputError, match="2 tokens are too few: the shortest answer needs 3"):
-        structgen.generate(model, "x", longer, max_new_tokens=2)
+    for tokens, refused in ((2, "2 tokens are too few"), (1, "1 token is too few")):
+        with pytest.raises(structgen.IncompleteOutputError, match=f"{refused}: the shortest answer needs 3"):
+            structgen.generate(model, "x", longer, max_new_tokens=tokens)
     for sampling in ("smc", "awrs", "asap"):
         samples = structgen.sample(model, "x", grammar, max_new_tokens=1, sampling=sampling, particles=2, seed=0)
         assert set(samples.values) == {"completely"}
