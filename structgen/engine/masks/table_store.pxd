@@ -46,7 +46,7 @@ cdef class TableStore:
     @cython.locals(index=int)
     cdef int _add_words(self, unsigned int[::1] words, unsigned int[::1] others) except -1
     @cython.locals(index=int)
-    cdef bint _has_words(self, unsigned int[::1] words, unsigned int[::1] others) noexcept
+    cdef bint are_equal(self, unsigned int[::1] words, unsigned int[::1] others) noexcept
     @cython.locals(made=TerminalMask)
     cdef TerminalMask table_of(self, FoundTokens found)
     cdef int add_remainders(self, TerminalMask table, RemainderNodes remainders) except -1

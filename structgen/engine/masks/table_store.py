@@ -142,7 +142,7 @@ class TableStore:
         for table in tables:
             self._add_words(words, self.meant(table))
         for table in tables:
-            if self._has_words(words, self.meant(table)):
+            if self.are_equal(words, self.meant(table)):
                 return table
         made = TerminalMask()
         made.dense = self.keep_dense(mask)
@@ -154,7 +154,7 @@ class TableStore:
         for index in range(self.words):
             words[index] |= others[index]
 
-    def _has_words(self, words: np.ndarray, others: np.ndarray) -> bool:
+    def are_equal(self, words: np.ndarray, others: np.ndarray) -> bool:
         """Return whether two masks are equal, both uint32[words]."""
         for index in range(self.words):  # noqa: SIM110  (a generator would not be compiled to a loop)
             if words[index] != others[index]:
