@@ -85,6 +85,7 @@ HOT = {
     "engine.masks.token_lists",
     "engine.masks.token_walks",
     "engine.masks.trie_walk",
+    "engine.matching.class_walk",
     "engine.pair_table",
     "engine.vocabulary.token_trie",
     "tokenization.merges.merge_table",
@@ -105,7 +106,6 @@ COLD = {
     "engine.masks.dotted_rule_masks",
     "engine.masks.skippable_states",
     "engine.matching.batches",
-    "engine.matching.class_walk",
     "engine.matching.compiled",
     "engine.regex.tree",
     "engine.vocabulary.bitmask",
@@ -119,7 +119,9 @@ COLD = {
         f"schema.rules.{part}"
         for part in ("arrays", "clause_search", "lazy_rules", "notation", "object_states", "objects", "states")
     ),
+    "tokenization.matching.blank_tokens",
     "tokenization.matching.bridges",
+    "tokenization.matching.last_texts",
 }
 """Modules for -Og, with which gcc takes half the time of -O1: they call Python most of the time."""
 

@@ -24,7 +24,12 @@ STATES = 4  # whose successors are searched: those of the first two or three cha
 
 
 def check_look_ahead(
-    pattern: str, regex: Regex, limits: Limits, *, spelled: Callable[[], Regex] | None = None, where: str = ""
+    pattern: str,
+    regex: Regex,
+    limits: Limits,
+    *,
+    spelled: Callable[[], Regex] | None = None,
+    where: Callable[[], str] = str,
 ) -> None:
     """Refuse a pattern if the searches of its first states would take too long.
 
@@ -34,7 +39,7 @@ def check_look_ahead(
         limits: `automaton_states` bounds the terms; the searches may take a tenth of them.
         spelled: returns the texts as masks read them, if that differs. They take more terms, in the usual case not too
             many.
-        where: says in the error where the pattern is.
+        where: returns what the error says of the pattern's location.
 
     Raises:
         LimitExceededError: automaton_states.
@@ -46,7 +51,7 @@ def check_look_ahead(
     if _has_few_terms(regex, limits, few):
         return
     if not _has_few_terms(regex if spelled is None else spelled(), limits, bound):
-        message = f"the look-ahead of this pattern takes too many automaton states{where}"
+        message = f"the look-ahead of this pattern takes too many automaton states{where()}"
         raise LimitExceededError("automaton_states", limits.automaton_states, message=message)
 
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from structgen.engine.deadlines import Deadline
+from structgen.engine.regex.tree import Regex, Sequence, choice, sequence
 from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, OPEN, KeyClass, Language, Node, StringSet, meet
 from structgen.schema.algebra.prefixes import ByPrefix, prefix
 
-__all__ = ["disjoint_classes", "overlapping_classes"]
+__all__ = ["disjoint_classes", "merged", "overlapping_classes"]
 
 _MAX_CLASSES = 16  # classes of keys; or two for each pattern, if that is more
 
@@ -43,6 +44,41 @@ def disjoint_classes(
 def _is_many(classes: int, patterns: int) -> bool:
     """Return whether some patterns make too many classes of keys to split the keys by them."""
     return classes > max(_MAX_CLASSES, 2 * patterns)
+
+
+def merged(patterns: list[tuple[Language, Node]]) -> list[tuple[Language, Node]]:
+    """Return patterns with one language for all that have the same values: the keys that match any of them.
+
+    Patterns whose languages differ between validators stay as they are.
+    """
+    by_node: dict[Node, list[Language]] = {}
+    found: list[tuple[Language, Node]] = []
+    for language, node in patterns:
+        if language.outer is None:
+            by_node.setdefault(node, []).append(language)
+        else:
+            found.append((language, node))
+    for node, languages in by_node.items():
+        name = " or ".join(sorted({language.name for language in languages}))
+        found.append((languages[0] if len(languages) == 1 else Language(name, _any_of(languages)), node))
+    return found
+
+
+def _any_of(languages: list[Language]) -> Regex:
+    """Return a regex of the keys that match any of some patterns. Those that may match anywhere share the text around.
+
+    With `.*` around each of 400 words, each state would be a union of 400 terms.
+    """
+    from structgen.engine.regex_syntax.edges import ANY_TEXT  # imported late: many schemas have no pattern
+
+    inner: list[Regex] = []
+    others: list[Regex] = []
+    for regex in (language.regex for language in languages):
+        if isinstance(regex, Sequence) and regex.parts[0] == ANY_TEXT == regex.parts[-1] and len(regex.parts) > 2:
+            inner.append(sequence(*regex.parts[1:-1]))
+        else:
+            others.append(regex)
+    return choice(*([sequence(ANY_TEXT, choice(*inner), ANY_TEXT)] if inner else []), *others)
 
 
 def overlapping_classes(patterns: list[tuple[Language, Node]], rest: tuple[KeyClass, ...]) -> tuple[KeyClass, ...]:

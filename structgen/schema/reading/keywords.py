@@ -39,7 +39,7 @@ from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.json_text.terminals import string_regex
 from structgen.schema.options import Formats, SchemaOptions
 from structgen.schema.own_keywords import GRAMMAR, JSON_CONTENT, REGEX_DIALECT, SUBSTRING_OF
-from structgen.schema.reading.key_classes import disjoint_classes, overlapping_classes
+from structgen.schema.reading.key_classes import disjoint_classes, merged, overlapping_classes
 from structgen.schema.reading.number_keywords import NUMBER_FORM, number_of, number_sets
 from structgen.schema.reading.scopes import Location, pointer
 from structgen.schema.reading.substrings import substring_language
@@ -185,7 +185,7 @@ def language_of(pattern: Any, dialect: str, location: Location, keyword: str, li
             raise unsupported(f"cannot use the pattern {pattern!r}: {error}", location, keyword) from error
         found = Language(f"{dialect} {pattern}", regex)
         spelled = partial(string_regex, StringSet(within=(found,)))
-        check_look_ahead(pattern, regex, limits, spelled=spelled, where=f" (at #{pointer(location)})")
+        check_look_ahead(pattern, regex, limits, spelled=spelled, where=lambda: f" (at #{pointer(location)})")
         if len(_LANGUAGES) >= _MAX_LANGUAGES_KEPT:
             _LANGUAGES.clear()
         _LANGUAGES[pattern, dialect, limits] = found
@@ -313,6 +313,9 @@ def _objects(
     if "patternProperties" in schema:
         patterns = _patterns(schema["patternProperties"], location, nodes, node_of, limits)
         split = disjoint_classes(patterns, classes, deadline)
+        if split is None:
+            patterns = merged(patterns)
+            split = disjoint_classes(patterns, classes, deadline)
         if split is None:
             classes, overlapping = OPEN, overlapping_classes(patterns, classes)
         else:

@@ -12,14 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from structgen.engine.deadlines import spend
-from structgen.errors import LimitExceededError
 from structgen.schema.algebra import NONE, Case, Node, ObjectSet, complement, meet
+from structgen.schema.rules.clause_choices import Choice, ChoiceSearch, too_many
 from structgen.schema.rules.states import Property
 
 __all__ = ["Clauses"]
 
-_MAX_SEARCHED = 50_000  # sets of written keys in one search
-_MAX_SIMPLE = 100  # sets in a search that takes the clauses in their order
+_MAX_SEARCHED = 5_000  # nodes of one search
+_MAX_FIRST = 5_000  # nodes of all searches that `check` makes
+_MAX_KEPT = 100  # solutions
 _NONE: frozenset[int] = frozenset()
 
 
@@ -64,8 +65,33 @@ class Clauses:
         self.properties = tuple(
             [Property(old.key, old.node, new, old.is_required) for old, new in zip(properties, cases, strict=True)]
         )
-        self._required = sum(1 << index for index, entry in enumerate(properties) if entry.is_required)
-        self._found: dict[tuple[int, frozenset[int], int], bool] = {}
+        self._bits: dict[int, int] = {}
+        self._needed = 0
+        for number in self._by_value:  # no shifts: compiled, those of counters would be of 32 bits
+            self._bits[number] = self._needed + 1
+            self._needed = self._needed * 2 + 1
+        self._masks: dict[frozenset[int], int] = {}
+        price = 0 if part.high is None else 1  # without a bound on the number of keys, they cost nothing
+        self._choices: dict[int, list[Choice]] = {}
+        for index, entry in enumerate(self.properties):
+            choices = [(self._mask_of(given), price) for given, _ in entry.cases]
+            if not entry.is_required:
+                choices.append((self._mask_of(self.absent[index]), 0))
+            if entry.is_required or any(mask for mask, _ in choices):
+                self._choices[index] = choices
+        self.search = ChoiceSearch()
+        self._solutions: list[dict[int, Choice]] = []  # the newest last
+        self._found: dict[tuple[int, int, int], bool] = {}
+
+    def _mask_of(self, given: frozenset[int]) -> int:
+        """Return a bit for each clause of some conditions."""
+        found = self._masks.get(given)
+        if found is None:
+            found = 0
+            for number in given:
+                found |= self._bits.get(number, 0)
+            self._masks[given] = found
+        return found
 
     def _split(self, cases: tuple[Case, ...], number: int, node: Node) -> tuple[Case, ...]:
         """Split the values of a property by whether they are in a node, and so satisfy the clause with a number."""
@@ -83,6 +109,8 @@ class Clauses:
     def forget(self) -> None:
         """Drop what was found out. It is found again when needed."""
         self._found.clear()
+        self._masks.clear()
+        self._solutions.clear()
 
     def are_met(self, decided: int, given: frozenset[int]) -> bool:
         """Return whether all clauses are satisfied if no property follows.
@@ -99,96 +127,67 @@ class Clauses:
     def can_hold(self, decided: int, given: frozenset[int], left: int) -> bool:
         """Return whether all clauses can be satisfied, with all required properties.
 
-        Depth-first search. Where a required property is missing, or a clause is not satisfied if no property follows,
-        one of few properties must follow. In a long search, the clause with the fewest is decided first, as in DPLL.
-
         Args:
             decided: as for `are_met`.
             given: as for `are_met`.
             left: the greatest number of properties that may follow; -1 without a bound.
 
         Raises:
-            LimitExceededError: too many sets of properties would have to be searched.
+            LimitExceededError: the search takes too many steps.
         """
-        start = (decided, given, left)
-        if start in self._found:
-            return bool(self._found[start])
-        waiting, seen = [start], {start}
-        found = False
-        while waiting and not found:
-            here = waiting.pop()
-            spend(1 + len(self.numbers))
-            known = self._found.get(here)
-            if known is False:
-                continue
-            following = self._following(here[0], here[1], len(seen) > _MAX_SIMPLE) if known is None else None
-            if following is None:
-                found = True
-            elif here[2] < 0 or self._least_needed(here[0], here[1]) <= here[2]:
-                for now_decided, now_given in following:
-                    after = (now_decided, now_given, here[2] - 1 if here[2] > 0 else -1)
-                    if after not in seen:
-                        seen.add(after)
-                        waiting.append(after)
-            if len(seen) > _MAX_SEARCHED:
-                message = "too many ways to satisfy the conditions on an object's keys"
-                raise LimitExceededError("schema_nodes", _MAX_SEARCHED, message=message)
-        if found:
-            self._found[start] = True
-        else:
-            self._found.update(dict.fromkeys(seen, False))
-        return found
+        needed = self._needed & ~self._mask_of(given)
+        start = (decided, needed, left)
+        known = self._found.get(start)
+        if known is None:
+            known = self._found[start] = self._is_solved(decided, needed, left) or self._solve(decided, needed, left)
+        return known
 
-    def _least_needed(self, decided: int, given: frozenset[int]) -> int:
-        """Return a lower bound on the number of properties that must follow: one for each of some disjoint clauses."""
-        used = self._required & ~decided
-        count = used.bit_count()
-        for number, absent in self._by_absence.items():
-            if number not in given and not absent & ~decided:
-                usable = self._by_value[number] & ~decided
-                if not usable & used:
-                    used |= usable
-                    count += 1
-        return count
+    def check(self, left: int) -> None:
+        """Decide each value of each property alone, if not all steps to the first solution were right.
 
-    def _following(self, decided: int, given: frozenset[int], is_long: bool) -> list[tuple[int, frozenset[int]]] | None:
-        """Return what is decided and given after each property of which one must follow; None if the object may end."""
-        tightest, usable = self._tightest(decided, given, is_long)
-        if tightest >= 0 and not usable:
-            return []
-        missing = self._required & ~decided
-        out: list[tuple[int, frozenset[int]]] = []
-        if missing and (not is_long or usable.bit_count() != 1):
-            missing = missing & usable or missing
-            index = (missing & -missing).bit_length() - 1
-            for more, _ in self.properties[index].cases:
-                out.append((decided | 1 << index, given | more))
-            return out
-        if tightest < 0:
-            return None
-        for index in range(usable.bit_length()):
-            if usable >> index & 1:
-                for more, _ in self.properties[index].cases:
-                    if tightest in more:
-                        out.append((decided | 1 << index, given | more))
-        return out
+        So the searches of masks are likely to be short: many solutions are known.
 
-    def _tightest(self, decided: int, given: frozenset[int], is_long: bool) -> tuple[int, int]:
-        """Return the clause that the fewest properties can still satisfy, of those not satisfied if none follows.
+        Args:
+            left: the greatest number of properties; -1 without a bound.
 
-        To decide it first keeps the search small: a clause without such properties ends it at once. Most searches are
-        short, and take the first clause that is not satisfied.
-
-        Returns:
-            The clause's number, -1 if all are satisfied, and a bit for each of these properties.
+        Raises:
+            LimitExceededError: the searches take too many steps.
         """
-        found, fewest, least = -1, 0, -1
-        for number, absent in self._by_absence.items():
-            if number not in given and (not absent or not absent & ~decided):
-                usable = self._by_value[number] & ~decided
-                count = usable.bit_count()
-                if found < 0 or count < least:
-                    found, fewest, least = number, usable, count
-                    if count < 2 or not is_long:
-                        break
-        return found, fewest
+        if not self.can_hold(0, _NONE, left) or not self.search.failed:
+            return
+        rest = left - 1 if left > 0 else -1
+        for index in self._choices:
+            for given, _ in self.properties[index].cases:
+                self.can_hold(1 << index, given, rest)
+                if self.search.nodes > _MAX_FIRST:
+                    raise too_many(_MAX_FIRST)
+
+    def _is_solved(self, decided: int, needed: int, left: int) -> bool:
+        """Return whether a known solution satisfies all clauses from here."""
+        for solution in reversed(self._solutions):
+            missing, cost = needed, 0
+            spend(1 + len(solution))
+            for index, (mask, price) in solution.items():
+                if not decided >> index & 1:
+                    missing &= ~mask
+                    cost += price
+            if not missing and (left < 0 or cost <= left):
+                return True
+        return False
+
+    def _solve(self, decided: int, needed: int, left: int) -> bool:
+        """Search for a solution, and keep it."""
+        choices = {index: found for index, found in self._choices.items() if not decided >> index & 1}
+        near = self._solutions[len(self._solutions) - 1] if self._solutions else {}
+        made = self.search.found(needed, left, choices, _MAX_SEARCHED, near)
+        if made is None:
+            return False
+        solution = {index: made.get(index) or min(found, key=_price) for index, found in self._choices.items()}
+        if len(self._solutions) >= _MAX_KEPT:
+            self._solutions.pop(0)
+        self._solutions.append(solution)
+        return True
+
+
+def _price(choice: Choice) -> int:
+    return choice[1]

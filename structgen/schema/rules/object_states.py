@@ -329,6 +329,11 @@ class ObjectStates:
             step = came_from[step]
         return True
 
+    def check_clauses(self) -> None:
+        """Refuse clauses that take long to decide, before any text is written. See `Clauses.check`."""
+        if self._clauses is not None:
+            self._clauses.check(-1 if self.high is None else self.high)
+
     def _clauses_can_hold(self, state: ObjectState) -> bool:
         """Return whether the properties to come can satisfy all clauses, with no more keys than `high` allows."""
         if self._clauses is None:

@@ -328,6 +328,10 @@ def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
     if (part.overlapping or part.clauses) and not lazy.rules_of(part)[0].is_alive(0):
         lazy.space.dead |= {part}
         raise _Widened
+    if part.clauses:
+        rules = lazy.rules_of(part)[0]
+        assert isinstance(rules, ObjectRules)
+        rules.states.check_clauses()
     for key in (*part.properties, *part.required):
         if not key.isascii():
             key.encode()  # raises for a lone surrogate, which no text contains

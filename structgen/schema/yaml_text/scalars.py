@@ -42,7 +42,15 @@ from structgen.schema.algebra import Inexpressible, Language, Shape, StringSet
 from structgen.schema.algebra.numbers import DIGITS
 from structgen.schema.json_text.number_terminals import numbers_regex
 from structgen.schema.json_text.plain_numbers import plain_numbers_regex
-from structgen.schema.json_text.strings import canonical, escaped, every_form, quoted
+from structgen.schema.json_text.strings import (
+    are_few,
+    canonical,
+    canonical_string,
+    escaped,
+    every_form,
+    quoted,
+    texts_regex,
+)
 from structgen.schema.own_keywords import SUBSTRING_OF
 from structgen.schema.yaml_text.characters import (
     CHARACTER,
@@ -155,12 +163,16 @@ def plain_regex(strings: StringSet, plain: Regex = PLAIN) -> Regex:
 
 
 def quoted_regex(strings: StringSet) -> Regex:
-    """Return the strings of a set in double quotes.
+    """Return the strings of a set in double quotes; where many texts are excluded, only in canonical spellings.
 
     Raises:
         Inexpressible: a language describes bytes.
     """
-    if strings.low or strings.high is not None:
+    excluded = [text for text in strings.excluded if not _has_surrogates(text)]
+    few = are_few(excluded)
+    if not few:  # a table excludes the texts, each in one spelling
+        parts = [canonical_string(strings.low, strings.high), QUOTED, Complement(texts_regex(excluded))]
+    elif strings.low or strings.high is not None:
         parts = [quoted(_counted(_QUOTED_CHARACTER, strings.low, strings.high))]
     else:
         parts = [QUOTED]
@@ -170,9 +182,8 @@ def quoted_regex(strings: StringSet) -> Regex:
     except (ValueError, UnicodeDecodeError) as error:
         is_source = any(language.name.startswith(SUBSTRING_OF) for language in strings.outside)
         raise Inexpressible(SUBSTRING_OF if is_source else "pattern") from error
-    excluded = [every_form(text) for text in strings.excluded if not _has_surrogates(text)]
-    if excluded:
-        parts.append(Complement(quoted(choice(*excluded))))
+    if excluded and few:
+        parts.append(Complement(quoted(choice(*map(every_form, excluded)))))
     return intersection(*parts)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 
 import pytest
+from support.membership import is_member, space_of
 
 from structgen.engine.deadlines import Deadline
 from structgen.limits import Limits
 from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, OPEN, Language, StringSet, meet
 from structgen.schema.algebra.prefixes import prefix
 from structgen.schema.reading import key_classes
-from structgen.schema.reading.key_classes import disjoint_classes
+from structgen.schema.reading.key_classes import disjoint_classes, merged
 from structgen.schema.reading.keywords import language_of
 
 PATTERNS = ("^a", "^ab", "^ab+c", "^(?:ab|ac)$", "b$", "^b", "^ba", "", "^[ab]c", "^(?:a|b)c", "c", "^abc$", "^é", "^$")
@@ -56,3 +57,24 @@ def test_patterns_are_compared_with_those_that_begin_alike_only(monkeypatch):
     assert len(asked) == 1
     assert len(classes) == 401
     assert StringSet(within=(patterns[0][0],), outside=(patterns[-1][0],)) in [keys for keys, _ in classes]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_patterns_with_the_same_values_are_merged(seed):
+    chance = random.Random(seed)
+    patterns = [(language(pattern), (chance.randint(2, 3),)) for pattern in chance.sample(PATTERNS, 8)]
+    found = merged(patterns)
+    assert len(found) == len({node for _, node in patterns})
+    for key in KEYS:
+        expected = {node for matched, node in patterns if matched.matches(key)}
+        assert {node for matched, node in found if matched.matches(key)} == expected
+
+
+def test_many_words_as_patterns_are_one_class():
+    schema = {"patternProperties": {f"word{number}x": {"type": "integer"} for number in range(40)}}
+    space, root = space_of(schema)
+    (part,) = space.shape(root).objects
+    assert len(part.classes) == 2
+    assert not part.overlapping
+    assert is_member(space, root, {"a word7x": 1, "word7": "a"})
+    assert not is_member(space, root, {"a word7x": "a"})

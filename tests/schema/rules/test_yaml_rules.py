@@ -240,3 +240,12 @@ def test_messages_name_keys_values_and_locations():
     matcher = Matcher(compiled(PERSON, whitespace="single"))
     matcher.accept_bytes(b"name: Ada\n")
     assert [str(one) for one in matcher.expected()] == ['a key: "tags" or "home" (#)']
+
+
+def test_many_excluded_strings_are_one_table():
+    excluded = [f"value {number} of many é" for number in range(15_000)]
+    grammar = compiled({"type": "string", "not": {"enum": [*excluded, 'say "no"', "\x7f"]}})
+    for refused in (excluded[7], f'"{excluded[-1]}"', r'"value 7 of m\u0061ny é"', '"say \\"no\\""', r'"\u007f"'):
+        assert not accepts(grammar, refused)
+    for accepted in ("value 7 of few", '"value 15000 of many é"', r'"say \"yes\""'):
+        assert accepts(grammar, accepted)
