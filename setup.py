@@ -46,7 +46,13 @@ ENGINE = (
     "masks.token_lists",
     "masks.trie_walk",
 )
-ACYCLIC = {*PLAIN, *(f"engine.{part}" for part in ENGINE), "schema.rules.states", "schema.reading.scopes"}
+ACYCLIC = {
+    *PLAIN,
+    *(f"engine.{part}" for part in ENGINE),
+    "schema.rules.states",
+    "schema.reading.atoms",
+    "schema.reading.scopes",
+}
 """Modules whose classes, and inner functions, hold nothing that leads back to them. They are so many that they are kept
 from the garbage collector: every 250 schemas it would go through all that the process holds, for 0.2 s beside
 transformers."""
@@ -63,7 +69,7 @@ signatures would be a tenth of the code."""
 
 # The options for gcc were chosen by counting the instructions of compiles and masks (valgrind --tool=cachegrind). With
 # -O2 for all modules, gcc takes two thirds longer, and there are 1 % fewer instructions.
-VECTORS = {"engine.arrays", "engine.masks.set_masks", "engine.vocabulary.bitmask_kernel"}
+VECTORS = {"engine.masks.set_masks", "engine.vocabulary.bitmask_kernel"}
 """Modules for gcc's -O3: it makes vectors of their loops, and a row of logits takes 12 µs instead of 41. Elsewhere -O2
 gives smaller code, and masks take a twentieth less time."""
 HOT = {
@@ -79,6 +85,7 @@ HOT = {
     "engine.masks.token_lists",
     "engine.masks.token_walks",
     "engine.masks.trie_walk",
+    "engine.matching.class_walk",
     "engine.pair_table",
     "engine.vocabulary.token_trie",
     "tokenization.merges.merge_table",
@@ -99,7 +106,6 @@ COLD = {
     "engine.masks.dotted_rule_masks",
     "engine.masks.skippable_states",
     "engine.matching.batches",
-    "engine.matching.class_walk",
     "engine.matching.compiled",
     "engine.regex.tree",
     "engine.vocabulary.bitmask",
@@ -113,7 +119,9 @@ COLD = {
         f"schema.rules.{part}"
         for part in ("arrays", "clause_search", "lazy_rules", "notation", "object_states", "objects", "states")
     ),
+    "tokenization.matching.blank_tokens",
     "tokenization.matching.bridges",
+    "tokenization.matching.last_texts",
 }
 """Modules for -Og, with which gcc takes half the time of -O1: they call Python most of the time."""
 

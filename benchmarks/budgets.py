@@ -10,7 +10,8 @@ the rest is looked up, the token is tried, and where it is refused, the mask is 
 *first* runs, one for each budget, fill the tables of a schema; the *others* find them filled. Sampling is greedy, so
 all runs with the same budget write the same answer: the time of one token is the median over them. The clock is that of
 the thread. So other work on the machine adds little. *Mask* is a part of the time: that of narrowing the mask where a
-token was refused.
+token was refused. The second table is of other loops, which get masks only: *mask* is a mask without a budget, the
+others are what the budget adds to it.
 
 With `--answers`, SmolLM2 answers the first 20 prompts of `end_to_end.py` and the 15 tasks of `_everyday_tasks.py`, with
 three budgets, greedily, in batches. With `--engine outlines`, outlines answers them, one by one. An answer is
@@ -35,7 +36,7 @@ from end_to_end import ENGINES, extractions, read
 from pydantic import BaseModel
 
 import structgen
-from structgen.compilation.budget import Budget
+from structgen.compilation.budget import Budget, open_budget
 from structgen.generation.decoder import Decoder
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -117,15 +118,19 @@ def medians(times: Times) -> list[float]:
     return sorted(percentile(sorted(runs), 50) for runs in times.values())
 
 
-def rambling(tokenizer: Any, seed: int) -> Any:
-    """Return a model with logits of chance that likes letters and opening brackets, and ends nothing by itself."""
-    vocabulary = structgen.Vocabulary.from_huggingface(tokenizer)
+def rambling_logits(vocabulary: structgen.Vocabulary, seed: int) -> list[Any]:
+    """Return rows of logits of chance that like letters and opening brackets, and end nothing by themselves."""
     rng = np.random.default_rng(seed)
     liked = np.zeros(vocabulary.size, np.float32)
     for token in range(vocabulary.size):
         text = vocabulary.token_bytes(token) or b""
         liked[token] = 20.0 if text.strip(b" [{,0123456789").isalpha() else 10.0 if b"]" not in text else 0.0
-    rows = [(rng.normal(size=vocabulary.size) * 3).astype(np.float32) + liked for _ in range(17)]
+    return [(rng.normal(size=vocabulary.size) * 3).astype(np.float32) + liked for _ in range(17)]
+
+
+def rambling(tokenizer: Any, seed: int) -> Any:
+    """Return a model with such logits."""
+    rows = rambling_logits(structgen.Vocabulary.from_huggingface(tokenizer), seed)
     return structgen.from_logits(lambda ids: rows[len(ids) % len(rows)], tokenizer)
 
 
@@ -148,6 +153,46 @@ def cost(tokenizer: Any, runs: int) -> str:
             rows.append([name, "first" if is_first else "others", count, timer.refused, *share, percentile(far, 50)])
     columns = ["schema", "run", "tokens near the end", "refused", "p50, µs", "p99", "max", "mask, p99", "far, p50"]
     return table(columns, rows, left=2)
+
+
+def loop_cost(tokenizer: Any, runs: int) -> str:
+    """Return the table of times of loops that sample from masks themselves."""
+    vocabulary = structgen.Vocabulary.from_huggingface(tokenizer)
+    rows = rambling_logits(vocabulary, 1)
+    found = []
+    for name, schema in SCHEMAS.items():
+        constraint = structgen.compile(schema, vocabulary, whitespace="single", numbers="plain")
+        times: tuple[Times, Times, Times] = ({}, {}, {})  # of masks, of what far budgets add, and near ones
+        for run in range(runs + len(BUDGETS)):
+            limited_text(constraint, BUDGETS[run % len(BUDGETS)], rows, times if run >= len(BUDGETS) else ({}, {}, {}))
+        masks, far, near = map(medians, times)
+        found.append([name, *(percentile(each, share) for each in (masks, far, near) for share in (50, 99))])
+    columns = ["schema", "mask, p50, µs", "p99", "far from the end, p50", "p99", "near the end, p50", "p99"]
+    return table(columns, found, left=1)
+
+
+def limited_text(constraint: Any, tokens: int, rows: list[Any], times: tuple[Times, Times, Times]) -> None:
+    """Write a text within a budget, and add the times of its masks."""
+    vocabulary, matcher = constraint.vocabulary, constraint.matcher()
+    budget = open_budget(matcher, tokens, is_proper=False)
+    assert budget is not None
+    mask = structgen.allocate_token_bitmask(1, vocabulary.size)
+    for spent in range(tokens + 1):
+        begun = time.thread_time()
+        matcher.fill_next_token_bitmask(mask)
+        filled = time.thread_time()
+        budget.limit(matcher, mask[0], spent)
+        ended = time.thread_time()
+        kind = times[2 if (tokens - spent) * 5 <= tokens else 1]
+        times[0].setdefault((tokens, spent), []).append((filled - begun) * 1e6)
+        kind.setdefault((tokens, spent), []).append((ended - filled) * 1e6)
+        logits = rows[spent % len(rows)].copy()
+        structgen.apply_token_bitmask(logits, mask[0])
+        best = int(logits.argmax())
+        if best in vocabulary.eos_token_ids:
+            break
+        matcher.accept_token(best)
+    assert matcher.is_accepting
 
 
 GUARDS: dict[str, Any] = {"as by default": {}, "without guards": {"on_budget": "error", "max_repeats": None}}
@@ -239,7 +284,8 @@ def main() -> None:
     name = Path(settings.tokenizer).name if settings.tokenizer else "SmolLM2"
     print(heading(), end="\n\n")
     print(f"Tokenizer {name}, {len(tokenizer):,} tokens; budgets of {', '.join(map(str, BUDGETS))} tokens", end="\n\n")
-    print(cost(tokenizer, settings.runs))
+    print(cost(tokenizer, settings.runs), end="\n\n")
+    print(loop_cost(tokenizer, settings.runs))
 
 
 if __name__ == "__main__":

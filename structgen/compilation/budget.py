@@ -182,11 +182,7 @@ class Budget:
         classes = self._classes(matcher)
         if classes is None:
             return False, None
-        union = classes.within(max_tokens=room)
-        if union.listed is not None:
-            return True, rows.keep(row, union.listed)
-        union.narrow(rows.mask[row])
-        return True, None
+        return True, rows.keep(row, classes.within(max_tokens=room))
 
     def _classes(self, matcher: Matcher) -> TokenClasses | None:
         """Return the tokens that may come next, by the rest after them; None where single tokens must be tried."""
@@ -245,9 +241,10 @@ class Budget:
             return
         classes = self._classes(matcher)
         if classes is not None:
-            kept = words & classes.within(max_tokens=self.room(matcher, spent)).mask
-            if kept.any():
-                words[:] = kept
+            room = self._room(left, classes.rest_tokens)
+            if classes.all_within(room):
+                return
+            if classes.within(max_tokens=room).keep(words) != []:
                 return
         self._leave_rest(matcher, words, left)
 
@@ -333,7 +330,6 @@ def open_budget(
     *,
     is_proper: bool,
     rewritten: int = 0,
-    may_plan: bool = True,
     option: str = "max_new_tokens",
 ) -> Budget | None:
     """Return the budget of an answer; None where no end of the answer is known.
@@ -346,7 +342,6 @@ def open_budget(
         tokens: the budget, with the prompt tokens that are written again.
         is_proper: see `Budget`.
         rewritten: the number of these prompt tokens.
-        may_plan: whether the budget may have a plan; otherwise it is too small then.
         option: what the caller's budget is called, for the error.
 
     Raises:
@@ -358,12 +353,13 @@ def open_budget(
         return None
     if len(rest) <= tokens:
         return budget
-    fewest = _fewest_tokens(matcher, len(rest)) if may_plan and not is_proper else None
+    fewest = None if is_proper else _fewest_tokens(matcher, len(rest))
     if fewest is not None and len(fewest) <= tokens:
         return Budget(tokens, is_proper=is_proper, plan=fewest)
     needed = len(rest if fewest is None else fewest) - rewritten
+    given = tokens - rewritten
     raise IncompleteOutputError(
-        f"{tokens - rewritten} tokens are too few: the shortest answer needs {needed}",
+        f"{given} {'token is' if given == 1 else 'tokens are'} too few: the shortest answer needs {needed}",
         text="",
         partial=None,
         hint=f"{option}={needed} or more; the model's context must have room for them",

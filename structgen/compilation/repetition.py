@@ -120,8 +120,8 @@ class RepetitionGuard:
         again = shortest_rest(matcher, bytes(text[-period:][:1]))  # after the next byte of the repetition
         closes = self._is_in_string(text) or (again is not None and len(again.text) != len(rest.text))
         kept = words.copy()
-        classes.within(max_bytes=len(rest.text) - closes).narrow(kept)
-        if not kept.any() or (kept == words).all():
+        is_empty = classes.within(max_bytes=len(rest.text) - closes).keep(kept) == []
+        if is_empty or (kept == words).all():
             return False
         words[:] = kept
         return True

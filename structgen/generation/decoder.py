@@ -307,8 +307,7 @@ class Decoder:
         is_exact, few = budget.narrow(self.matcher, self._rows, row, choice.room)
         if not is_exact:
             return self._first_that_fits(budget, choice, token_id, logits, row)
-        is_empty = not self._mask[row].any() if few is None else not few
-        return self._least(budget, token_id) if is_empty else self._sample(logits, row, spent, few)
+        return self._least(budget, token_id) if few == [] else self._sample(logits, row, spent, few)
 
     def _first_that_fits(
         self, budget: Budget, refused: Choice, token_id: int, logits: NDArray[np.float32], row: int

@@ -166,10 +166,7 @@ def served(model: Model, schema: Any, tokens: int) -> list[Any]:
 def test_every_way_to_an_answer_keeps_its_budget(tiny_tokenizer: Any, way: Callable[..., list[Any]]) -> None:
     model = by_chance(tiny_tokenizer, 5, b"[{a1, ")
     for schema in SCHEMAS[1::2]:
-        constraint = structgen.Generator(model, schema).constraint
-        least = shortest(constraint)
-        if way in (found_by_beams, particles):  # they know the shortest text in bytes only
-            least = len(Budget(1_000, is_proper=False).rest(constraint.matcher([0])) or ())
+        least = shortest(structgen.Generator(model, schema).constraint)
         for tokens in (least, least + 1, least + 5):
             for value in way(model, schema, tokens):
                 Draft202012Validator(schema).validate(value)
@@ -292,10 +289,13 @@ def test_a_budget_for_the_fewest_tokens_alone_gives_their_text(tiny_tokenizer: A
     processor = structgen.compile(grammar, model.vocabulary).logits_processor(max_tokens=1)
     assert processor is not None
     longer = structgen.Grammar.choice(["zqxjk", "completely completely"])
-    with pytest.raises(structgen.IncompleteOutputError, match="2 tokens are too few: the shortest answer needs 3"):
-        structgen.generate(model, "x", longer, max_new_tokens=2)
-    with pytest.raises(structgen.IncompleteOutputError, match="the shortest answer needs"):
-        structgen.sample(model, "x", grammar, max_new_tokens=1)
+    for tokens, refused in ((2, "2 tokens are too few"), (1, "1 token is too few")):
+        with pytest.raises(structgen.IncompleteOutputError, match=f"{refused}: the shortest answer needs 3"):
+            structgen.generate(model, "x", longer, max_new_tokens=tokens)
+    for sampling in ("smc", "awrs", "asap"):
+        samples = structgen.sample(model, "x", grammar, max_new_tokens=1, sampling=sampling, particles=2, seed=0)
+        assert set(samples.values) == {"completely"}
+    assert structgen.generate(model, "x", grammar, max_new_tokens=1, num_beams=2) == "completely"
 
 
 def test_tokens_must_close_where_the_rest_has_to_become_shorter(tiny_tokenizer: Any) -> None:

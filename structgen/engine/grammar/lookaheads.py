@@ -9,7 +9,9 @@ starts in a state without the refused characters:
     ' '           starts in its own start state             " " is allowed
     'x'           starts in the dead state                  "x" is refused
 
-After one character such a state is an ordinary state of the terminal, so the terminal's masks are used again.
+After one character such a state is an ordinary state of the terminal, so the terminal's masks are used again. Most
+terminals begin with no refused character, or with refused ones only. These keep their own start state or get the dead
+state, and no other is made.
 
 Source: Visser, "Scannerless Generalized-LR Parsing" (1997), which filters the parse table; here items are filtered.
 """
@@ -24,6 +26,8 @@ from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
 
 __all__ = ["Lookaheads"]
+
+ONE = 1  # an object: sets of bytes have 256 bits
 
 # Declared as C integers in the .pxd, so not importable from here.
 MAX_NUMBERS = 62  # number of look-aheads, 0 included: a set of them is the bits of two int32 without their signs
@@ -46,6 +50,8 @@ class Lookaheads:
         self._started = PairTable()
         self._states: list[int] = [0]  # by number: the state of the texts that may follow
         self._numbers: dict[int, int] = {0: 0}
+        self._leading: dict[int, tuple[int, int]] = {}  # by number: see `_leading_bytes`
+        self._everything = automata.add(rx.ANY_BYTES)
         self.shift = 6 if refused else 0
         for regex in refused:
             state = automata.add(rx.Complement(rx.sequence(regex, rx.ANY_BYTES)))
@@ -84,8 +90,32 @@ class Lookaheads:
             return state
         found = self._started.get(state, number)
         if found < 0:
-            found = self._automata.narrowed(state, self._states[number])
+            found = self._narrowed(state, number)
             self._started.put(state, number, found)
+        return found
+
+    def _narrowed(self, state: int, number: int) -> int:
+        if not self._automata.table.accepting[state]:
+            first = self._automata.first_bytes(state)
+            allowed, refused = self._leading_bytes(number)
+            if first & ~allowed == 0:
+                return state
+            if first & ~refused == 0:
+                return 0
+        return self._automata.narrowed(state, self._states[number])
+
+    def _leading_bytes(self, number: int) -> tuple[int, int]:
+        """Return the bytes after which a look-ahead allows everything, and those after which it allows nothing."""
+        found = self._leading.get(number)
+        if found is None:
+            allowed = refused = 0
+            for byte in range(256):
+                target = self._automata.next(self._states[number], byte)
+                if target == self._everything:
+                    allowed |= ONE << byte
+                elif not target:
+                    refused |= ONE << byte
+            found = self._leading[number] = allowed, refused
         return found
 
     def _check(self) -> None:

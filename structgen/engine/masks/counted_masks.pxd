@@ -8,7 +8,7 @@ from structgen.engine.masks.table_store cimport TableStore
 from structgen.engine.masks.tables cimport ByCount, CountedTerminal, DenseMask, TerminalMask, Trie
 from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 
-cdef int DEAD, MAX_LISTED_TOKENS, MAX_PAIRS, MAX_REMOVED_TOKENS, NO_REST, RECORD_BYTES
+cdef int DEAD, MAX_LISTED_TOKENS, MAX_PAIRS, MAX_REMOVED_TOKENS, NO_REST, RECORD_BYTES, REMOVED_PER_KEPT
 
 
 @cython.final
@@ -42,7 +42,7 @@ cdef class CountedMasks:
     cdef ByCount _inside_by_count(self)
     @cython.locals(inside=CountedTokens, index=int)
     cdef bint _is_in_order(self) noexcept
-    @cython.locals(dense=list, number=int, size=int, known_size=int, known=int)
+    @cython.locals(dense=list, number=int, size=int, known_size=int, known=int, mine=DenseMask, other=DenseMask)
     cdef int _inside_mask(self) except -1
     @cython.locals(made=TerminalMask)
     cdef TerminalMask with_counts(self, CountedTerminal counted, int min_count, int max_count)

@@ -19,15 +19,13 @@ from __future__ import annotations
 
 from array import array
 
-import numpy as np
-
 from structgen.engine.arrays import zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD, MAX_LISTED_TOKENS, NO_REST, RECORD_BYTES
 from structgen.engine.masks.counted_walks import BoundedWalk, CountedWalk
 from structgen.engine.masks.remainder_tries import RemainderTries
 from structgen.engine.masks.table_store import TableStore
-from structgen.engine.masks.tables import ByCount, CountedTerminal, TerminalMask
+from structgen.engine.masks.tables import ByCount, CountedTerminal, DenseMask, TerminalMask
 from structgen.engine.masks.token_lists import CountedTokens, FoundTokens
 
 __all__ = ["CountedMasks"]
@@ -35,6 +33,7 @@ __all__ = ["CountedMasks"]
 # Declared as C integers in the .pxd, so not importable from here.
 # So many tokens are removed from a mask that states share; where it were more, a state gets a mask of its own.
 MAX_REMOVED_TOKENS = 2048
+REMOVED_PER_KEPT = 3  # tokens that are removed from a copy of a mask in the time in which one is added to a new mask
 MAX_PAIRS = 64  # of states, looked at to see whether what follows a class goes on with it
 
 
@@ -218,8 +217,10 @@ class CountedMasks:
         dense = self._store.dense
         number = self._store.dense_of_found(self._found)
         size = self._found.inside_count()
+        mine: DenseMask = dense[number]
         for known_size, known in self._inside_masks:
-            if known_size == size and np.array_equal(dense[known].words, dense[number].words):
+            other: DenseMask = dense[known]
+            if known_size == size and self._store.are_equal(mine.words, other.words):
                 self._store.drop_last_dense()
                 return known
         self._inside_masks.append((size, number))
@@ -267,14 +268,17 @@ class CountedMasks:
         tokens.size = 0
         if counted.inside_mask < 0:
             tokens.extend(pool, inside.first, stop)
-        elif last - stop > MAX_REMOVED_TOKENS:
+        elif last - stop <= max(MAX_REMOVED_TOKENS, REMOVED_PER_KEPT * (stop - inside.first)):
+            made.dense = counted.inside_mask
+            made.first_removed, made.last_removed = stop, last
+            if last - stop > MAX_REMOVED_TOKENS:  # removed once, not for each mask
+                made.dense = self._store.keep_dense(self._store.meant(made))
+                made.first_removed = made.last_removed = 0
+        else:
             self._extend_with_set(pool, inside.first, stop, counted.inside_mask)
             if tokens.size > MAX_LISTED_TOKENS:
                 made.dense = self._store.dense_of(tokens.values, 0, tokens.size)
                 tokens.size = 0
-        else:
-            made.dense = counted.inside_mask
-            made.first_removed, made.last_removed = stop, last
 
     def _extend_with_set(self, values: array[int], first: int, last: int, dense: int) -> None:
         """Append those of `values[first:last]` to the tokens found that are set in a dense mask."""

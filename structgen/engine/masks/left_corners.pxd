@@ -36,6 +36,7 @@ cdef class LeftCorners:
     cdef dict _corners
     cdef readonly Corner body
     cdef dict _first_at
+    cdef dict _first_of_state
     cdef dict _byte_sets
     cdef set _met
     cdef list _uncompared
@@ -52,6 +53,8 @@ cdef class LeftCorners:
     cdef int _prepare(self, int nonterminal) except -1
     @cython.locals(state=int)
     cdef int _add_terminal(self, Corner corner, int position, int held, int node) except -1
+    @cython.locals(found=ByteSet)
+    cdef ByteSet _first_of(self, int state)
     @cython.locals(found=Climb)
     cdef Climb climb(self, Corner corner, int node)
     @cython.locals(rules=Rules, climb=Climb, seen=set, pending=list, at=int, callers=list, index="Py_ssize_t", following=int, above=int)

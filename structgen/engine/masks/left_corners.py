@@ -80,6 +80,7 @@ class LeftCorners:
         self._corners: dict[int, Corner] = {}
         self.body = Corner()
         self._first_at: dict[int, ByteSet] = {}
+        self._first_of_state: dict[int, ByteSet] = {}
         self._byte_sets: dict[int, ByteSet] = {}
         self._met: set[int] = set()
         self._uncompared: list[int] = []
@@ -157,7 +158,14 @@ class LeftCorners:
             corner.states.append(state)
             corner.positions.append(position)
             corner.nodes.append(node)
-            corner.firsts.append(self.byte_set(self._sets.automata.first_bytes(state)))
+            corner.firsts.append(self._first_of(state))
+
+    def _first_of(self, state: int) -> ByteSet:
+        """Return the bytes that lead on from a state."""
+        found = self._first_of_state.get(state)
+        if found is None:
+            found = self._first_of_state[state] = self.byte_set(self._sets.automata.first_bytes(state))
+        return found
 
     def climb(self, corner: Corner, node: int) -> Climb:
         """Return where texts may go on after a node of a corner, any number of levels up."""
@@ -202,7 +210,7 @@ class LeftCorners:
         if found is None:
             symbol = self._rules.symbols[position]
             if symbol < 0:
-                found = self.byte_set(self._sets.automata.first_bytes(self._rules.start_state[position]))
+                found = self._first_of(self._rules.start_state[position])
             else:
                 found = ByteSet(0)
                 for first in self.corner(symbol, 0).firsts:

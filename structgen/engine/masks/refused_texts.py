@@ -41,17 +41,36 @@ class RefusedTexts:
         self._spellings: dict[int, Sequence[Spelling]] = {}  # kept alive, as remainders are by the tables
         self._next_nodes = TokenList(64)  # one byte after remainders
 
-    def remove(self, remainders: RemainderNodes, set_id: int, state: int, first_found: int, first_range: int) -> None:
+    def first_refusing(self, set_id: int) -> int:
+        """Return the first scannable item of a set to which a text may be refused; the end of its items if none is."""
+        sets = self._sets
+        scan, last = sets.table.first_scan[set_id], sets.table.last_scan[set_id]
+        if not sets.table.captures[set_id]:
+            return last
+        while scan < last and not sets.groups.captures[sets.scans.group[scan]] & (FRESH | REFUSING):
+            scan += 1
+        return scan
+
+    def remove(
+        self,
+        remainders: RemainderNodes,
+        set_id: int,
+        state: int,
+        first_refusing: int,
+        first_found: int,
+        first_range: int,
+    ) -> None:
         """Remove the tokens that complete a text which is refused to the items in `state`.
 
         Args:
             remainders: what is left of the tokens where the items go on.
             set_id: the set of the items.
             state: the state of their terminal.
+            first_refusing: the result of the method of this name.
             first_found: the index in `found` of the first token that was found by way of these items.
             first_range: the same in `ranges`.
         """
-        if not self._may_refuse(set_id, state):
+        if not self._may_refuse(set_id, state, first_refusing):
             return
         found, ranges = self._found, self._ranges
         nodes, common = self._refused_nodes(remainders, set_id, state)
@@ -76,10 +95,10 @@ class RefusedTexts:
                 kept += 1
         found.size = kept
 
-    def _may_refuse(self, set_id: int, state: int) -> bool:
+    def _may_refuse(self, set_id: int, state: int, first_refusing: int) -> bool:
         """Return whether a text may be refused to some item in `state`."""
         sets = self._sets
-        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+        for scan in range(first_refusing, sets.table.last_scan[set_id]):
             if sets.scans.state[scan] == state and sets.groups.captures[sets.scans.group[scan]] & (FRESH | REFUSING):
                 return True
         return False

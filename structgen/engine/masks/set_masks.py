@@ -135,7 +135,8 @@ class SetMasks:
     Attributes:
         empty: uint32[words], the mask that allows nothing.
         pool: int32, the tokens of the masks, one list after another.
-        dotted_rules: what may follow a terminal, by dotted rule.
+        dotted_rules: what may follow a terminal, by dotted rule; None for rules that do not stand for positions of the
+            grammar (`Rules.serve_many_texts`).
     """
 
     def __init__(self, sets: ItemSetStore, terminals: TerminalMasks) -> None:
@@ -146,7 +147,7 @@ class SetMasks:
         self.empty = terminals.store.empty
         self.pool = zeros(256)
         self._pool_size = 0
-        self.dotted_rules = DottedRuleMasks(sets, terminals)
+        self.dotted_rules: Any = DottedRuleMasks(sets, terminals) if sets.rules.serve_many_texts else None
         self._masks: list[SetMask | None] = []
         # Of the mask in the making:
         self._parts: list[TerminalMask] = []  # tables with dense masks
@@ -258,7 +259,9 @@ class SetMasks:
         by_dotted_rule = sets.rules.serve_many_texts
         marks = self._scratch.seen_states
         of_round = marks.begin()
-        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+        last = sets.table.last_scan[set_id]
+        first_refusing = self._refused_texts.first_refusing(set_id)
+        for scan in range(sets.table.first_scan[set_id], last):
             state = sets.scans.state[scan]
             if not marks.meet(state, of_round):
                 continue
@@ -274,8 +277,8 @@ class SetMasks:
                 continue
             for index in range(terminal.first_remainders, terminal.last_remainders):
                 self._follow(store.remainders[index], sets.after(set_id, state))
-            if sets.table.captures[set_id]:
-                self._refused_texts.remove(store.whole, set_id, state, first_found, first_range)
+            if first_refusing < last:
+                self._refused_texts.remove(store.whole, set_id, state, first_refusing, first_found, first_range)
 
     def _check_suspects(self, set_id: int) -> None:
         """Add those of the suspects that the grammar allows."""
@@ -448,6 +451,7 @@ class SetMasks:
         if last - first > MAX_LOOKED_UP or self._followed > MAX_FOLLOWED:
             self._walk.find(remainders, set_id)
             return
+        first_refusing = self._refused_texts.first_refusing(set_id)
         for scan in range(first, last):
             state = sets.scans.state[scan]
             if not marks.meet(state, of_round):
@@ -463,8 +467,8 @@ class SetMasks:
                 self._add_all(table)
             for index in range(table.first_remainders, table.last_remainders):
                 self._follow(store.remainders[index], sets.after(set_id, state))
-            if sets.table.captures[set_id]:
-                self._refused_texts.remove(remainders, set_id, state, first_found, first_range)
+            if first_refusing < last:
+                self._refused_texts.remove(remainders, set_id, state, first_refusing, first_found, first_range)
 
     def _is_suspect(self, set_id: int, scan: int) -> bool:
         """Return whether the tokens that go on with a scannable item may depend on what was captured just before."""

@@ -46,12 +46,16 @@ cdef class TableStore:
     @cython.locals(index=int)
     cdef int _add_words(self, unsigned int[::1] words, unsigned int[::1] others) except -1
     @cython.locals(index=int)
-    cdef bint _has_words(self, unsigned int[::1] words, unsigned int[::1] others) noexcept
+    cdef bint are_equal(self, unsigned int[::1] words, unsigned int[::1] others) noexcept
     @cython.locals(made=TerminalMask)
     cdef TerminalMask table_of(self, FoundTokens found)
     cdef int add_remainders(self, TerminalMask table, RemainderNodes remainders) except -1
     @cython.locals(first=int, index=int, hashed="unsigned long long", known=RemainderNodes, made=RemainderNodes)
     cdef RemainderNodes remainders_at(self, Trie trie, CountedTokens exits, int min_count, int max_count, removed)
+    @cython.locals(values="int[::1]", index=int, kept=int)
+    cdef void _sort(self, CountedTokens nodes) except *
+    @cython.locals(low=int, high=int, middle=int)
+    cdef bint has_node_in(self, RemainderNodes remainders, int first, int last) noexcept
     @cython.locals(known=RemainderNodes)
     cdef RemainderNodes remainders_of(self, Trie trie, int min_count, int max_count)
     @cython.locals(index=int)

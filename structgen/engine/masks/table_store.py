@@ -142,7 +142,7 @@ class TableStore:
         for table in tables:
             self._add_words(words, self.meant(table))
         for table in tables:
-            if self._has_words(words, self.meant(table)):
+            if self.are_equal(words, self.meant(table)):
                 return table
         made = TerminalMask()
         made.dense = self.keep_dense(mask)
@@ -154,7 +154,7 @@ class TableStore:
         for index in range(self.words):
             words[index] |= others[index]
 
-    def _has_words(self, words: np.ndarray, others: np.ndarray) -> bool:
+    def are_equal(self, words: np.ndarray, others: np.ndarray) -> bool:
         """Return whether two masks are equal, both uint32[words]."""
         for index in range(self.words):  # noqa: SIM110  (a generator would not be compiled to a loop)
             if words[index] != others[index]:
@@ -189,6 +189,7 @@ class TableStore:
         Terminals that end with the same byte often have the same nodes. These get the same object, so what comes after
         it is found once.
         """
+        self._sort(exits)
         hashed = min_count ^ max_count << 8
         for index in range(exits.size):
             hashed = (hashed ^ exits.values[index]) * FACTOR & ALL_64_BITS
@@ -201,6 +202,33 @@ class TableStore:
         self._remainders_by_hash[hashed] = made
         self.bytes_used += ENTRY_BYTES
         return made
+
+    def _sort(self, nodes: CountedTokens) -> None:
+        """Sort nodes, and keep each once. Most walks find them so. Their counts are not needed any more."""
+        values = nodes.values
+        for index in range(1, nodes.size):
+            if values[index - 1] >= values[index]:
+                break
+        else:
+            return
+        np.asarray(values)[: nodes.size].sort()
+        kept = 1
+        for index in range(1, nodes.size):
+            if values[index] != values[kept - 1]:
+                values[kept] = values[index]
+                kept += 1
+        nodes.size = kept
+
+    def has_node_in(self, remainders: RemainderNodes, first: int, last: int) -> bool:
+        """Return whether remainders begin at one of the nodes from `first` to `last - 1`."""
+        low, high = remainders.first, remainders.last
+        while low < high:
+            middle = (low + high) >> 1
+            if self.pool[middle] < first:
+                low = middle + 1
+            else:
+                high = middle
+        return low < remainders.last and self.pool[low] < last
 
     def remainders_of(self, trie: Trie, min_count: int, max_count: int) -> RemainderNodes:
         """Return all texts of a trie of remainders whose tokens have counts within bounds."""

@@ -95,8 +95,6 @@ cdef class RemainderNodes:
     cdef public ByteSet bytes
     cdef public TerminalMask ended
 
-    @cython.locals(bits="unsigned long long[::1]", node=int)
-    cdef bint has_node_in(self, int first, int last) except -1
     cdef bint means(self, int index) except -1
 
 

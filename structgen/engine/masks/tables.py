@@ -261,7 +261,7 @@ class RemainderNodes:
 
     Attributes:
         trie: the vocabulary's trie, or one of remainders.
-        first, last: the nodes, as a range of `TableStore.pool`; node -1 is the root.
+        first, last: the nodes, as a range of `TableStore.pool`, the smallest first; node -1 is the root.
         min_count, max_count: in a trie of remainders, the smallest and the largest `token_count` of the tokens meant.
         removed: in a trie of remainders, further tokens that are not meant, or None.
         first_entry, last_entry: a range of `TableStore.pool` with pairs (byte, first): what is left begins with these
@@ -289,16 +289,6 @@ class RemainderNodes:
         self.bytes: ByteSet | None = None
         self.ended: TerminalMask | None = None
 
-    def has_node_in(self, first: int, last: int) -> bool:
-        """Return whether one of the nodes from `first` to `last - 1` is one of these; True where `is_node` is None."""
-        bits = self.is_node
-        if bits is None:
-            return True
-        for node in range(first, last):  # noqa: SIM110  (a generator would not be compiled to a loop)
-            if bits[node >> 6] >> (node & 63) & 1:
-                return True
-        return False
-
     def means(self, index: int) -> bool:
         """Return whether the token at an index of `trie.tokens`, a trie of remainders, is meant."""
         if not self.min_count <= self.trie.token_count[index] <= self.max_count:
@@ -325,7 +315,8 @@ class TerminalMask:
     Attributes:
         dense: the index in `TableStore.dense` of a mask of tokens inside; -1 for none.
         first_removed, last_removed: tokens of `dense` that are not meant, as a range of `TableStore.pool`.
-        first_token, last_token: tokens inside that `dense` does not have, as a range of `TableStore.pool`.
+        first_token, last_token: tokens inside that `dense` does not have, as a range of `TableStore.pool`. A token may
+            be there twice.
         first_remainders, last_remainders: what is left of other tokens, as a range of `TableStore.remainders`.
         round: the number of the last mask to which its tokens were added.
     """

@@ -10,7 +10,7 @@ from structgen.engine.masks.tables cimport RemainderNodes, Trie
 from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 from structgen.engine.masks.trie_walk cimport AutomatonPath, EnteredStates
 
-cdef int FIRST_LEAD, K_LITERAL, MANY_NODES, MIN_SKIPPED_NODES, NOT_ASKED, NOT_ENTERED, NO_BYTE, NO_MAP, ROOT_NODE
+cdef int FIRST_LEAD, K_LITERAL, MANY_NODES, MIN_ONCE, MIN_SKIPPED_NODES, NOT_ASKED, NOT_ENTERED, NO_BYTE, NO_MAP, ROOT_NODE
 
 
 @cython.final
@@ -29,7 +29,7 @@ cdef class TokenWalks:
     cdef int[::1] _nodes            # at which the walk begins
     cdef int _node_count
 
-    @cython.locals(automata=AutomatonStore, trie=Trie, may_repeat=bint, is_many=bint)
+    @cython.locals(automata=AutomatonStore, trie=Trie, may_repeat=bint, is_many=bint, is_before_next=bint, are_next=bint)
     cdef void walk(self, RemainderNodes remainders, int start) except *
     @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, skippable_states=SkippableStates, entered=EnteredStates, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, records="int[::1]", record=int, map_at="int[::1]", targets_at="int[::1]", state_at="int[::1]", skippable_at="int[::1]", token_at="int[::1]", kinds_below="unsigned long long[::1]", kinds_with="unsigned long long[::1]", skips_characters=bint, inside=CountedTokens, tokens="int[::1]", size=int, visited="long long", depth=int, at=int, state=int, end=int, first=int, last=int, number=int, only=int, index=int, node=int, stop=int, entered_depth=int)
     cdef int _walk_from_nodes(self, RemainderNodes remainders, int start, bint may_repeat, bint are_next) except -1
@@ -42,9 +42,11 @@ cdef class TokenWalks:
     cdef void _begin_after_byte(self, RemainderNodes remainders, int byte) except *
     @cython.locals(path=AutomatonPath, pool="int[::1]", entry=int)
     cdef int _begin_after_next_byte(self, RemainderNodes remainders, int start) except -1
+    @cython.locals(path=AutomatonPath, trie=Trie, at=int, node=int, index=int, entry=int)
+    cdef int _begin_at_children(self, RemainderNodes remainders, int start) except -1
     @cython.locals(trie=Trie, first=int, last=int, count=int, nodes="int[::1]", bits="unsigned long long[::1]", by_byte="int[::1]", parent_of="int[::1]", at=int, parent=int)
     cdef void _add_nodes_of_byte(self, RemainderNodes remainders, int byte) except *
-    @cython.locals(end="int[::1]", index=int, node=int)
+    @cython.locals(end="int[::1]", index=int, node=int, below="long long", below_others="long long")
     cdef bint _may_meet(self, RemainderNodes remainders) except -1
     @cython.locals(trie=Trie, inside=CountedTokens, index=int, token=int)
     cdef int _add_meant(self, RemainderNodes remainders, int node) except -1

@@ -24,6 +24,7 @@ NOT_ENTERED = -1  # stands for the state in which a walk begins
 MIN_SKIPPED_NODES = 32  # of a subtree for which it is worth finding out whether the walk may skip it
 FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
 NOT_ASKED = -2  # in place of a number of a skippable state
+MIN_ONCE = 8  # nodes in all for each that may be walked twice; of fewer, a walk compares what it finds
 MANY_NODES = 16  # from so many on, a table tells which nodes a byte leads to
 
 
@@ -85,6 +86,7 @@ class TokenWalks:
         # A node below another one is found from both; kept twice, nodes would multiply from step to step.
         may_repeat = remainders.last - remainders.first > 1 or trie.has_counts
         is_many = remainders.last - remainders.first >= MANY_NODES
+        is_before_next = may_repeat and not is_many and not trie.has_counts
         if not is_many:
             self._begin_at(remainders.first, remainders.last)
         elif not remainders.last_entry:
@@ -93,12 +95,17 @@ class TokenWalks:
             start = self._read_literal(remainders, start, is_many)
             if not self._node_count:
                 return
-            is_many = False
+            is_many = is_before_next = False
         automata.expand(start)
+        are_next = is_many
         if is_many:
             self._begin_after_next_byte(remainders, start)
+        elif is_before_next:
+            self._begin_at_children(remainders, start)
+            are_next = True
+        if are_next:
             may_repeat = may_repeat and self._may_meet(remainders)
-        self._walk_from_nodes(remainders, start, may_repeat, is_many)
+        self._walk_from_nodes(remainders, start, may_repeat, are_next)
 
     def _walk_from_nodes(self, remainders: RemainderNodes, start: int, may_repeat: bool, are_next: bool) -> None:
         """Walk the trie below the nodes, or with them if they are one byte further (`are_next`).
@@ -321,6 +328,21 @@ class TokenWalks:
             else:
                 self._add_nodes(pool[entry + 1], pool[entry + 3])
 
+    def _begin_at_children(self, remainders: RemainderNodes, start: int) -> None:
+        """Set the nodes to those that some byte of a state leads to, of remainders without a table."""
+        path, trie = self._path, remainders.trie
+        path.enter(0, start)
+        self._node_count = 0
+        for at in range(remainders.first, remainders.last):
+            node = self._store.pool[at]
+            for index in range(trie.first_child[node], trie.first_child[node + 1]):
+                entry = trie.children[index]
+                if path.target(0, entry & 255):
+                    if self._node_count >= len(self._nodes):
+                        self._nodes = grown_pool(self._nodes, self._node_count)
+                    self._nodes[self._node_count] = entry >> 8
+                    self._node_count += 1
+
     def _add_nodes_of_byte(self, remainders: RemainderNodes, byte: int) -> None:
         """Add the nodes that a byte leads to where the remainders have bits."""
         trie, bits = remainders.trie, remainders.is_node
@@ -338,13 +360,21 @@ class TokenWalks:
         self._node_count = count
 
     def _may_meet(self, remainders: RemainderNodes) -> bool:
-        """Return whether a node one byte further may lie below another one. Then the remainders have a node there."""
+        """Return whether a good part of the nodes one byte further may lie below others of them.
+
+        Such another one has a node of the remainders below it. After a blank, a letter has none, and the byte 0xC2 has,
+        as a no-break space begins with it. What is found below a small part of them may be found twice.
+        """
+        if remainders.trie.has_counts:
+            return True
         end = remainders.trie.end
+        below = below_others = 0
         for index in range(self._node_count):
             node = self._nodes[index]
-            if remainders.has_node_in(node, end[node]):
-                return True
-        return False
+            below += end[node] - node
+            if self._store.has_node_in(remainders, node, end[node]):
+                below_others += end[node] - node
+        return below_others * MIN_ONCE > below
 
     def _add_meant(self, remainders: RemainderNodes, node: int) -> None:
         """Add the tokens at a node that the remainders mean, each once in a walk."""

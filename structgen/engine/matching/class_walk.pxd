@@ -16,11 +16,12 @@ cdef class ClassWalk:
     cdef object _class_of
     cdef int _words
     cdef int[::1] _set_at
+    cdef int[::1] _after_loop
 
     @cython.locals(
         trie=TokenTrie, sets=ItemSetStore, set_at="int[::1]", rows="unsigned int[:, ::1]", one="unsigned int",
         last_set=int, row=int, node=int, visited=int, depth=int, reached=int, index=int, token=int, loop=int,
-        after=int, leaving="int[::1]",
+        after=int, leaving="int[::1]", after_loop="int[::1]", before=int,
     )
     cpdef find(self, int set_id, int max_classes)
 

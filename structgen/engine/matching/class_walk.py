@@ -49,6 +49,7 @@ class ClassWalk:
         self._class_of = class_of
         self._words = word_count
         self._set_at = zeros(trie.max_depth + 1)  # by depth: the item set after the bytes up to there
+        self._after_loop = zeros(256)  # by byte: the item set after the set to which letters lead back
 
     def find(self, set_id: int, max_classes: int) -> NDArray[np.uint32] | None:
         """Return a mask for each class of tokens.
@@ -70,12 +71,14 @@ class ClassWalk:
         last_set = row = 0
         loop = self._loop_from(set_id)
         leaving = self._leaving_nodes(loop)
+        after_loop = self._after_loop
         set_at[0] = set_id
         node = visited = 0
         while node < trie.node_count:
             visited += 1
             depth = trie.node_depth[node]
-            reached = sets.goto(set_at[depth - 1], trie.node_byte[node])
+            before = set_at[depth - 1]
+            reached = after_loop[trie.node_byte[node]] if before == loop else sets.goto(before, trie.node_byte[node])
             if not reached:
                 node = trie.node_end[node]
                 continue
@@ -109,7 +112,8 @@ class ClassWalk:
             return zeros(0)
         leaves = zeros(256, 1)
         for byte in range(256):
-            if self._sets.goto(loop, byte) == loop:
+            self._after_loop[byte] = self._sets.goto(loop, byte)
+            if self._after_loop[byte] == loop:
                 leaves[byte] = 0
         found = zeros(count + 1, count)
         for node in range(count - 1, -1, -1):

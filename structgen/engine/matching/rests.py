@@ -185,8 +185,8 @@ def _walked(compiled: CompiledGrammar, known: ShortestCompletions, set_id: int) 
 
     words = (compiled.vocabulary.size + 31) // 32
     masks = ClassWalk(known.sets, compiled.marked.trie, words, class_of).find(set_id, MAX_CLASSES)
-    return (
-        None
-        if masks is None
-        else TokenClasses(list(rows), masks[: len(rows)].copy(), list(compiled.vocabulary.eos_token_ids))
-    )
+    if masks is None:
+        return None
+    rest = _rest_at(known, set_id)
+    before = None if rest is None or rest.tokens is None else len(rest.tokens)
+    return TokenClasses(list(rows), masks[: len(rows)].copy(), list(compiled.vocabulary.eos_token_ids), before)

@@ -27,7 +27,7 @@ from structgen.engine.grammar.shortest_bodies import FAR, ShortestBodies
 from structgen.engine.grammar.tables import CAPTURES, END, TERMINAL
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
-from structgen.engine.matching.token_classes import TokenClasses
+from structgen.engine.matching.token_classes import TokenClasses, subset
 from structgen.engine.vocabulary.bitmask_kernel import TokenSubset
 
 __all__ = ["ShortestCompletions", "completions_of", "shortest_completion"]
@@ -91,6 +91,7 @@ class ShortestCompletions:
         self.classes: dict[int, TokenClasses | None] = {}
         self._trie = compiled.marked.trie
         self._vocabulary = compiled.marked
+        self._mask_words = (compiled.vocabulary.size + 31) // 32
         self._tokens: dict[bytes, list[int] | None] = {}
         self._ending: dict[bytes, list[int]] = {}
         self._towards: dict[int, TokenSubset] = {}
@@ -132,8 +133,10 @@ class ShortestCompletions:
         found = self._towards.get(first)
         if found is None:
             text = self._vocabulary.spellings[first] if rest else b""
-            tokens = [*self._ending_with(text), *self._vocabulary.eos_token_ids]
-            found = self._towards[first] = TokenSubset(np.unique(np.array(tokens, np.int32)))
+            tokens = np.array([*self._ending_with(text), *self._vocabulary.eos_token_ids], np.intp)
+            words = np.zeros(self._mask_words, np.uint32)
+            np.bitwise_or.at(words, tokens >> 5, (1 << (tokens & 31)).astype(np.uint32))
+            found = self._towards[first] = subset(words)
         return found
 
     def closing_tokens(self, set_id: int) -> NDArray[np.intp]:

@@ -29,12 +29,12 @@ cpdef fill_refused(
 
 @cython.final
 cdef class TokenSubset:
-    cdef const int[::1] _tokens
+    cdef const unsigned int[::1] _mask
+    cdef const int[::1] _listed
 
     @cython.locals(
-        tokens="const int[::1]", count=cython.Py_ssize_t, one="unsigned int", index=cython.Py_ssize_t,
-        at=cython.Py_ssize_t, word=cython.Py_ssize_t, bits="unsigned int", bit="unsigned int",
-        between=cython.Py_ssize_t, after=cython.Py_ssize_t, found=cython.Py_ssize_t, kept=list,
+        mask="const unsigned int[::1]", listed="const int[::1]", some="unsigned int", at=cython.Py_ssize_t, kept=list,
+        one="unsigned int", index=cython.Py_ssize_t, token=cython.Py_ssize_t,
     )
     cpdef list keep(self, unsigned int[::1] words)
 

@@ -111,44 +111,52 @@ class TokenSubset:
     """Some tokens, to which masks are narrowed.
 
     Args:
-        tokens: int32[n], in ascending order.
+        mask: uint32[words], their mask.
+        listed: int32[n], the same tokens in ascending order; if they are many, an empty list is faster.
     """
 
-    def __init__(self, tokens: NDArray[np.int32]) -> None:
-        self._tokens = tokens
+    def __init__(self, mask: NDArray[np.uint32], listed: NDArray[np.int32]) -> None:
+        self._mask = mask
+        self._listed = listed
 
     def keep(self, words: NDArray[np.uint32]) -> list[int] | None:
-        """Remove all tokens from a mask but these.
+        """Remove all tokens from a mask but these, unless it has none of these.
 
         Args:
-            words: uint32[any number], contiguous, the mask.
+            words: uint32[words], contiguous, the mask.
 
         Returns:
-            The tokens that are left, in ascending order, where they are MAX_FEW or fewer. None for more: see the mask.
+            The tokens that are left, in ascending order, where these are listed, and MAX_FEW or fewer are left: [] if
+            the mask stays as it is. None for more: see the mask.
         """
-        tokens = self._tokens
-        count = tokens.shape[0]
-        one = 1
+        mask, listed = self._mask, self._listed
+        some = 0
         kept: list[int] = []
-        found = index = at = 0
-        while index < count:
-            word = tokens[index] >> 5
-            for between in range(at, word):
-                words[between] = 0
-            bits = 0
-            while index < count and tokens[index] >> 5 == word:
-                bit = one << (tokens[index] & 31)
-                if words[word] & bit:
-                    bits |= bit
-                    found += 1
-                    if found <= MAX_FEW:
-                        kept.append(int(tokens[index]))
-                index += 1
-            words[word] = bits
-            at = word + 1
-        for after in range(at, words.shape[0]):
-            words[after] = 0
-        return kept if found <= MAX_FEW else None
+        if not listed.shape[0]:
+            for at in range(mask.shape[0]):
+                some |= words[at] & mask[at]
+            if not some:
+                return kept
+            for at in range(mask.shape[0]):
+                words[at] &= mask[at]
+            return None
+        one = 1
+        for index in range(listed.shape[0]):
+            token = listed[index]
+            if words[token >> 5] >> (token & 31) & 1:
+                some += 1
+                if some <= MAX_FEW:
+                    kept.append(int(token))
+        if some > MAX_FEW:
+            for at in range(mask.shape[0]):
+                words[at] &= mask[at]
+            return None
+        if some:
+            for at in range(mask.shape[0]):
+                words[at] = 0
+            for token in kept:
+                words[token >> 5] |= one << (token & 31)
+        return kept
 
 
 class MaskRows:

@@ -12,6 +12,7 @@ cdef class TokenTrie:
     cdef readonly int[::1] token_start
     cdef readonly int[::1] tokens
     cdef readonly int[::1] first_node
+    cdef object _ranks          # by token: the index of its entry; None until it is asked for
 
     @cython.locals(spelling=bytes, max_nodes=cython.Py_ssize_t, longest=int, length=int)
     cdef _allocate(self, list spellings)

@@ -23,6 +23,9 @@ from __future__ import annotations
 
 from array import array
 
+import numpy as np
+from numpy.typing import NDArray
+
 from structgen.engine.arrays import head, zeros
 from structgen.errors import VocabularyError
 
@@ -53,6 +56,7 @@ class TokenTrie:
     """
 
     def __init__(self, spellings: list[bytes], token_ids: list[int]) -> None:
+        self._ranks: NDArray[np.intc] | None = None  # by token, made when first asked for
         self._allocate(spellings)
         self._fill(spellings, token_ids)
 
@@ -160,6 +164,15 @@ class TokenTrie:
                 node += 1
         return found
 
+    def in_order(self, tokens: list[int]) -> array[int]:
+        """Return some of the tokens in the order of the entries: int32[tokens]."""
+        if self._ranks is None:
+            size = max(self.tokens) + 1
+            self._ranks = np.zeros(size, dtype=np.intc)
+            self._ranks[np.asarray(self.tokens)] = np.arange(len(self.tokens), dtype=np.intc)
+        in_order: NDArray[np.intc] = np.asarray(self.tokens)[np.sort(self._ranks[tokens])] if tokens else _NO_RANKS
+        return array("i", in_order.tobytes())
+
     def _trim(self, node_count: int) -> None:
         """Set the number of nodes, and shorten the arrays to it."""
         self.node_count = node_count
@@ -196,6 +209,9 @@ class TokenTrie:
             elif last.first_node[first] >= 0:
                 made.first_node[first] = last.first_node[first] + nodes
         return made
+
+
+_NO_RANKS = np.zeros(0, dtype=np.intc)
 
 
 def _joined(first: array[int], used: int, second: array[int], offset: int) -> array[int]:

@@ -95,10 +95,11 @@ class Target:
         self._mask = allocate_token_bitmask(1, self._size)
         is_proper = constraint.tokenization == "proper"
         self._budget = (
-            open_budget(self._matcher, self._max_tokens, is_proper=is_proper, rewritten=rewritten, may_plan=False)
-            if finish
-            else None
+            open_budget(self._matcher, self._max_tokens, is_proper=is_proper, rewritten=rewritten) if finish else None
         )
+        self._plan = (
+            [] if self._budget is None else list(self._budget.plan)
+        )  # the only answer that fits, if it is known
 
     def root(self) -> Prefix:
         """Return the empty beginning."""
@@ -177,6 +178,8 @@ class Target:
         """
         if self._budget is None or self.ends(prefix, token_id):
             return True
+        if self._plan:
+            return self._plan[len(prefix.token_ids) :][:1] == [token_id]
         known = prefix._fitting.get(token_id)
         if known is None:
             matcher = prefix.matcher.fork()
@@ -186,7 +189,9 @@ class Target:
 
     def shortest(self, prefix: Prefix) -> int:
         """Return the first token of a short rest of the answer, or its end; `NO_TOKEN` where none is known."""
-        rest = self._budget.rest(prefix.matcher) if self._budget is not None else None
+        rest = self._plan[len(prefix.token_ids) :]
+        if self._budget is not None and not self._plan:
+            rest = self._budget.rest(prefix.matcher) or []
         return rest[0] if rest else self.end_of(prefix)
 
     def after(self, prefix: Prefix, token_id: int, logprob: float) -> Prefix:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structgen.engine.arrays import zeros
+from structgen.tokenization.matching.token_sets import ids, ints
 from structgen.tokenization.merges.merge_table import MergeTable
 
 __all__ = ["ConflictTable", "Conflicts", "mask_of"]
@@ -34,7 +35,8 @@ class Conflicts:
         return mask_of(self.listed, words) if self.row is None else self.row
 
 
-NO_CONFLICTS = Conflicts(zeros(0), None)
+_NONE = zeros(0)
+NO_CONFLICTS = Conflicts(_NONE, None)
 
 
 class ConflictTable:
@@ -60,8 +62,9 @@ class ConflictTable:
         return known
 
     def _find(self, token: int) -> Conflicts:
-        found = self._merges.conflicts(token)
-        return Conflicts(found, None) if len(found) < MAX_LISTED else Conflicts(zeros(0), mask_of(found, self._words))
+        row = np.zeros(self._words, dtype=np.uint32)
+        count = self._merges.mark_conflicts(token, row)
+        return Conflicts(ints(ids(row)), None) if count < MAX_LISTED else Conflicts(_NONE, row)
 
 
 def mask_of(tokens: object, words: int) -> NDArray[np.uint32]:

@@ -36,6 +36,8 @@ cdef class Continuations:
     cdef bint may_stop(self, int set_id) except -1
     cdef object bytes_within(self, int at)
     @cython.locals(sets=ItemSetStore)
+    cdef bint is_free(self, int set_id) except -1
+    @cython.locals(sets=ItemSetStore)
     cdef bint may_follow(self, int set_id, int byte) except -1
     @cython.locals(endings=Endings)
     cdef Endings endings(self, int at, int scanner_state, int kind)
@@ -44,4 +46,4 @@ cdef class Continuations:
     cdef object _cutting_bytes(self, int scanner_state, bytes text)
     @cython.locals(byte=int, one=object)
     cdef bint are_accepted(self, int at, some, int kind) except -1
-    cdef object _leading_from(self, int at)
+    cdef object leading_from(self, int at)

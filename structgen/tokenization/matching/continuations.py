@@ -92,7 +92,7 @@ class Continuations:
         sets.close(set_id)
         found = 0
         for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
-            found |= self._leading_from(sets.scans.state[scan])
+            found |= self.leading_from(sets.scans.state[scan])
         return found & NO_MARK if self._compiled.has_marks else found
 
     def after_token(self, set_id: int, token: int) -> int:
@@ -122,6 +122,15 @@ class Continuations:
                 self._within.clear()
             known = self._within[at] = self._sets.automata.inner_bytes(at) & ASCII
         return known
+
+    def is_free(self, set_id: int) -> bool:
+        """Return whether no text before decides how the terminals of a set may go on and end.
+
+        So any byte may come that leads on within a terminal, and if a terminal may end, its set after it is the same
+        for all texts.
+        """
+        sets = self._sets
+        return not (self._compiled.eager or sets.table.captures[set_id] or sets.rules.lookaheads.shift)
 
     def may_follow(self, set_id: int, byte: int) -> bool:
         """Return whether one of the next bytes is not refused by a capture."""
@@ -165,7 +174,7 @@ class Continuations:
                 self._sets.table.accepting[at] if kind == IN_SET else automata.table.accepting[at]
             ):
                 continue
-            following = self.next_bytes(at) if kind == IN_SET else self._leading_from(at)
+            following = self.next_bytes(at) if kind == IN_SET else self.leading_from(at)
             cutting = 0 if partial else following & self._cutting_bytes(scanner_state, text)
             if self.are_accepted(at, cutting, kind):
                 endings.add(tokenization.spell(text))
@@ -217,7 +226,7 @@ class Continuations:
                 return True
         return False
 
-    def _leading_from(self, at: int) -> int:
+    def leading_from(self, at: int) -> int:
         """Return the bytes that lead on from a state of an automaton, as bits of a number."""
         known = self._leading.get(at)
         if known is None:

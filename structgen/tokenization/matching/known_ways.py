@@ -7,6 +7,8 @@ one leads on from the other, too. So it is tried before a search, which costs a 
 
 from __future__ import annotations
 
+from array import array
+
 from structgen.tokenization.matching.tokenizer_state import TokenizerState
 
 __all__ = ["KnownWays"]
@@ -21,9 +23,14 @@ class KnownWays:
     Args:
         short: short tokens that often stand between a token and a cut.
         usual: tokens that may be bridges: of ASCII, at home anywhere in a pre-token, no beginning of an added token.
+        closing: tokens that a search tries first: those that end a value of JSON, the shorter the sooner.
+
+    Attributes:
+        closing: the same.
     """
 
-    def __init__(self, short: list[int], usual: frozenset[int]) -> None:
+    def __init__(self, short: list[int], usual: frozenset[int], closing: array[int]) -> None:
+        self.closing = closing
         self._short = short
         self._usual = usual
         self._bridges: dict[int, list[int]] = {}

@@ -25,6 +25,7 @@ So verdicts are kept, and most masks take a few microseconds more than the gramm
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
@@ -43,8 +44,10 @@ from structgen.tokenization.matching.token_sets import (
     UndecidedTokens,
     count,
     has,
+    ids,
     intersect,
     intersection,
+    ints,
     next_token,
     remove,
     remove_both,
@@ -52,6 +55,7 @@ from structgen.tokenization.matching.token_sets import (
     unite,
     without,
 )
+from structgen.tokenization.matching.token_steps import TokenSteps
 from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
 from structgen.tokenization.matching.verdicts import Verdicts
 from structgen.tokenization.matching.whole_words import OTHER
@@ -66,6 +70,7 @@ ALL_BITS = 0xFFFFFFFF  # of a word
 MAX_CUT_MASK_TOKENS = 1 << 21  # tokens in the pool of masks over extended tokens, before new ones are made
 MAX_KEPT = 65_536  # answers of each kind
 MAX_FEW = 256  # tokens of a mask whose conflicts with the last token are looked at one by one
+MIN_SORTED = 16  # tokens
 MAX_ROWS = 256  # masks of `_surely_first`, 32 kB each
 
 
@@ -97,6 +102,7 @@ class ProperMasks:
         self._proven: dict[tuple[int, int, int, int, frozenset[int]], tuple[set[int], set[int]]] = {}
         self._begun = tokenization.begun
         self._ahead = Continuations(compiled, tokenization)
+        self._steps = TokenSteps(compiled, tokenization.scanner)
         self._verdicts = Verdicts(compiled, tokenization, self._ahead)
         self._surely_first: dict[tuple[int, int], NDArray[np.uint32]] = {}
         self._good_added: dict[tuple[int, frozenset[int]], list[int]] = {}
@@ -159,7 +165,7 @@ class ProperMasks:
         Args:
             set_id: the Earley set.
             state: the tokenizer's state after the tokens so far.
-            words: uint32[words], the tokens that may follow the set; `out` may get others, too.
+            words: uint32[words], the tokens that may follow the set.
             out: uint32[words], gets the tokens, in addition to those that it has.
             way: uint32[words], a buffer.
             is_final: whether dead ends are left out.
@@ -180,10 +186,10 @@ class ProperMasks:
                 unite(out, way)
 
     def _join(self, way: Any, words: Any, rows: TokenRows, last: int) -> None:
-        """Write the tokens to `way` that may follow the last one in the same pre-token; if many, also others."""
-        if last >= 0 and self._merges.is_proper[last] and count(words) <= MAX_FEW:
+        """Write the tokens to `way` that may follow the last one in the same pre-token."""
+        intersection(way, words, rows.joins)
+        if last >= 0 and self._merges.is_proper[last] and count(way) <= MAX_FEW:
             one = 1
-            intersection(way, words, rows.joins)
             token = next_token(way, 0)
             while token >= 0:
                 if self._merges.crosses(last, token):
@@ -191,9 +197,10 @@ class ProperMasks:
                 token = next_token(way, token + 1)
             return
         conflicts = self.tokenization.conflicts.of(last)
-        without(way, rows.joins, conflicts.listed)
         if conflicts.row is not None:
             remove(way, conflicts.row)
+        else:
+            without(way, way, conflicts.listed)
 
     # -- dead ends --------------------------------------------------------------------------------------------------
 
@@ -203,14 +210,15 @@ class ProperMasks:
         undecided = joins if joined else begins
         before = branch.scanner_state if joined else self._scanner.cut(branch.scanner_state)
         begins_word = not joined or (self._scanner.is_start(before) and not state.partial)
-        word_before, one = branch.word, 1
+        word_before, steps, one = branch.word, self._steps, 1
+        steps.begin(set_id, before, state.partial)
         for index in range(len(undecided.tokens)):
             token = undecided.tokens[index]
             if way[token >> 5] >> (token & 31) & 1:
                 verdict = undecided.verdicts[index]
                 if verdict == UNKNOWN:
                     word = self._words.begun_by(token) if begins_word else self._words.after(word_before, token)
-                    verdict = GOOD if self._leads_on(set_id, before, state, word, token, undecided) else BAD
+                    verdict = GOOD if self._leads_on(set_id, state, word, token, undecided) else BAD
                     if not self._depends_on_tail:
                         undecided.verdicts[index] = verdict
                 if verdict == BAD:
@@ -238,6 +246,8 @@ class ProperMasks:
         intersection(joins, base, rows.joins)
         intersection(begins, base, rows.begins)
         following = [token for token in self._words.following(branch.word) if has(joins, token)]
+        if not state.partial and not state.added:
+            self._drop_blanks(joins, begins, set_id, branch)
         self._drop_cut_off(joins, begins, set_id, branch.scanner_state, rows)
         if state.added:
             # A cutting text continues no added token that its token begins, but may continue one begun before it.
@@ -252,7 +262,20 @@ class ProperMasks:
             if len(self._proven) >= MAX_KEPT:
                 self._proven.clear()
             proven = self._proven[key] = (set(), set())
-        return UndecidedTokens(joins, proven[0]), UndecidedTokens(begins, proven[1])
+        return UndecidedTokens(self._in_order(joins), proven[0]), UndecidedTokens(self._in_order(begins), proven[1])
+
+    def _in_order(self, row: Any) -> array[int]:
+        """Return the tokens of a mask, many of them in the order of their texts, so that `TokenSteps` shares steps."""
+        tokens = ids(row)
+        return self.tokenization.vocabulary.trie.in_order(tokens) if len(tokens) >= MIN_SORTED else ints(tokens)
+
+    def _drop_blanks(self, joins: Any, begins: Any, set_id: int, branch: Branch) -> None:
+        """Remove the tokens of white space that surely lead on."""
+        before = branch.scanner_state
+        if self._scanner.is_start(before) or branch.word == OTHER:
+            self._verdicts.ends.remove_blanks(joins, set_id, before)
+        if not self._scanner.is_start(before):
+            self._verdicts.ends.remove_blanks(begins, set_id, self._scanner.cut(before))
 
     def _drop_cut_off(self, joins: Any, begins: Any, set_id: int, scanner_state: int, rows: TokenRows) -> None:
         """Remove the tokens that their cutting texts may follow, as long as many tokens are left.
@@ -287,16 +310,13 @@ class ProperMasks:
             row[:] = 0
         return row
 
-    def _leads_on(
-        self, set_id: int, before: int, state: TokenizerState, word: int, token: int, undecided: UndecidedTokens
-    ) -> bool:
+    def _leads_on(self, set_id: int, state: TokenizerState, word: int, token: int, undecided: UndecidedTokens) -> bool:
         """Return whether a proper way leads from a token to an end.
 
         Sets `_depends_on_tail`: whether that holds only after the same last characters.
 
         Args:
             set_id: the Earley set before the token.
-            before: the state of the scanner before it, with a cut if there is one.
             state: the tokenizer's state before it.
             word: the node of the current pre-token in `WholeWords` after it.
             token: the token.
@@ -304,17 +324,19 @@ class ProperMasks:
         """
         self._depends_on_tail = False
         tokenization, text = self.tokenization, self._spellings[token]
-        next_state, partial = self._scanner.follow(before, state.partial, text)
-        if partial and not tokenization.can_be_completed(token):
+        steps = self._steps
+        steps.follow(text)
+        next_state, partial = steps.scanner_state, steps.partial
+        if partial and not tokenization.can_be_completed(next_state, partial, token):
             return False
         added = tokenization.added.after(state.added, text) if state.added else self._begun[token]
         if added is None:
             return False
-        if self._verdicts.is_good_within(set_id, next_state, partial, word, token, added):
+        if self._verdicts.is_good_within(steps, word, token, added):
             if self._sets.table.captures[set_id]:
                 undecided.proven.add(token)
             return True
-        next_set = self._ahead.follow(set_id, text)
+        next_set = steps.next_set()
         verdict = self._verdicts.on(set_id, next_set, next_state, partial, word, token, added)
         if verdict != UNKNOWN:
             return verdict == GOOD
@@ -425,7 +447,7 @@ class ProperMasks:
         self._allow(set_id, state, base, row, np.zeros_like(base), False)
         row &= base
         row |= base & self.tokenization.added_row()
-        for token in tokens_first(row, _NOTHING if state.partial else self.tokenization.closing):
+        for token in tokens_first(row, _NOTHING if state.partial else self._known_ways.closing):
             next_state = self.tokenization.advance(state, token)
             if next_state is not None:
                 yield self._ahead.after_token(set_id, token), next_state

@@ -37,10 +37,12 @@ from structgen.errors import VocabularyError
 from structgen.tokenization.configuration.added_tokens import AddedTokens
 from structgen.tokenization.configuration.symbols import Symbols, check_spellings
 from structgen.tokenization.configuration.tokenizer_parts import read_tokenizer
+from structgen.tokenization.matching.blank_tokens import BLANKS, BlankTokens
 from structgen.tokenization.matching.completions import Completions, unfinished
 from structgen.tokenization.matching.conflicts import ConflictTable, mask_of
 from structgen.tokenization.matching.cutting_texts import AFTER_BORDERS, CUTS, CutterFinder
 from structgen.tokenization.matching.known_ways import KnownWays
+from structgen.tokenization.matching.last_texts import LastTexts
 from structgen.tokenization.matching.normal_texts import NormalTexts
 from structgen.tokenization.matching.token_sets import has, ids
 from structgen.tokenization.matching.tokenizer_copy import TokenizerCopy, only_tokenizer
@@ -59,7 +61,7 @@ MAX_CLOSING = 256  # tokens that a search tries first
 MIN_CUT_SHARE = 0.5  # of the tokens: a tokenizer that cuts off fewer is treated as one that never cuts
 MAX_ROWS = 256  # states whose rows are kept, 100 kB each
 MAX_PARTIAL_ROWS = 4096  # the same within characters, 16 kB each
-MAX_SPELLED = 65_536  # texts whose tokens are kept; none is long
+MAX_SPELLED = 65_536  # texts whose tokens are kept, none of them long; and tokens that end within a character
 MAX_KEPT = 4096  # answers of each other kind
 
 
@@ -81,10 +83,10 @@ class ProperTokenization:
         completions: the ways to complete an unfinished character.
         cut_vocabularies: the tokens extended by their cutting texts, in two orders of preference.
         begun: by token, the added tokens that its text is in the middle of; None where one occurs in it.
-        known_ways: next tokens that searches have found.
-        closing: tokens that a search tries first: those that end a value of JSON, the shorter the sooner.
+        known_ways: next tokens that searches have found, and those that they try first.
         spelling: the checks for texts that cannot be spelled.
         start: the state at the beginning of a text.
+        blanks: its tokens of white space.
         word_count: the number of words of a mask.
         max_single_checks: up to so many tokens are checked one by one: that takes as long as making a mask.
 
@@ -109,6 +111,7 @@ class ProperTokenization:
             self._cut_by_borders()
         self.spelling = Spelling(parts, vocabulary, self.added)
         self._make_start_states()
+        self.blanks = _blanks_of(self, self._never)
         self._cuts: dict[int, list[int]] = {}
         self._added_after: dict[frozenset[int], tuple[NDArray[np.uint32], list[int]]] = {}
         self._no_rows = TokenRows(self.word_count)
@@ -141,10 +144,10 @@ class ProperTokenization:
         known = enumerate(spellings[: self._parts.size])
         short = [token for token, text in known if text in BRIDGES and token not in never]
         usual = [token for token, begun in enumerate(self.begun) if begun == frozenset() and spellings[token].isascii()]
-        self.known_ways = KnownWays(short, frozenset(usual) - never - self.words.tokens)
         closers = [token for token, text in enumerate(spellings) if _closing(text)]
         closers.sort(key=lambda token: (len(spellings[token]), token))
-        self.closing = array("i", closers[:MAX_CLOSING])
+        closing = array("i", closers[:MAX_CLOSING])
+        self.known_ways = KnownWays(short, frozenset(usual) - never - self.words.tokens, closing)
         self._spelled: dict[bytes, tuple[int, ...] | None] = {}
 
     def _make_start_states(self) -> None:
@@ -245,7 +248,7 @@ class ProperTokenization:
         key = (scanner_state, partial, token)
         known = self._can_continue.get(key)
         if known is None:
-            if len(self._can_continue) >= MAX_KEPT:
+            if len(self._can_continue) >= MAX_SPELLED:
                 self._can_continue.clear()
             rows = self.rows(scanner_state, partial)
             row = np.array(rows.joins)
@@ -273,11 +276,13 @@ class ProperTokenization:
         symbols = self._symbols.of(text)
         return tuple(self.merges.merged(symbols)) if symbols or not text else None
 
-    def can_be_completed(self, token: int) -> bool:
-        """Return whether some token may complete the character that a token leaves unfinished.
+    def can_be_completed(self, scanner_state: int, partial: int, token: int) -> bool:
+        """Return whether some token may complete the character that a token leaves unfinished; True if it is not known.
 
-        That is decided by the token alone; True if it is not known.
+        That is decided by the token alone, or by what `can_continue` found for the same arguments.
         """
+        if self._can_continue.get((scanner_state, partial, token)) is False:
+            return False
         if self.scanner.cuts_characters or not unfinished(self.vocabulary.spellings[token]):
             return True
         return bool(self.completions.of(token).exists)
@@ -528,6 +533,21 @@ class ProperTokenization:
         opening = self._parts.openings.get(token)
         start = self._opened[opening.after_prompt] if opening else self.start
         return replace(start, added=self.added.after_added(frozenset(), token) or frozenset())
+
+
+def _blanks_of(tokenization: ProperTokenization, never: NDArray[np.uint32]) -> BlankTokens:
+    """Return the tokens of white space that may stand anywhere in a pre-token.
+
+    Args:
+        tokenization: the tokenizer.
+        never: uint32[words], the tokens that no proper sequence holds.
+    """
+    spellings, words, scanner = tokenization.vocabulary.spellings, tokenization.words, tokenization.scanner
+    blank = [token for token, text in enumerate(spellings) if text and not text.strip(BLANKS)]
+    free = [token for token in blank if tokenization.begun[token] == frozenset() and words.begun_by(token) == OTHER]
+    tokens = [token for token in free if not has(never, token)]
+    last_texts = LastTexts(scanner, words, tokens, spellings, tokenization.cuts_of)
+    return BlankTokens(tokens, spellings, scanner, tokenization.merges, last_texts)
 
 
 _making = forkable_lock()

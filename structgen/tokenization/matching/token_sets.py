@@ -140,17 +140,16 @@ class UndecidedTokens:
     """Tokens that fit an Earley set and a state, and must be checked one by one for dead ends.
 
     Args:
-        row: uint32[words], a mask of them.
+        tokens: int32[tokens], many of them in the order of their texts.
         proven: see below; these need no check.
 
     Attributes:
-        tokens: int32[tokens], ascending.
+        tokens: int32[tokens], those that need a check.
         verdicts: int32[tokens]: UNKNOWN, GOOD or BAD.
         proven: tokens that lead to an end from all sets that differ from this one in their captured text alone.
     """
 
-    def __init__(self, row: Any, proven: set[int]) -> None:
-        tokens = ids(row)
-        self.tokens = ints([token for token in tokens if token not in proven] if proven else tokens)
+    def __init__(self, tokens: array[int], proven: set[int]) -> None:
+        self.tokens = ints([token for token in tokens if token not in proven]) if proven else tokens
         self.verdicts = zeros(len(self.tokens))
         self.proven = proven

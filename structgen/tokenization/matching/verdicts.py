@@ -10,12 +10,14 @@ A way leads on if the text may end after the token, or if a text may follow that
 
 from __future__ import annotations
 
-from typing import Any
-
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.pair_table import PairTable
 from structgen.tokenization.matching.bridges import Bridges
 from structgen.tokenization.matching.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
+from structgen.tokenization.matching.sure_cuts import SureCuts
+from structgen.tokenization.matching.terminal_ends import TerminalEnds
+from structgen.tokenization.matching.token_steps import TokenSteps
 from structgen.tokenization.matching.tokenizer_state import TokenizerState
 from structgen.tokenization.matching.whole_words import OTHER
 
@@ -35,6 +37,9 @@ class Verdicts:
         compiled: the grammar.
         tokenization: the tokenizer.
         ahead: the texts that may come next in the grammar.
+
+    Attributes:
+        ends: the ways through the ends of terminals.
     """
 
     def __init__(self, compiled: CompiledGrammar, tokenization: ProperTokenization, ahead: Continuations) -> None:
@@ -47,8 +52,11 @@ class Verdicts:
         self._words = tokenization.words
         self._borders = tokenization.borders
         self._spellings = compiled.vocabulary.spellings
-        self._cut_within: dict[tuple[int, int], bool] = {}
-        self._quick: dict[tuple[int, int], bool] = {}
+        self._cuts = SureCuts(compiled, tokenization, ahead)
+        self.ends = TerminalEnds(compiled, tokenization, ahead, self._cuts)
+        self._cut_within = PairTable()
+        self._after_all = PairTable()
+        self._completed: dict[tuple[int, int, int, int], bool] = {}
         self._bridges: dict[tuple[int, int], Bridges] = {}
 
     def on(
@@ -70,9 +78,11 @@ class Verdicts:
                 return GOOD
             return UNKNOWN if self._tokenization.can_continue(next_state, partial, token) else BAD
         if added:
-            cutting = self._cutting(next_state, word, token) & self._tokenization.added.leaving(added)
-            return GOOD if self._may_come(next_set, cutting) else UNKNOWN
-        if self._is_quickly_good(next_set, next_state, word, token):
+            cutting = self._cuts.cutting(next_state, word, token) & self._tokenization.added.leaving(added)
+            return GOOD if self._cuts.may_come(next_set, cutting) else UNKNOWN
+        if word == OTHER and self._after_all.get(next_set, next_state) > 0:
+            return GOOD
+        if self._cuts.leads_on(next_set, next_state, word, token):
             return GOOD
         if word == OTHER and self._is_good_after_bridge(next_set, next_state, token):
             return GOOD
@@ -81,38 +91,44 @@ class Verdicts:
             verdict = self._judge(self._ahead.endings(next_set, next_state, IN_SET), word, token)
         return verdict
 
-    def is_good_within(
-        self, set_id: int, scanner_state: int, partial: int, word: int, token: int, added: frozenset[int]
-    ) -> bool:
-        """Return whether a proper way surely leads on within one of the terminals that the set is in."""
-        sets = self._sets
-        sets.close(set_id)
-        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
-            at = self._ahead.follow_within(sets.scans.state[scan], self._spellings[token])
+    def is_good_within(self, steps: TokenSteps, word: int, token: int, added: frozenset[int]) -> bool:
+        """Return whether a proper way surely leads on within one of the terminals that the set is in, or from its end.
+
+        Args:
+            steps: the steps of the token.
+            word: the node of the current pre-token in `WholeWords` after it.
+            token: the token.
+            added: the added tokens that the text is in the middle of after it.
+        """
+        partial, is_free = steps.partial, self._ahead.is_free(steps.set_id)
+        for item in range(steps.count):
+            at = steps.state_within(item)
             if not at:
                 continue
             if partial:
-                if not added and word == OTHER and self._is_completed_within(at, scanner_state, partial, token):
+                if not added and word == OTHER and self._completed_within(at, steps.scanner_state, partial, token):
                     return True
-            elif self._is_cut_within(at, scanner_state, word, token, added):
+            elif is_free and not added:
+                if self.ends.lead_on(steps, item, word, token):
+                    return True
+            elif self._is_cut_within(at, steps.scanner_state, word, token, added):
                 return True
         return False
 
     def _is_cut_within(self, at: int, scanner_state: int, word: int, token: int, added: frozenset[int]) -> bool:
         """Return whether a byte that surely cuts leads on within a terminal, from a state of its automaton."""
         if added:
-            cutting = self._cutting(scanner_state, word, token) & self._tokenization.added.leaving(added)
+            cutting = self._cuts.cutting(scanner_state, word, token) & self._tokenization.added.leaving(added)
             return bool(self._ahead.bytes_within(at) & cutting)
         if self._borders is not None or self._words.is_whole(word):
-            return bool(self._ahead.bytes_within(at) & self._cutting(scanner_state, word, token))
-        key = (at, scanner_state)
-        known = self._cut_within.get(key)
-        if known is None:
+            return bool(self._ahead.bytes_within(at) & self._cuts.cutting(scanner_state, word, token))
+        known = self._cut_within.get(at, scanner_state)
+        if known < 0:
             if len(self._cut_within) >= MAX_KEPT:
-                self._cut_within.clear()
+                self._cut_within = PairTable()
             known = bool(self._ahead.bytes_within(at) & self._scanner.cutting_bytes(scanner_state))
-            self._cut_within[key] = known
-        return known
+            self._cut_within.put(at, scanner_state, known)
+        return known > 0
 
     def _judge_within(self, set_id: int, scanner_state: int, word: int, token: int) -> int:
         """Return GOOD, BAD or UNKNOWN: whether a proper way leads on within the terminals that the set is in."""
@@ -138,6 +154,16 @@ class Verdicts:
                     verdict = UNKNOWN
         return verdict
 
+    def _completed_within(self, at: int, scanner_state: int, partial: int, token: int) -> bool:
+        """Return the same as `_is_completed_within`, which it keeps: most sets are in the same state of a string."""
+        key = (at, scanner_state, partial, token)
+        known = self._completed.get(key)
+        if known is None:
+            if len(self._completed) >= MAX_KEPT:
+                self._completed.clear()
+            known = self._completed[key] = self._is_completed_within(at, scanner_state, partial, token)
+        return known
+
     def _is_completed_within(self, at: int, scanner_state: int, partial: int, token: int) -> bool:
         """Return the same as `_is_completed`, within a terminal."""
         completions = self._tokenization.completions.after(token, self._scanner.text_of(partial))
@@ -148,7 +174,7 @@ class Verdicts:
                 if (
                     next_state
                     and not still
-                    and self._ahead.bytes_within(next_at) & self._cutting(next_state, OTHER, last)
+                    and self._ahead.bytes_within(next_at) & self._cuts.cutting(next_state, OTHER, last)
                 ):
                     return True
         return False
@@ -160,23 +186,11 @@ class Verdicts:
             next_set = self._ahead.follow(set_id, completion)
             if next_set:
                 next_state, still = self._scanner.follow(scanner_state, partial, completion)
-                if next_state and not still and self._is_quickly_good(next_set, next_state, OTHER, last):
+                if next_state and not still and self._cuts.leads_on(next_set, next_state, OTHER, last):
                     return True
                 if next_state and not still and self._is_good_after_bridge(next_set, next_state, last):
                     return True
         return False
-
-    def _cutting(self, scanner_state: int, word: int, token: int) -> Any:
-        """Return the bytes that, if they come next, surely separate the tokens before them; as bits of a number.
-
-        Args:
-            scanner_state: the state of the scanner after the tokens.
-            word: the node of the current pre-token in `WholeWords`.
-            token: the last token.
-        """
-        if self._borders is not None:  # a pre-token may continue after a border
-            return self._scanner.cutting_bytes(scanner_state) & self._borders.of(token) if word == OTHER else 0
-        return 0 if self._words.is_whole(word) else self._scanner.cutting_bytes(scanner_state)
 
     def _judge(self, endings: Endings, word: int, token: int) -> int:
         """Return GOOD, BAD or UNKNOWN: whether one of the endings of a pre-token can follow a token.
@@ -197,24 +211,6 @@ class Verdicts:
                 is_decided = is_decided and self._borders is None  # with borders, a word may continue
         return BAD if is_decided else UNKNOWN
 
-    def _is_quickly_good(self, set_id: int, scanner_state: int, word: int, token: int) -> bool:
-        """Return whether the text may end, or a character may come next that surely cuts."""
-        if scanner_state == self._scanner.start:
-            return True  # a pre-token begins here anyway
-        if self._words.is_whole(word):
-            return False
-        if self._borders is not None:
-            return self._may_stop(set_id, scanner_state) or self._may_come(
-                set_id, self._cutting(scanner_state, word, token)
-            )
-        key = (set_id, scanner_state)
-        known = self._quick.get(key)
-        if known is None:
-            if len(self._quick) >= MAX_KEPT:
-                self._quick.clear()
-            known = self._quick[key] = self._may_stop(set_id, scanner_state) or self._may_cut(set_id, scanner_state)
-        return known
-
     def _is_good_after_bridge(self, set_id: int, scanner_state: int, token: int) -> bool:
         """Return whether one of some tokens may follow, and after it the text may end or be cut.
 
@@ -233,9 +229,18 @@ class Verdicts:
             other = bridges.tokens[bridges.tried]
             bridges.tried += 1
             self._try_bridge(bridges, set_id, scanner_state, other)
-            if bridges.is_sure or (bridges.joining and bridges.leads_on_after(token, self._merges)):
+            if bridges.is_sure:
+                self._keep_after_all(set_id, scanner_state)
+                return True
+            if bridges.joining and bridges.leads_on_after(token, self._merges):
                 return True
         return False
+
+    def _keep_after_all(self, set_id: int, scanner_state: int) -> None:
+        """Keep that a way leads on from a set and a state, whatever the token before them."""
+        if len(self._after_all) >= MAX_KEPT:
+            self._after_all = PairTable()
+        self._after_all.put(set_id, scanner_state, 1)
 
     def _try_bridge(self, bridges: Bridges, set_id: int, scanner_state: int, other: int) -> None:
         """Note whether a text may end or be cut after a token: in another pre-token, or else in the same one."""
@@ -248,30 +253,9 @@ class Verdicts:
                 begun = scanner.cut(scanner_state) if is_cut else scanner_state
                 word = self._words.begun_by(other) if is_cut else OTHER
                 next_state, partial = scanner.follow(begun, 0, text)
-                if next_state and not partial and self._is_quickly_good(next_set, next_state, word, other):
+                if next_state and not partial and self._cuts.leads_on(next_set, next_state, word, other):
                     bridges.add(other, is_cut)
                     return
-
-    def _may_stop(self, set_id: int, scanner_state: int) -> bool:
-        return self._scanner.may_end(scanner_state) and self._ahead.may_stop(set_id)
-
-    def _may_come(self, set_id: int, cutting: int) -> bool:
-        """Return whether one of some bytes, as bits of a number, may come next."""
-        if self._compiled.eager and self._sets.table.accepting[set_id]:
-            return False  # nothing follows
-        return self._ahead.are_accepted(set_id, self._ahead.next_bytes(set_id) & cutting, IN_SET)
-
-    def _may_cut(self, set_id: int, scanner_state: int) -> bool:
-        if self._may_come(set_id, self._scanner.cutting_bytes(scanner_state)):
-            return True
-        if self._compiled.eager and self._sets.table.accepting[set_id]:
-            return False
-        following = self._ahead.next_bytes(set_id)
-        cuts = self._scanner.cuts
-        for cut in self._tokenization.cuts_of(scanner_state):
-            if len(cuts[cut]) > 1 and following >> cuts[cut][0] & 1 and self._ahead.follow(set_id, cuts[cut]):
-                return True
-        return False
 
     def ends_soon(self, set_id: int, state: TokenizerState) -> bool:
         """Return whether it is known without a search that a proper way leads to an end."""
@@ -283,10 +267,10 @@ class Verdicts:
             if state.added:
                 cutting = self._tokenization.added.leaving(state.added)
                 if branch.scanner_state != self._scanner.start:
-                    cutting = cutting & self._cutting(branch.scanner_state, branch.word, state.token)
-                is_good = self._may_come(set_id, cutting)
+                    cutting = cutting & self._cuts.cutting(branch.scanner_state, branch.word, state.token)
+                is_good = self._cuts.may_come(set_id, cutting)
             else:
-                is_good = self._is_quickly_good(set_id, branch.scanner_state, branch.word, state.token)
+                is_good = self._cuts.leads_on(set_id, branch.scanner_state, branch.word, state.token)
             if is_good:
                 return True
         return False

@@ -37,10 +37,15 @@ class WholeWords:
         self.tokens = frozenset(spelled)
         self._children: dict[tuple[int, int], int] = {}
         self._ends: set[int] = set()
+        self._following: dict[int, list[int]] = {}
         for tokens in (*spelled.values(), *never):
             node = ROOT
             for token in tokens:
-                node = self._children.setdefault((node, token), len(self._children) + ROOT + 1)
+                known = self._children.get((node, token))
+                if known is None:
+                    self._following.setdefault(node, []).append(token)
+                    known = self._children[node, token] = len(self._children) + ROOT + 1
+                node = known
             self._ends.add(node)
 
     @classmethod
@@ -74,7 +79,7 @@ class WholeWords:
 
     def following(self, word: int) -> list[int]:
         """Return the tokens that continue one of the words."""
-        return [token for (node, token) in self._children if node == word] if word > ROOT else []
+        return self._following.get(word, []) if word > ROOT else []
 
     def is_whole(self, word: int) -> bool:
         """Return whether a pre-token must not end here, as its text is one token."""

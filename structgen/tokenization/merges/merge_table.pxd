@@ -1,7 +1,7 @@
 # Arrays by token, if nothing else is said; see merge_table.py.
 import cython
 
-from structgen.engine.arrays cimport zeros
+from structgen.engine.arrays cimport grown, zeros
 
 cdef int NEVER
 
@@ -22,6 +22,8 @@ cdef class MergeTable:
     cdef int[::1] subtree        # tokens in the subtree
     cdef readonly int[::1] position
     cdef readonly int[::1] by_position
+    cdef int[::1] _ranges
+    cdef int _range_count
 
     cdef int _index(self, size, merges) except -1
     @cython.locals(first=int, last=int, middle=int)
@@ -37,8 +39,13 @@ cdef class MergeTable:
     cdef bint _crosses(self, int left, int right, bint early) noexcept
     @cython.locals(children="int[::1]", by_length="int[::1]", token=int, position=int, index=int, at=int)
     cdef int _order(self, int size, lengths) except -1
-    @cython.locals(ranges=list, count=int, a=int, a_end=int, a_until=int, b=int, at=int, first=int, last=int, index=int, child=int, found="int[::1]", size=int)
+    @cython.locals(count=int, at=int, index=int, found="int[::1]", size=int)
     cpdef conflicts(self, int token)
+    @cython.locals(one="unsigned int", count=int, index=int, at=int, other=int)
+    cpdef int mark_conflicts(self, int token, unsigned int[::1] row) except -1
+    @cython.locals(count=int, a=int, a_end=int, a_until=int, b=int, at=int, first=int, last=int, index=int, child=int)
+    cdef int _find_conflicts(self, int token) except -1
+    cdef int _add_range(self, int first, int last) except -1
     @cython.locals(one="unsigned int", token=int, a=int, a_end=int, a_until=int, at=int, b=int, byte=int)
     cpdef int mark_joining(self, int[::1] first_bytes, unsigned int[::1] out) except -1
 

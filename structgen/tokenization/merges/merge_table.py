@@ -39,7 +39,7 @@ from typing import Any
 
 import numpy as np
 
-from structgen.engine.arrays import zeros
+from structgen.engine.arrays import grown, zeros
 
 __all__ = ["MergeTable", "ids_of_merges"]
 
@@ -66,6 +66,8 @@ class MergeTable:
     """
 
     def __init__(self, size: int, merges: Any, lengths: Any) -> None:
+        self._ranges = zeros(64)  # pairs: ranges of positions, see `_find_conflicts`
+        self._range_count = 0
         self._index(size, merges)
         self._put_together(size, merges, lengths)
         self._order(size, lengths)
@@ -229,7 +231,28 @@ class MergeTable:
 
         Cost: some nanoseconds for each of them, and for each merge with a symbol of the token's right spine.
         """
-        ranges: list[int] = []
+        count = self._find_conflicts(token)
+        found = zeros(count)
+        size = 0
+        for index in range(0, self._range_count, 2):
+            for at in range(self._ranges[index], self._ranges[index + 1]):
+                found[size] = self.by_position[at]
+                size += 1
+        return found
+
+    def mark_conflicts(self, token: int, row: Any) -> int:
+        """Add the tokens that `conflicts` returns to a mask, uint32[words], and return the length of that list."""
+        one = 1
+        count = self._find_conflicts(token)
+        for index in range(0, self._range_count, 2):
+            for at in range(self._ranges[index], self._ranges[index + 1]):
+                other = self.by_position[at]
+                row[other >> 5] |= one << (other & 31)
+        return count
+
+    def _find_conflicts(self, token: int) -> int:
+        """Write the conflicts of a token to `_ranges`, as ranges of positions, and return their number."""
+        self._range_count = 0
         count = 0
         a, a_end, a_until = token, NEVER, NEVER
         while a >= 0:
@@ -243,24 +266,22 @@ class MergeTable:
                         if self.left_until[child] < self.partner_rank[at]:
                             break
                         if self.block[a] > self.block[child]:
-                            ranges.append(first)
-                            ranges.append(last)
-                            count += last - first
+                            count += self._add_range(first, last)
                             first = last + self.subtree[child]
                         last += self.subtree[child]
-                    ranges.append(first)
-                    ranges.append(last)
-                    count += last - first
+                    count += self._add_range(first, last)
             a_end, a_until = self.block[a], self.right_until[a]
             a = self.right_part[a]
-        found = zeros(count)
-        size = 0
-        for index in range(0, len(ranges), 2):
-            first, last = ranges[index], ranges[index + 1]
-            for at in range(first, last):
-                found[size] = self.by_position[at]
-                size += 1
-        return found
+        return count
+
+    def _add_range(self, first: int, last: int) -> int:
+        """Add a range of positions, and return its length."""
+        if self._range_count + 2 > len(self._ranges):
+            self._ranges = grown(self._ranges, self._range_count)
+        self._ranges[self._range_count] = first
+        self._ranges[self._range_count + 1] = last
+        self._range_count += 2
+        return last - first
 
     def mark_joining(self, first_bytes: Any, out: Any) -> None:
         """Find the bytes that may change the token before them, within a pre-token.

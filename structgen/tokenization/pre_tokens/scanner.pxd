@@ -83,7 +83,7 @@ cdef class Scanner:
     @cython.locals(found=list, states="int[::1]", partials="int[::1]", node=int, depth=int, index=int)
     cpdef list ends(self, TokenTrie trie, int size)
     @cython.locals(after=int)
-    cdef int _descend(self, int[::1] states, int[::1] partials, int depth, int byte) except -1
+    cpdef int descend(self, int[::1] states, int[::1] partials, int depth, int byte) except -1
     @cython.locals(completion=bytes, cut=int)
     cdef bint _is_cut_off(self, int state, int partial, int token, Cutters cutters) except -1
 

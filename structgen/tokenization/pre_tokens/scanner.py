@@ -409,7 +409,7 @@ class Scanner:
         node = 0
         while node < trie.node_count:
             depth = trie.node_depth[node]
-            state = self._descend(states, partials, depth, trie.node_byte[node])
+            state = self.descend(states, partials, depth, trie.node_byte[node])
             partial = partials[depth]
             first_token, end = trie.token_start[node], trie.node_end[node]
             if not state or (partial and not self.can_complete(state, partial)):
@@ -456,7 +456,7 @@ class Scanner:
         node = top
         while node < trie.node_end[top]:
             depth = trie.node_depth[node]
-            state = states[depth] if node == top else self._descend(states, partials, depth, trie.node_byte[node])
+            state = states[depth] if node == top else self.descend(states, partials, depth, trie.node_byte[node])
             partial = partials[depth]
             if not state or (partial and not self.can_complete(state, partial)):
                 node = trie.node_end[node]
@@ -483,7 +483,7 @@ class Scanner:
         node = 0
         while node < trie.node_count:
             depth = trie.node_depth[node]
-            if not self._descend(states, partials, depth, trie.node_byte[node]):
+            if not self.descend(states, partials, depth, trie.node_byte[node]):
                 node = trie.node_end[node]
                 continue
             for index in range(trie.token_start[node], trie.token_start[node + 1]):
@@ -491,7 +491,7 @@ class Scanner:
             node += 1
         return found
 
-    def _descend(self, states: array[int], partials: array[int], depth: int, byte: int) -> int:
+    def descend(self, states: array[int], partials: array[int], depth: int, byte: int) -> int:
         """Follow a byte to a depth of a trie, and return the state there; 0 if no proper text holds it."""
         after = self.byte(partials[depth - 1], byte)
         states[depth] = states[depth - 1]

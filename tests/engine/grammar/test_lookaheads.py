@@ -10,6 +10,7 @@ from support.grammars import random_grammar
 from support.naive import NaiveRecognizer
 
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.grammar.lookaheads import Lookaheads
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.regex_syntax.parser import parse_regex
@@ -188,3 +189,15 @@ def test_more_lookaheads_than_there_are_bits_are_refused() -> None:
     rules = " | ".join(f"'{chr(code)}' !'{chr(code)}'" for code in range(0x100, 0x100 + 62))
     with pytest.raises(GrammarError, match="more than 61 different look-aheads"):
         CompiledGrammar(normalize(parse(f"start ::= {rules};")), VOCABULARY)
+
+
+def test_only_terminals_that_begin_with_some_refused_characters_get_another_state() -> None:
+    automata = AutomatonStore()
+    lookaheads = Lookaheads([parse_regex("[a-z]")], automata)
+    digits, word, either = (automata.add(parse_regex(pattern)) for pattern in ("[0-9]+", "[a-z]+", "[a-z0-9]+"))
+    assert lookaheads.started(digits, 1) == digits
+    assert lookaheads.started(word, 1) == 0
+    narrowed = lookaheads.started(either, 1)
+    assert narrowed not in (0, either)
+    assert automata.step(narrowed, ord("a")) == 0
+    assert automata.step(narrowed, ord("7")) == automata.step(either, ord("7"))

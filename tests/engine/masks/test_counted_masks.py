@@ -54,6 +54,19 @@ def test_a_bound_that_matters_late_is_kept() -> None:
         matcher.accept_bytes(b"abc")
 
 
+def test_many_tokens_are_removed_from_a_copy_of_a_shared_mask() -> None:
+    pairs = ["".join(pair) for pair in itertools.product(string.ascii_letters, repeat=2)]
+    texts = [*string.ascii_letters, *pairs, *(pair + "c" for pair in pairs), "!"]
+    spellings = {number: text.encode() for number, text in enumerate([*texts, "<>"])}
+    vocabulary = Vocabulary.from_bytes(spellings, eos_token_ids=[len(texts)])
+    matcher = structgen.compile(structgen.Grammar.regex("[a-zA-Z]{0,6}!"), vocabulary).matcher()
+    for left in range(6, -1, -1):
+        allowed = [number for number, text in enumerate(texts) if len(text.rstrip("!")) <= left]
+        assert matcher.allowed_token_ids() == allowed
+        if left:
+            matcher.accept_bytes(b"x")
+
+
 def test_a_token_that_begins_no_character_is_in_no_order_without_it() -> None:
     texts = ["".join(letters) for size in (1, 2, 3) for letters in itertools.product("abcdefghijklmnop", repeat=size)]
     spellings = {number: text.encode() for number, text in enumerate([*texts, '"'])}

@@ -81,10 +81,12 @@ def test_a_mask_is_narrowed_to_the_tokens_that_fit() -> None:
     assert classes is not None
     mask = structgen.allocate_token_bitmask(1, VOCABULARY.size)
     matcher.fill_next_token_bitmask(mask)
-    classes.within(max_tokens=0).narrow(mask[0])
+    classes.within(max_tokens=0).keep(mask[0])
     assert [VOCABULARY.token_bytes(token) for token in tokens_of(mask[0])] == [b'"}']
+    longest = max(count for _, count in classes.lengths)
+    assert [classes.all_within(count) for count in (0, longest - 1, longest)] == [False, False, True]
     matcher.fill_next_token_bitmask(mask)
-    classes.within(max_bytes=1).narrow(mask[0])
+    classes.within(max_bytes=1).keep(mask[0])
     assert [VOCABULARY.token_bytes(token) for token in tokens_of(mask[0])] == [b'"', b'"}', b'a"', b' "']
 
 
@@ -95,7 +97,7 @@ def test_end_tokens_stay() -> None:
     assert classes is not None
     mask = structgen.allocate_token_bitmask(1, VOCABULARY.size)
     matcher.fill_next_token_bitmask(mask)
-    classes.within(max_tokens=-1).narrow(mask[0])
+    classes.within(max_tokens=-1).keep(mask[0])
     assert tokens_of(mask[0]).tolist() == list(VOCABULARY.eos_token_ids)
 
 

@@ -302,18 +302,35 @@ def test_tokens_of_sparse_and_dense_masks(bits, size):
     assert tokens_of(words, size).tolist() == [token for token in tokens if token < size]
 
 
+def words_of(*tokens):
+    words = np.zeros(4, np.uint32)
+    for token in tokens:
+        words[token >> 5] |= np.uint32(1 << (token & 31))
+    return words
+
+
+def subset_of(*tokens, is_listed=True):
+    return TokenSubset(words_of(*tokens), np.array(tokens if is_listed else (), np.int32))
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_a_mask_is_narrowed_to_many_tokens_or_stays(is_listed):
+    for mask, tokens in ((np.full(4, 0xFFFFFFFF, np.uint32), range(1, 99)), (words_of(3, 40), (40, 41, 99))):
+        left = sorted(set(tokens_of(mask).tolist()) & set(tokens))
+        kept = subset_of(*tokens, is_listed=is_listed).keep(mask)
+        assert kept == (left if is_listed and len(left) < 65 else None)
+        assert tokens_of(mask).tolist() == left
+        assert subset_of(0, is_listed=is_listed).keep(mask) == []
+        assert tokens_of(mask).tolist() == left
+
+
 def test_a_mask_is_narrowed_to_few_tokens():
-    mask = np.zeros(3, np.uint32)
-    for token in (0, 5, 31, 32, 70, 95):
-        mask[token >> 5] |= np.uint32(1 << (token & 31))
-    subset = TokenSubset(np.array([5, 6, 31, 64, 70], np.int32))
-    assert subset.keep(mask) == tokens_of(mask).tolist() == [5, 31, 70]
-    assert TokenSubset(np.array([6], np.int32)).keep(mask) == tokens_of(mask).tolist() == []
-    full = np.full(4, 0xFFFFFFFF, np.uint32)
-    assert TokenSubset(np.arange(1, 99, dtype=np.int32)).keep(full) is None
-    assert tokens_of(full).tolist() == list(range(1, 99))
+    mask = words_of(0, 5, 31, 32, 70, 95)
+    assert subset_of(5, 6, 31, 64, 70).keep(mask) == tokens_of(mask).tolist() == [5, 31, 70]
+    assert subset_of(6).keep(mask) == []
+    assert tokens_of(mask).tolist() == [5, 31, 70]
     rows = MaskRows(np.full((2, 4), 0xFFFFFFFF, np.uint32))
-    assert rows.keep(1, subset) == [5, 6, 31, 64, 70]
+    assert rows.keep(1, subset_of(5, 6, 31, 64, 70)) == [5, 6, 31, 64, 70]
     rows.remove(1, 64)
     assert tokens_of(rows.mask[1]).tolist() == [5, 6, 31, 70]
     assert (rows.mask[0] == 0xFFFFFFFF).all()

@@ -20,7 +20,7 @@ KEYS = ("", "a", "ab", "abc", "abbc", "ac", "b", "ba", "bab", "bc", "c", "é", "
 
 
 def language(pattern: str) -> Language:
-    return language_of(pattern, "ecma", (), "patternProperties", Limits())
+    return language_of(pattern, "ecma", None, "patternProperties", Limits())
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -1,5 +1,7 @@
 """The kept next tokens of searches are used where the tokenizer itself would write them, and nowhere else."""
 
+from array import array
+
 from support.bpe_tokenizers import llama3, tokenizer_of, vocabulary_of
 
 import structgen
@@ -13,7 +15,7 @@ def test_the_kept_token_is_tried_after_another_last_token():
     comma, *letters = (tokenizer.encode(text, add_special_tokens=False).ids[0] for text in ",abcdefghijklmnopqrst")
     states = [tokenization.advance(tokenization.start, token) for token in letters]
     kept = [state for state in states if state.branches == states[0].branches]
-    ways = KnownWays([], frozenset())
+    ways = KnownWays([], frozenset(), array("i"))
     assert ways.token_after(states[0]) is None
     ways.keep(states[0], comma)
     assert [state for state in states if ways.token_after(state) == comma] == kept
@@ -23,7 +25,7 @@ def test_the_kept_token_is_tried_after_another_last_token():
 
 def test_only_usual_tokens_are_bridges_and_each_once():
     tokenization = ProperTokenization(tokenizer_of(llama3), vocabulary_of(llama3))
-    ways = KnownWays([3], frozenset({5, 6}))
+    ways = KnownWays([3], frozenset({5, 6}), array("i"))
     state = tokenization.start
     for token in (5, 5, 7, -1):
         ways.keep(state, token)

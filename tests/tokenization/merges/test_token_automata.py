@@ -270,6 +270,9 @@ def test_the_merge_table_agrees_pair_by_pair(seed, make):
         crossed = {right for right in proper if encoding.encode(encoding.text((left, right))) != [left, right]}
         assert {right for right in proper if table.crosses(left, right)} == crossed
         assert set(table.conflicts(left)) == crossed
+        row = np.zeros(len(encoding.texts) // 32 + 1, dtype=np.uint32)
+        assert table.mark_conflicts(left, row) == len(table.conflicts(left))
+        assert {token for token in range(len(encoding.texts)) if row[token >> 5] >> (token & 31) & 1} == crossed
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -1,0 +1,36 @@
+import cython
+
+from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.earley.item_sets cimport ItemSetStore
+from structgen.tokenization.matching.blank_tokens cimport BlankClass
+from structgen.tokenization.matching.continuations cimport Continuations
+from structgen.tokenization.matching.last_texts cimport LastText, LastTexts
+from structgen.tokenization.matching.sure_cuts cimport SureCuts
+from structgen.tokenization.matching.token_steps cimport TokenSteps
+from structgen.tokenization.merges.merge_table cimport MergeTable
+
+cdef int MAX_BLANKS
+
+
+cdef class TerminalEnds:
+    cdef Continuations _ahead
+    cdef SureCuts _cuts
+    cdef AutomatonStore _automata
+    cdef object _borders        # None if cuts are common enough
+    cdef MergeTable _merges
+    cdef object _blanks
+    cdef ItemSetStore _sets
+    cdef LastTexts _last_texts
+    cdef dict _takes_blanks     # by state of an automaton: see `_holds_blanks`
+
+    @cython.locals(at=int, after=int, end=int, last=LastText)
+    cdef bint lead_on(self, TokenSteps steps, int item, int word, int token) except -1
+    cdef bint _leads_on_from(self, int at, int after, int scanner_state, int token) except -1
+    @cython.locals(following=object)
+    cdef bint _leads_on_after(self, int at, int after, LastText last) except -1
+    @cython.locals(sets=ItemSetStore, scan=int, state=int, parts=tuple, body=int, least="long long", most="long long", rest=int, after=int, blanks=BlankClass)
+    cpdef int remove_blanks(self, unsigned int[::1] row, int set_id, int scanner_state) except -1
+    @cython.locals(last=LastText, fitting=BlankClass)
+    cdef int _remove_class(self, unsigned int[::1] row, BlankClass blanks, int rest, int after, int left) except -1
+    @cython.locals(automata=AutomatonStore)
+    cdef bint _holds_blanks(self, int state) except -1

@@ -1,0 +1,146 @@
+r"""Ways that lead on through the end of a terminal: found once for all tokens that stay within the terminal.
+
+White space before a key may have up to 64 characters. So each token of white space leads to another Earley set: one for
+each number of characters that are left. But the set after the white space has ended is the same for all of them:
+
+    token     before the end    a way leads on if
+    `\n\n`    nothing           a cut comes before a byte that the set after the terminal allows, such as `"`
+    two ` `   ` `               the same for ` "`: the tokenizer leaves the last space of a run to what comes next
+    `\n `     `\n`              no merge joins the token and `\n`, and a cut comes before `"`
+
+Such a text also leads on from the token's own set, so that set need not be made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.tokenization.matching.blank_tokens import BLANKS, BlankClass
+from structgen.tokenization.matching.continuations import Continuations
+from structgen.tokenization.matching.last_texts import ANY_TOKEN, LastText
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
+from structgen.tokenization.matching.sure_cuts import SureCuts
+from structgen.tokenization.matching.token_steps import TokenSteps
+from structgen.tokenization.matching.whole_words import OTHER
+
+__all__ = ["TerminalEnds"]
+
+MAX_BLANKS = 256  # no token has more; declared as a C integer in the .pxd, so not importable from here
+
+
+class TerminalEnds:
+    """The ways through the ends of one grammar's terminals, for the Earley sets of one epoch.
+
+    Args:
+        compiled: the grammar.
+        tokenization: the tokenizer.
+        ahead: the texts that may come next in the grammar.
+        cuts: the sure cuts in its texts.
+    """
+
+    def __init__(
+        self, compiled: CompiledGrammar, tokenization: ProperTokenization, ahead: Continuations, cuts: SureCuts
+    ) -> None:
+        self._ahead = ahead
+        self._cuts = cuts
+        self._automata = compiled.sets.automata
+        self._borders = tokenization.borders
+        self._merges = tokenization.merges
+        self._blanks = tokenization.blanks
+        self._sets = compiled.sets
+        self._last_texts = tokenization.blanks.last_texts
+        self._takes_blanks: dict[int, bool] = {}
+
+    def lead_on(self, steps: TokenSteps, item: int, word: int, token: int) -> bool:
+        """Return whether a proper way surely leads on from a terminal that a token stays within, or through its end.
+
+        Args:
+            steps: the steps of the token, which ends with a character.
+            item: the number of the scannable item.
+            word: the node of the current pre-token in `WholeWords` after it.
+            token: the token.
+        """
+        if word != OTHER:
+            return False
+        at, after = steps.state_within(item), steps.set_after(item)
+        if self._leads_on_from(at, after, steps.scanner_state, token):
+            return True
+        for last in self._last_texts.of(steps.scanner_state):
+            end = self._ahead.follow_within(at, last.text)
+            is_free = last.joined == ANY_TOKEN or not self._merges.crosses(token, last.joined)
+            if end and is_free and self._leads_on_after(end, after, last):
+                return True
+        return False
+
+    def _leads_on_from(self, at: int, after: int, scanner_state: int, token: int) -> bool:
+        """Return whether a character that surely cuts may come next, or the text may end.
+
+        Args:
+            at: a state within a terminal.
+            after: the set after the terminal.
+            scanner_state: the state of the scanner.
+            token: the last token.
+        """
+        if self._cuts.may_come_within(at, scanner_state, token):
+            return True
+        return self._automata.table.accepting[at] > 0 and self._cuts.leads_on(after, scanner_state, OTHER, token)
+
+    def _leads_on_after(self, at: int, after: int, last: LastText) -> bool:
+        """Return the same as `_leads_on_from`, after a text that may be the last one of the terminal."""
+        if not last.cutting:
+            return self._leads_on_from(at, after, last.scanner_state, last.token)
+        following = self._ahead.leading_from(at)
+        if self._automata.table.accepting[at]:
+            following = following | self._ahead.next_bytes(after)
+        return bool(following & last.cutting)
+
+    # -- white space ------------------------------------------------------------------------------------------------
+
+    def remove_blanks(self, row: Any, set_id: int, scanner_state: int) -> None:
+        """Remove tokens of white space from a mask that surely lead on, all those of a kind at once.
+
+        Args:
+            row: uint32[words], tokens that may follow.
+            set_id: the Earley set before them.
+            scanner_state: the state of the scanner before them, with a cut if there is one. The tokens must be free to
+                stand there: no pre-token of one token, and no added token, begins in the text before.
+        """
+        sets = self._sets
+        sets.close(set_id)
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            state = sets.scans.state[scan]
+            parts = self._automata.as_counted(state)
+            if parts is not None and self._ahead.is_free(set_id):
+                body, least, most, rest = parts
+                if not least and self._holds_blanks(body):
+                    after = sets.after(set_id, state) if self._automata.table.accepting[rest] else 0
+                    for blanks in self._blanks.classes(scanner_state):
+                        self._remove_class(row, blanks, rest, after, min(most, MAX_BLANKS) if most >= 0 else MAX_BLANKS)
+
+    def _remove_class(self, row: Any, blanks: BlankClass, rest: int, after: int, left: int) -> None:
+        """Remove tokens of white space that surely lead on from a mask.
+
+        Args:
+            row: uint32[words], tokens that may follow.
+            blanks: the tokens.
+            rest: the state after the white space within its terminal.
+            after: the set after the terminal, if it may end there.
+            left: the number of characters that the white space may still have.
+        """
+        if self._borders is None and self._leads_on_from(rest, after, blanks.scanner_state, ANY_TOKEN):
+            blanks.remove(row, left)
+        else:
+            for last in self._last_texts.of(blanks.scanner_state):
+                if self._leads_on_after(rest, after, last):
+                    fitting = blanks if last.joined == ANY_TOKEN else blanks.before(last.joined)
+                    fitting.remove(row, left - len(last.text))
+
+    def _holds_blanks(self, state: int) -> bool:
+        """Return whether each character of white space is a text of an automaton's state."""
+        known = self._takes_blanks.get(state)
+        if known is None:
+            automata = self._automata
+            known = all(automata.table.accepting[automata.next(state, byte)] for byte in BLANKS)
+            self._takes_blanks[state] = known
+        return known
