@@ -86,7 +86,8 @@ def _facts(
     if isinstance(node, rx.Runs):
         return False, bool(node.units), (*node.units, *node.skipped)
     if isinstance(node, rx.Multiple):
-        return node.remainder == 0, True, (node.divisor, node.remainder)
+        is_one = any(node.remainder % factor == 0 for factor in (node.divisor, *node.factors))
+        return is_one, True, (node.divisor, node.remainder, node.factors)
     if isinstance(node, rx.Complement):
         return not nullable[id(node.body)], True if matches[id(node.body)] is False else None, None
     if isinstance(node, rx.Early):

@@ -25,7 +25,7 @@ from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.automata.byte_partitions import BytePartitions
 from structgen.engine.automata.suffix_automaton import SuffixAutomaton
 from structgen.engine.automata.term_table import FULL_MASK
-from structgen.engine.automata.terms import Terms
+from structgen.engine.automata.terms import Terms, is_multiple
 from structgen.engine.constants import (
     EMPTY,
     K_BOUNDED,
@@ -179,7 +179,7 @@ class Derivatives:
         if kind == K_COUNTING:
             return bool(self.table.accepting[term])
         if kind == K_MULTIPLE:
-            return bool(payload[1] == 0)
+            return is_multiple(payload)
         return True
 
     def _missing(self, heads: list[int]) -> list[int]:
@@ -571,19 +571,19 @@ class Derivatives:
             self.partitions.push(found[byte])
         return self.partitions.map_number(bytes(classes))
 
-    def _of_multiple(self, payload: tuple[int, int], tail: int) -> int:
+    def _of_multiple(self, payload: tuple[int, int, tuple[int, ...]], tail: int) -> int:
         """Compute the partition of the multiples of a divisor: one class for each digit, one for the decimal point.
 
         For divisor 7 after remainder 3, digit 5 leads to remainder 0, because 35 is a multiple of 7.
         """
-        divisor, remainder = payload
+        divisor, remainder, factors = payload
         classes = bytearray(256)
         classes[ord(".")] = 1
         self.partitions.push(NOTHING)
-        self.partitions.push(self.terms.multiple(divisor, remainder, tail))
+        self.partitions.push(self.terms.multiple(divisor, remainder, factors, tail))
         for digit in range(10):
             classes[ord("0") + digit] = digit + 2
-            self.partitions.push(self.terms.multiple(divisor, (remainder * 10 + digit) % divisor, tail))
+            self.partitions.push(self.terms.multiple(divisor, (remainder * 10 + digit) % divisor, factors, tail))
         return self.partitions.map_number(bytes(classes))
 
     def _of_substrings(self, payload: tuple[int, int], tail: int) -> int:

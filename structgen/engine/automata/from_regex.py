@@ -119,7 +119,7 @@ def _leaf(terms: Terms, regex: Regex, values: list[int]) -> bool:
         number = terms.payloads.add_table(regex.texts)
         term = terms.text_table(number, 0, terms.payloads.table_size(number), 0, values.pop())
     elif isinstance(regex, Multiple):
-        term = terms.multiple(regex.divisor, regex.remainder, values.pop())
+        term = terms.multiple(regex.divisor, regex.remainder, regex.factors, values.pop())
     elif isinstance(regex, Substrings):
         term = terms.substrings(terms.payloads.add_suffix_automaton(regex.units), 0, values.pop())
     elif isinstance(regex, Runs):

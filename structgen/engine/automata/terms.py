@@ -55,7 +55,7 @@ from structgen.engine.constants import (
 from structgen.engine.deadlines import spend
 from structgen.engine.pair_table import PairTable
 
-__all__ = ["Terms"]
+__all__ = ["Terms", "is_multiple"]
 
 
 class Terms(RegularTerms):
@@ -406,23 +406,25 @@ class Terms(RegularTerms):
         ]
         return self.union(begun)
 
-    def multiple(self, divisor: int, remainder: int, tail: int) -> int:
+    def multiple(self, divisor: int, remainder: int, factors: tuple[int, ...], tail: int) -> int:
         """Return the digits that complete a multiple of `divisor`, then `tail`.
 
         Args:
             divisor: of the whole number.
             remainder: of the digits that were read before, divided by `divisor`.
+            factors: if there are some, a multiple of one of these factors of `divisor` is enough.
             tail: the term that follows.
         """
         if tail == NOTHING:
             return NOTHING
+        is_one = is_multiple((divisor, remainder, factors))
         return self.table.intern(
             K_MULTIPLE,
-            (divisor, remainder),
+            (divisor, remainder, factors),
             tail,
-            self.table.accepting[tail] if remainder == 0 else 0,
+            self.table.accepting[tail] if is_one else 0,
             self.table.may_be_empty[tail],
-            self._sum(1 if remainder else 0, self.table.min_len[tail]),
+            self._sum(0 if is_one else 1, self.table.min_len[tail]),
         )
 
     def with_tail(self, term: int, tail: int) -> int:
@@ -454,5 +456,17 @@ class Terms(RegularTerms):
         if kind == K_COUNTING:
             star, phase, inner = payload
             return self.intersection((self.append(phase, star), inner), tail)
+        if kind == K_MULTIPLE:
+            divisor, remainder, factors = payload
+            return self.multiple(divisor, remainder, factors, tail)
         number, state = payload
-        return self.multiple(number, state, tail) if kind == K_MULTIPLE else self.substrings(number, state, tail)
+        return self.substrings(number, state, tail)
+
+
+def is_multiple(payload: tuple[int, int, tuple[int, ...]]) -> bool:
+    """Return whether the digits read so far are a multiple, given the payload of a term."""
+    _, remainder, factors = payload
+    for factor in factors:
+        if remainder % factor == 0:
+            return True
+    return remainder == 0

@@ -35,4 +35,4 @@ cdef class Runs:
     cdef readonly object units, skipped
 
 cdef class Multiple:
-    cdef readonly object divisor, remainder
+    cdef readonly object divisor, remainder, factors

@@ -148,10 +148,16 @@ class Multiple:
     """Decimal digits whose number, read on from `remainder`, is a multiple of `divisor`. A point among them is skipped.
 
     Of the empty text: whether `remainder` is 0. Intersect it with how numbers are written.
+
+    Attributes:
+        divisor: the divisor.
+        remainder: of the digits before.
+        factors: if there are some, the number is a multiple of one of these factors of `divisor`.
     """
 
     divisor: int
     remainder: int = 0
+    factors: tuple[int, ...] = ()
 
 
 Regex = (

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache, lru_cache
-from math import ceil, floor
+from math import ceil, floor, lcm
 
 from structgen.engine.regex.tree import (
     EMPTY,
@@ -121,9 +121,7 @@ def digits_of_multiples(low: Number | None, high: Number | None, step: Number, o
     found = integer_range(None if low is None else ceil(low), None if high is None else floor(high))
     if divisor > 1:
         found = intersection(found, sequence(_SIGN, _whole_multiples(divisor)))
-    for other in outside:
-        found = difference(found, sequence(_SIGN, _whole_multiples(step_in_integers(other))))
-    return found
+    return _without_multiples(found, outside)
 
 
 def multiples_of_any_length(
@@ -135,8 +133,17 @@ def multiples_of_any_length(
     """
     found = _any_length(None if low is None else ceil(low), None if high is None else floor(high))
     found = intersection(found, sequence(_SIGN, _whole_multiples(step_in_integers(step))))
-    for other in outside:
-        found = difference(found, sequence(_SIGN, _whole_multiples(step_in_integers(other))))
+    return _without_multiples(found, outside)
+
+
+def _without_multiples(found: Regex, steps: tuple[Number, ...]) -> Regex:
+    """Return integers in digits without the multiples of some steps; those of many steps are one term."""
+    divisors = sorted({step_in_integers(step) for step in steps})
+    if len(divisors) > MAX_EXCLUDED_STEPS:
+        refused = Multiple(lcm(*divisors), 0, tuple(divisors))
+        return difference(found, sequence(_SIGN, intersection(plus(_DIGIT), refused)))
+    for divisor in divisors:
+        found = difference(found, sequence(_SIGN, _whole_multiples(divisor)))
     return found
 
 

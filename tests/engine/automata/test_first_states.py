@@ -15,7 +15,7 @@ USUAL = [
     r"^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[@$!%*?&])[A-Za-z\d@$!%*?&]{8,64}$",
     "^(?!-)[a-z0-9-]{1,63}(?<!-)([.](?!-)[a-z0-9-]{1,63}(?<!-))*$",
 ]
-FEW = Limits(automaton_states=30_000)
+FEW = Limits(automaton_states=20_000)
 
 
 @pytest.mark.parametrize("pattern", LONG_SEARCHES)

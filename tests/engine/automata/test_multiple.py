@@ -45,6 +45,14 @@ def test_a_point_is_skipped_and_a_remainder_is_read_on_from():
     assert store.matches(store.add(sequence(Multiple(7), Literal(b"x"))), b"14x")
 
 
+def test_a_multiple_of_one_factor_is_enough():
+    store = AutomatonStore()
+    state = store.add(Intersection((Multiple(210, 0, (2, 3, 35)), DIGITS)))
+    for number in range(1500):
+        assert store.matches(state, str(number).encode()) == any(number % factor == 0 for factor in (2, 3, 35))
+    assert store.matches(store.add(sequence(Multiple(6, 1, (2, 3)), Literal(b"x"))), b"4x")
+
+
 class Condition:
     """Multiples of some numbers, or of none of some, joined by "and" and "or"; asked of digits and of a remainder."""
 

@@ -17,6 +17,7 @@ from structgen.errors import UnsupportedSchemaError
 from structgen.limits import Limits
 from structgen.schema import resolve
 from structgen.schema.algebra import NumberSet
+from structgen.schema.json_text.multiples import digits_of_multiples
 from structgen.schema.json_text.numbers import decimal_text, exact, integer_range, number_range
 from structgen.schema.json_text.terminals import NUMBER, number_regex
 from structgen.schema.options import SchemaOptions
@@ -284,3 +285,12 @@ def test_multiples_beyond_a_far_bound_compile_soon(accepts, bound):
     """Whether there are any with an exponent was searched for among all mantissas: it took seconds."""
     keyword = "maximum" if bound < 0 else "minimum"
     assert not accepts({"type": "number", "multipleOf": 64, keyword: bound})("0")
+
+
+def test_integers_beside_many_excluded_steps():
+    steps = (2, 1.5, 25, 7, 11, 10)
+    store = AutomatonStore()
+    state = store.add(digits_of_multiples(-50, None, 1, steps))
+    for number in range(-60, 300):
+        expected = number >= -50 and all(Fraction(number) % Fraction(step) for step in steps)
+        assert store.matches(state, str(number).encode()) == expected, number
