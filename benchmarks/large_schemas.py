@@ -8,12 +8,14 @@ it follows the same tokens, up to the first that it refuses. Each schema has a g
 vocabulary stay, as in a server. Both engines widen what they do not support (`lenient`), such as references to other
 documents.
 
-A time is that of the processor, for a mask and the acceptance of its token. Python's garbage collector is on.
+A time is that of the processor, for a mask and the acceptance of its token. Python's garbage collector is on; as a
+server does, the benchmark calls `gc.freeze()` when the schemas are loaded.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import statistics
 import sys
@@ -69,7 +71,7 @@ def compiled(engine: Engine, name: str, schema: Any, times: Times) -> bool:
     return True
 
 
-def drawn_tokens(engine: Structgen, drawing: Drawing, name: str, tokens: int, times: Times) -> list[int]:
+def drawn_tokens(engine: Structgen, drawing: Drawing, where: str, tokens: int, times: Times) -> list[int]:
     """Draw random tokens from structgen's masks, and measure these."""
     engine.reset()
     ids: list[int] = []
@@ -80,12 +82,12 @@ def drawn_tokens(engine: Structgen, drawing: Drawing, name: str, tokens: int, ti
         if token is None:
             break
         _, more = timed(lambda token=token: engine.matcher.accept_token(token))  # type: ignore[misc]
-        times.masks.append((cost + more, f"{name}, token {step}"))
+        times.masks.append((cost + more, f"{where}, token {step}"))
         ids.append(token)
     return ids
 
 
-def follow(engine: Engine, ids: Sequence[int], name: str, times: Times) -> None:
+def follow(engine: Engine, ids: Sequence[int], where: str, times: Times) -> None:
     """Measure the masks of another engine along the same tokens, up to one that it refuses."""
     engine.reset()
     for step, token in enumerate(ids):
@@ -93,11 +95,11 @@ def follow(engine: Engine, ids: Sequence[int], name: str, times: Times) -> None:
             _, cost = timed(engine.fill_mask)
             accepted, more = timed(lambda token=token: engine.commit(token))  # type: ignore[misc]
         except ValueError as error:
-            times.refused[name] = str(error).splitlines()[0]
+            times.refused[where] = str(error).splitlines()[0]
             return
         if not accepted:
             return
-        times.masks.append((cost + more, f"{name}, token {step}"))
+        times.masks.append((cost + more, f"{where}, token {step}"))
 
 
 def measure(schemas: dict[str, Any], options: argparse.Namespace) -> dict[str, Times]:
@@ -113,37 +115,43 @@ def measure(schemas: dict[str, Any], options: argparse.Namespace) -> dict[str, T
         if not compiled(own, name, schema, times[own.name]):
             continue
         drawing = Drawing(own.vocabulary, options.seed)
-        for _ in range(options.walks):
+        for walk in range(options.walks):
+            where = f"{name}, text {walk}"
             try:
-                ids = drawn_tokens(own, drawing, name, options.tokens, times[own.name])
+                ids = drawn_tokens(own, drawing, where, options.tokens, times[own.name])
             except (IndexError, structgen.StructgenError) as error:
                 times[own.name].refused[name] = f"in a mask: {error}"
                 break
             for engine in able:
-                follow(engine, ids, name, times[engine.name])
+                follow(engine, ids, where, times[engine.name])
     return times
 
 
 def report(times: dict[str, Times]) -> None:
     """Print the tables: compiles and masks of each engine, and structgen's slowest by name."""
     own, *others = times
-    rows = []
+    rows: list[list[Any]] = []
     for what in ("masks", "compiles"):
+        rows.append([what, *(len(getattr(one, what)) for one in times.values()), *("" for _ in others)])
+        columns = [[cost for cost, _ in getattr(one, what)] for one in times.values()]
+        common = [in_both(getattr(times[own], what), getattr(times[name], what)) for name in others]
         for label, of in (("average", statistics.mean), *((f"p{part:g}", _percentile(part)) for part in PARTS)):
-            costs = [of([cost for cost, _ in getattr(one, what)]) for one in times.values()]
-            rows.append([f"{what}, {label}", *costs, *(ratio(costs[0], theirs) for theirs in costs[1:])])
-    head = ["µs", *times, *(f"of {name}'s" for name in others)]
-    counts = [
-        ["schemas compiled", *(len(one.compiles) for one in times.values()), *("" for _ in others)],
-        ["masks", *(len(one.masks) for one in times.values()), *("" for _ in others)],
-    ]
-    print(table(head, counts + rows))
+            ratios = [ratio(of(ours), of(theirs)) if ours else "" for ours, theirs in common]
+            rows.append([f"{what}, {label}", *map(of, columns), *ratios])
+    print(table(["µs", *times, *(f"of {name}'s, where both have it" for name in others)], rows))
     for what in ("masks", "compiles"):
         print(f"\nstructgen's slowest {what}:\n")
         slowest = sorted(getattr(times[own], what), reverse=True)[:15]
         print(table(["where", "µs"], [[where, cost] for cost, where in slowest]))
     for name, error in times[own].refused.items():
         print(f"\nstructgen refuses {name}: {error}")
+
+
+def in_both(ours: list[tuple[float, str]], theirs: list[tuple[float, str]]) -> tuple[list[float], list[float]]:
+    """Return the times of two engines for what both have done."""
+    known = {where: cost for cost, where in theirs}
+    pairs = [(cost, known[where]) for cost, where in ours if where in known]
+    return [one for one, _ in pairs], [other for _, other in pairs]
 
 
 PARTS = (50, 90, 99, 99.9, 100)
@@ -166,6 +174,8 @@ def main(argv: list[str]) -> int:
     schemas = {file.stem: json.loads(file.read_text()) for file in sorted(options.data.rglob("*.json"))}
     if options.half:
         schemas = {name: schema for name, schema in schemas.items() if half_of(name) == options.half}
+    gc.collect()
+    gc.freeze()
     times = measure(schemas, options)
     print(heading(), end="\n\n")
     size = statistics.median(len(json.dumps(schema)) for schema in schemas.values())
