@@ -62,6 +62,11 @@ class Language:
         return len(self.name) > _LARGE_NAME
 
     @property
+    def is_format(self) -> bool:
+        """It is one of the formats that are known by name."""
+        return self.name.startswith("format ")
+
+    @property
     def widest(self) -> Regex:
         """The regex that a complement excludes."""
         return self.regex if self.outer is None else self.outer()
@@ -98,6 +103,11 @@ class StringSet:
     texts: tuple[str, ...] | None = None
     grammars: tuple[TextGrammar | JsonContent, ...] = ()
     _listed: frozenset[str] | None = field(default=None, init=False, compare=False, repr=False)
+
+    @property
+    def has_pattern(self) -> bool:
+        """The texts are bounded by languages other than formats, whose automata the process keeps."""
+        return any(not language.is_format for language in (*self.within, *self.outside))
 
     def contains(self, text: str) -> bool:
         """Return whether a text is a member."""

@@ -31,6 +31,7 @@ cdef class LazyRules:
     cpdef symbol(self, node)
     @cython.locals(shape=Shape)
     cdef _symbol(self, node)
+    cpdef late_symbol(self, node)
     cpdef symbol_without(self, node, values)
     cpdef bint holds_without(self, node, values) except -1
     cpdef tuple alternatives(self, node, values=*)

@@ -189,6 +189,15 @@ class LazyRules:
                 return terminals[0]
         return Lazy(("value", node))
 
+    def late_symbol(self, node: Node) -> Symbol:
+        """Return the symbol of a node whose values may never be written: an optional property, one of many.
+
+        Patterns get a nonterminal, so that the automaton is made where a value begins, not with the keys.
+        """
+        if self.captures and node not in self.symbols and _has_pattern(self.shapes[node]):
+            return Lazy(("value", node))
+        return self.symbol(node)
+
     def node_of(self, symbol: Lazy) -> Node | None:
         """Return the node whose values a lazy nonterminal derives; None for nonterminals of another kind."""
         key: Any = symbol.key
@@ -316,6 +325,11 @@ class LazyRules:
         if needed is not None or part.overlapping or part.clauses:
             return False
         return any(self.is_endless(node, depth) for _, node in part.classes)
+
+
+def _has_pattern(shape: Shape) -> bool:
+    """Return whether strings of a shape are bounded by a pattern."""
+    return any(part.has_pattern for part in shape.strings)
 
 
 def _is_open(strings: StringSet) -> bool:

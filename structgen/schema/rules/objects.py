@@ -196,7 +196,7 @@ class ObjectRules:
             return self._run_bodies(number, index)
         entry = states.properties[index]
         after = index + 1
-        key, value = self._layout.key(entry.key), self._lazy.symbol(entry.node)
+        key, value = self._layout.key(entry.key), self._lazy.late_symbol(entry.node)
         found: list[Sequence[Symbol]] = [(key, value, self._nonterminal("then", after))]
         if after < len(states.properties) or self.classes:
             found.append((self._nonterminal("pair", after),))
@@ -241,7 +241,8 @@ class ObjectRules:
 
     def _rest(self, pair: Pair) -> tuple[Symbol, Symbol]:
         """Return the value of a pair, and what follows the pair."""
-        value = self._lazy.symbol_without(pair.node, pair.values)
+        node, values = pair.node, pair.values
+        value = self._lazy.symbol_without(node, values) if values else self._lazy.late_symbol(node)
         return value, self._nonterminal("then", shortened(pair.state))
 
     def _class_bodies(self, index: int, short_state: ShortState) -> list[Sequence[Symbol]]:

@@ -366,3 +366,23 @@ def test_rules_that_pass_a_limit_in_the_making_are_not_left_half_made(symbols: i
             matcher.accept_bytes(b'{"p0":[' + b",".join(b"%d" % number for number in range(150)))
     matcher.accept_bytes(b'{"p0":[1,2]}')
     assert matcher.is_accepting
+
+
+def test_the_automaton_of_a_pattern_is_made_where_an_optional_value_begins() -> None:
+    vocabulary = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
+
+    def begun(values: list[Any]) -> Matcher:
+        properties = {f"key{number:02}": value for number, value in enumerate(values)}
+        matcher = structgen.compile({"type": "object", "properties": properties}, vocabulary).matcher()
+        matcher.accept_bytes(b'{"key')
+        assert matcher.allowed_token_ids()
+        return matcher
+
+    def states(matcher: Matcher) -> int:
+        return matcher.ask(lambda compiled, at: compiled.shared.automata.count)
+
+    plain = states(begun([{"type": "string"}] * 20))
+    matcher = begun([{"type": "string", "pattern": f"^[a-f]{{2}}{number:02}[0-9]+$"} for number in range(20)])
+    assert states(matcher) - plain < 20
+    matcher.accept_bytes(b'07": "ab07')
+    assert set(bytes(matcher.allowed_token_ids())) == set(b"0123456789\\")
