@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from structgen.engine.regex.tree import choice
@@ -83,7 +84,7 @@ def refused(space: NodeSpace, key: str, schema: dict[str, Any], location: Locati
     if key == "not":
         return space.shape(space.node(schema["not"], (location, "not")))
     if key == "allOf":
-        return space.union(no for node in _branches(space, schema, key, location) for no in complements(node))
+        return _not_all_of(space, _branches(space, schema, key, location))
     if key == "anyOf":
         return space.shape(_none_of(_branches(space, schema, key, location)))
     if key == "oneOf":
@@ -186,6 +187,54 @@ def _none_of(nodes: list[Node]) -> Node:
 def _not_one_of(space: NodeSpace, nodes: list[Node]) -> list[Node]:
     """Return nodes for "none of the branches, or two of them"."""
     return [_none_of(nodes), *(meet(nodes[i], nodes[j]) for i, j in space.overlaps(nodes))]
+
+
+def _not_all_of(space: NodeSpace, nodes: list[Node]) -> Shape:
+    """Return the values that are not in all of some nodes.
+
+    One of them may require a tag that the branches of a `oneOf` beside it do not require:
+
+        {"allOf": [{"required": ["kind"]}, {"oneOf": [{"properties": {"kind": {"const": "a"}}}, …]}]}
+
+    Without the tag, the values in none of n branches are a product of n unions. With it, they are about their sum.
+    """
+    for node in nodes:
+        branches = _plain_one_of(space, node)
+        if not branches:
+            continue
+        beside = ANY
+        for other in nodes:
+            beside = beside if other is node else meet(beside, other)
+        told_apart = _not_tagged(space, beside, branches)
+        if told_apart is not None:
+            return space.spend(space.union(complements(beside)).unite(told_apart))
+    return space.union(no for node in nodes for no in complements(node))
+
+
+def _plain_one_of(space: NodeSpace, node: Node) -> list[Node]:
+    """Return the branches of a subschema that has `oneOf` and no other keyword; none for other nodes."""
+    if len(node) != 1 or not isinstance(node[0], int) or node[0] < 0:
+        return []
+    with space.inside(node[0]) as (known, location):
+        return _branches(space, known, "oneOf", location) if set(known) == {"oneOf"} else []
+
+
+def _not_tagged(space: NodeSpace, beside: Node, branches: list[Node]) -> Shape | None:
+    """Return the values of a node that are in none of some branches, or in two.
+
+    Returns None unless each branch, with what the node requires, is one set of objects with a tag; and in the rounds of
+    a fixed point, as shapes are too small there before the last round.
+    """
+    if space.is_circular:
+        return None
+    inside = [meet(beside, branch) for branch in branches]
+    if not all(space.is_tagged(node) for node in inside):
+        return None
+    result = space.shape(beside)
+    for node in inside:
+        result = space.both(result, space.all_but(partial(space.shape, node)), absorb=True)
+    twice = [meet(inside[i], inside[j]) for i, j in space.overlaps(inside)]
+    return result.unite(space.union(twice))
 
 
 def _enum(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:

@@ -72,5 +72,8 @@ class NodeSpace(Protocol):
     def overlaps(self, nodes: Sequence[Node]) -> Iterator[tuple[int, int]]:
         """Yield the pairs of nodes, by index and the lower one first, that may have a value in common."""
 
+    def is_tagged(self, node: Node) -> bool:
+        """Return whether a node has one set of objects and nothing else, with a required key that has few values."""
+
     def may_hold(self, node: Node) -> bool:
         """Return whether a node may have a value; False is certain."""

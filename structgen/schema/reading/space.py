@@ -425,6 +425,11 @@ class Space:
             if not self._are_disjoint(nodes[i], nodes[j]):
                 yield i, j
 
+    def is_tagged(self, node: Node) -> bool:
+        """Return whether a node has one set of objects and nothing else, with a required key that has few values."""
+        part = _answer(self, lambda: self._only_object(node))
+        return part is not None and bool(self._tags(part))
+
     def _are_disjoint(self, left: Node, right: Node) -> bool:
         """Return whether two nodes surely have no value in common; False means unknown."""
         if _answer(self, lambda: self._differ_by_tag(left, right)):

@@ -98,7 +98,28 @@ def constants_and_tags(count):
     return {"oneOf": [*({"const": f"t{i}"} for i in range(count)), {"enum": ["t1", 1, None]}, *tagged]}
 
 
+def tag_required_beside_one_of(count):
+    """What `allOf` refuses: one part requires a tag, and the branches of the other tell its values apart."""
+    text = {"type": "string"}
+    tagged = {"type": "object", "required": ["type"], "properties": {"type": {"enum": [f"t{i}" for i in range(count)]}}}
+    shared = {"p0": text, "p1": {"enum": ["t0", 1]}, "p2": {"enum": ["x", None]}}
+    branches = [
+        {"properties": {**shared, "type": {"const": f"t{i}"}, f"k{i}": text}, "additionalProperties": False}
+        for i in range(count)
+    ]
+    return {"not": {"allOf": [tagged, {"oneOf": branches}]}}
+
+
+def tags_of_two_kinds_beside_one_of(count):
+    """The same where two branches share a tag, beside an untagged message, as in the schema of Drone CI."""
+    pipelines = tag_required_beside_one_of(count)["not"]
+    pipelines["allOf"][1]["oneOf"][0]["properties"]["type"] = {"enum": ["t0", "t1"]}
+    return {"oneOf": [{"type": "object", "required": ["p0"], "properties": {"p1": {"enum": ["t0"]}}}, pipelines]}
+
+
 KINDS = [
+    (tag_required_beside_one_of, 20),
+    (tags_of_two_kinds_beside_one_of, 20),
     (constants_and_tags, 1_500),
     (chain_of_conditions, 30),
     (nested_complements, 25),
