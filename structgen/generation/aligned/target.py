@@ -97,9 +97,8 @@ class Target:
         self._budget = (
             open_budget(self._matcher, self._max_tokens, is_proper=is_proper, rewritten=rewritten) if finish else None
         )
-        self._plan = (
-            [] if self._budget is None else list(self._budget.plan)
-        )  # the only answer that fits, if it is known
+        # The only answer that fits, if it is known:
+        self._plan = [] if self._budget is None else list(self._budget.plan)
 
     def root(self) -> Prefix:
         """Return the empty beginning."""
