@@ -53,7 +53,7 @@ class Limits:
     memory_bytes: int = 512 * 2**20
 
     def __hash__(self) -> int:
-        """Return a hash of some fields: that of all would take longer than comparing them, and each compile needs it."""
+        """Return a hash of some fields: that of all would take longer than comparing them."""
         return hash((self.mask_seconds, self.compile_seconds, self.memory_bytes, self.cache_bytes))
 
     def __post_init__(self) -> None:

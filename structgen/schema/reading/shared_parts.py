@@ -69,7 +69,7 @@ def _is_plain(value: Any, deeper: list[Any]) -> bool:
         deeper.append(value)
         return True
     if kind is int:
-        return -_LARGEST_NUMBER < value < _LARGEST_NUMBER
+        return bool(-_LARGEST_NUMBER < value < _LARGEST_NUMBER)
     return kind is float or kind is bool or value is None
 
 
