@@ -22,7 +22,6 @@ from structgen.engine.grammar.composition import ComposedRules
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.reporting.telemetry import logger
-from structgen.schema.reading.shared_parts import SmallKey
 from structgen.schema.rules.lazy_rules import LazyRules
 
 __all__ = ["CompileCache", "estimated_bytes"]
@@ -85,8 +84,8 @@ class _Entry:
 class CompileCache:
     """Compiled grammars by key, least recently used first, bounded in bytes.
 
-    Grammars grow in use. So a grammar's bytes are estimated again when it is asked for, when the next one is asked
-    for, and when it is the least recently used.
+    Grammars grow in use. So a grammar's bytes are estimated again when it is asked for, and when the next one is asked
+    for; once the cache is half full, also when it is the least recently used.
 
     Args:
         size_bytes: estimates the bytes of a compiled grammar.
@@ -204,7 +203,8 @@ class CompileCache:
         before, self._used_before = self._used_before, used
         if before is not None and self._entries.get(before) is before:
             self._weigh(before)
-        self._weigh(next(iter(self._entries)))
+        if self._total_bytes > max_bytes // 2:
+            self._weigh(next(iter(self._entries)))
         if self._total_bytes > max_bytes:
             self._total_bytes = sum([entry.size_bytes for entry in self._entries])
         while self._total_bytes > max_bytes and len(self._entries) > 1:
@@ -244,9 +244,12 @@ def _schema_bytes(tables: GrammarTables) -> int:
 
 def _text_length(key: object) -> int:
     """Return the length of all texts in a key."""
-    if isinstance(key, SmallKey):
-        length: int = key[0]
-        return length
-    if isinstance(key, tuple):
-        return sum([_text_length(part) for part in key if isinstance(part, (str, tuple))])
-    return len(key) if isinstance(key, str) else 0
+    length = 0
+    waiting = [key]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            waiting += part
+        elif isinstance(part, (str, bytes)):
+            length += len(part)
+    return length
