@@ -21,7 +21,7 @@ The method is that of "Witness Generation for JSON Schema" (Attouche, Baazizi, C
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -117,6 +117,7 @@ class Space:
         self._fixed: FixedPoint | None = None  # the rounds under way, if a subschema refers to itself
         self.is_circular = False
         self.listed: dict[tuple[int, str, int], tuple[Any, Shape]] = {}
+        self._beside: dict[Hashable, Node] = {}  # what `beside` returned, by identity and scope
         self.dead = _NO_SETS
         self._questions = 0  # questions under way that an answer "not known" suffices for
 
@@ -419,11 +420,29 @@ class Space:
 
     def overlaps(self, nodes: Sequence[Node]) -> Iterator[tuple[int, int]]:
         """Yield the pairs of nodes, by index and the lower one first, that may have a value in common."""
-        tags = [_answer(self, partial(_tag, self, node)) for node in nodes]
-        for i, j in pairs_that_may_meet(tags):
+        for i, j in pairs_that_may_meet([self.tag(node) for node in nodes]):
             self.deadline.check()
             if not self._are_disjoint(nodes[i], nodes[j]):
                 yield i, j
+
+    def beside(self, known: dict[str, Any], location: Location) -> Node:
+        """Return the node of a subschema's keywords about single types, which stand beside those that combine others.
+
+        It is one node each time, so that the rounds of a fixed point make the same shapes.
+        """
+        others = {key: value for key, value in known.items() if key not in APPLICATORS and key not in ("then", "else")}
+        if not others:
+            return ANY
+        scope = self.atoms.scope
+        identity = (scope.entered, scope.left, *((key, id(value)) for key, value in others.items()))
+        found = self._beside.get(identity)
+        if found is None:
+            found = self._beside[identity] = self.node(others, location)
+        return found
+
+    def tag(self, node: Node) -> Tag | None:
+        """Return the tag of a node; None if it has none, or if its shape is under way."""
+        return _answer(self, lambda: tag_of(self.shape(node), self._known_scalar))
 
     def is_tagged(self, node: Node) -> bool:
         """Return whether a node has one set of objects and nothing else, with a required key that has few values."""
@@ -462,10 +481,6 @@ class Space:
         if len(part.contains) > _MAX_COUNTED:
             return True
         return not part.contains or can_be_met(part, lambda node: self.may_hold(node, depth))
-
-
-def _tag(space: Space, node: Node) -> Tag | None:
-    return tag_of(space.shape(node), space._known_scalar)
 
 
 def _answer(space: Space, question: Callable[[], T]) -> T | None:
