@@ -1,6 +1,7 @@
 cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.masks.token_lists cimport TokenList
 
 cdef int MAX_NODES, MAX_ROUNDS, MAX_SEARCHED
 
@@ -17,6 +18,9 @@ cdef class Marks:
 
 @cython.final
 cdef class MaskScratch:
+    cdef readonly TokenList found
+    cdef readonly TokenList ranges
+    cdef readonly int[::1] sets_on_path
     cdef readonly Marks seen_states
     cdef readonly Marks states_after
     cdef readonly Marks refused_tokens

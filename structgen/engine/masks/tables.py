@@ -9,6 +9,7 @@ import numpy as np
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.constants import MAX_ROUNDS
 from structgen.engine.masks.character_kinds import Contents
+from structgen.engine.masks.token_lists import TokenList
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import VocabularyError
 
@@ -68,7 +69,13 @@ class Marks:
 class MaskScratch:
     """Scratch space for the mask of a set that is being made.
 
+    Args:
+        depth: the number of nodes of the longest path in the vocabulary's trie, the root included.
+
     Attributes:
+        found: tokens of the mask.
+        ranges: pairs (first, last): more tokens, as ranges of the pool of the tables.
+        sets_on_path: int32 by depth; the set that a walk over a trie reached.
         seen_states: states of the set whose tables were added.
         states_after: states of a later set whose tables were added.
         refused_tokens: tokens found that complete a refused text.
@@ -76,7 +83,10 @@ class MaskScratch:
         removed: tokens of the mask's dense parts that do not belong to it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, depth: int) -> None:
+        self.found = TokenList(256)
+        self.ranges = TokenList(64)
+        self.sets_on_path = zeros(depth)
         self.seen_states = Marks()
         self.states_after = Marks()
         self.refused_tokens = Marks()
