@@ -140,5 +140,5 @@ def test_values_of_few_kinds_are_answered_and_of_many_kinds_refused(count):
     assert accepts(constraint, {"agm": "x", "xagn": 1.5, "agmz": ""})
     assert not accepts(constraint, {"agmagn": "x"})
     many = {word: {"const": i} for i, word in enumerate(words)}
-    with pytest.raises(structgen.UnsupportedSchemaError, match="patternProperties .* too many of them overlap"):
+    with pytest.raises(structgen.UnsupportedSchemaError, match="too many of them overlap"):
         structgen.compile({"type": "object", "patternProperties": many}, BYTES)
