@@ -46,7 +46,7 @@ from structgen.output_types.yaml import Yaml
 from structgen.reporting.telemetry import SLOW_SECONDS, Span, logger
 from structgen.schema import Source, begins_with_bracket, begins_with_many_texts, resolve
 from structgen.schema.algebra.strings import forget_automata
-from structgen.schema.options import SchemaArguments, SchemaOptions
+from structgen.schema.options import SchemaArguments, SchemaOptions, read_options
 from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def compile(
     if limits is not None and not isinstance(limits, Limits):
         raise TypeError(f"limits must be a structgen.Limits, not {type(limits).__name__}")
     release_if_due()
-    checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
+    checked = read_options(**options) if options else _DEFAULT_OPTIONS
     check_warm(warm)
     call = CompileCall(
         as_grammar(schema), tokenization, limits or _DEFAULT_LIMITS, cache, eager_automata, warm, dict(options)
