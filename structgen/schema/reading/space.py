@@ -106,7 +106,7 @@ class Space:
         self.deadline = deadline
         self._writable = None if narrowed is None else Writable(narrowed, limits)
         self.text_units = 0
-        self._common = {} if options.lenient else common_shapes(document.dialect, options.formats)
+        self._common = common_shapes(document.dialect, options.formats)
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
         self.atoms = Atoms(document, limits, deadline, self._common, self._shapes)
         self._open: dict[Node, None] = {}  # nodes whose shapes are under way; the garbage collector skips an empty dict
@@ -250,7 +250,7 @@ class Space:
         finally:
             self.atoms.scope = outer
         content = self.atoms.content(atom)
-        if content is not None and not self.options.lenient:
+        if content is not None and not self._widening.is_used:
             remember(self._common, content, shape, known)
         return shape
 
@@ -335,20 +335,27 @@ class Space:
         result = left.intersect(right)
         if len(result.objects) > 1 and (absorb or (len(left.objects) > 1 and len(right.objects) > 1)):
             if self._simple is None:
-                is_exact = not self.options.lenient
-                self._simple = SimpleNodes(self._is_simple, self.shape, self._known_scalar, is_exact=is_exact)
+                self._simple = SimpleNodes(self._is_simple, self.shape, self._known_scalar)
             result = self._simple.without_dead(result, every_key=absorb)
             if absorb and len(result.objects) <= _MAX_ABSORBED:
                 result = result.absorbed()
         return self.spend(result.joined())
 
     def _is_simple(self, atom: int) -> bool:
-        """Return whether an atom's subschema asserts only `enum`, `const`, and keywords without schemas in them."""
+        """Return whether an atom's subschema asserts only `enum`, `const`, and keywords without schemas in them.
+
+        If `lenient` dropped one of these keywords, or its complement, the answer is False.
+        """
         subschema = self.atoms.subschema(atom)
         if not isinstance(subschema.schema, dict):
             return True
         others = {key: value for key, value in subschema.schema.items() if key not in ("enum", "const")}
-        return flat_content(others, subschema.scope.dialect) is not None
+        if flat_content(others, subschema.scope.dialect) is None:
+            return False
+        if not self.options.lenient:
+            return True
+        self.shape((atom,))
+        return self._widening.is_exact((atom,))
 
     def all_but(self, make: Callable[[], Shape]) -> Shape:
         """Return the values not in the shape that `make` returns; every value if that shape was widened."""

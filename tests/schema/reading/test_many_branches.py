@@ -9,7 +9,8 @@ import jsonschema
 import pytest
 from support.membership import is_member, space_of
 
-from structgen.schema import schema_to_rules
+from structgen.errors import UnsupportedSchemaError
+from structgen.schema import SchemaWarning, schema_to_rules
 
 KEYS = ["type", *(f"p{i}" for i in range(4)), *(f"k{i}" for i in range(4))]
 
@@ -169,3 +170,32 @@ def test_many_dependencies_are_read_like_few():
 @pytest.mark.parametrize(("make", "count"), KINDS)
 def test_many_branches_stay_within_the_limits(make, count):
     schema_to_rules(make(count))
+
+
+def test_a_lenient_reading_stays_within_the_limits():
+    schema_to_rules(conditions_on_one_key(160), lenient=True)
+
+
+def with_patterns(schema):
+    """A copy whose lists of values stand beside a pattern that every value of `random_objects` satisfies but `x`."""
+    if isinstance(schema, list):
+        return [with_patterns(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    beside = {"pattern": "^(?!(x)\\1?$)"} if "enum" in schema or "const" in schema else {}
+    return {key: with_patterns(value) for key, value in schema.items()} | beside
+
+
+@pytest.mark.parametrize("make", [tagged_one_of, unions_inside_one_of, tags_of_two_kinds_beside_one_of])
+@pytest.mark.parametrize("negated", [False, True])
+def test_a_dropped_keyword_never_narrows_many_branches(make, negated):
+    schema = with_patterns(make(9))
+    schema = {"not": schema} if negated else schema
+    with pytest.raises(UnsupportedSchemaError):
+        schema_to_rules(schema)
+    with pytest.warns(SchemaWarning, match="pattern is dropped"):
+        space, root = space_of(schema, lenient=True)
+        space.shape(root)
+        validator = jsonschema.Draft202012Validator(schema)
+        for value in random_objects(300, seed=3):
+            assert is_member(space, root, value) or not validator.is_valid(value), value
