@@ -59,6 +59,7 @@ from structgen.schema.reading.scopes import Location, Subschema, pointer
 from structgen.schema.reading.shape_cache import common_shapes, flat_content, remember
 from structgen.schema.reading.simple_nodes import SimpleNodes
 from structgen.schema.reading.tags import Tag, pairs_that_may_meet, tag_of
+from structgen.schema.reading.told_apart import told_apart
 from structgen.schema.reading.widening import Widening, without_limits
 from structgen.schema.reading.writable import Narrowed, Writable
 
@@ -90,6 +91,7 @@ class Space:
         atoms: the subschemas of the document.
         listed: the shapes of lists of values, by identity, keyword and forms of numbers, each beside its list.
         is_circular: a subschema refers to itself, and the rounds of its fixed point are under way.
+        under_way: the atoms whose `oneOf` is being told apart; see `told_apart`.
     """
 
     def __init__(
@@ -116,6 +118,7 @@ class Space:
         self._simple: SimpleNodes | None = None  # made when it is needed
         self._fixed: FixedPoint | None = None  # the rounds under way, if a subschema refers to itself
         self.is_circular = False
+        self.under_way: set[int] = set()
         self.listed: dict[tuple[int, str, int], tuple[Any, Shape]] = {}
         self.dead = _NO_SETS
         self._questions = 0  # questions under way that an answer "not known" suffices for
@@ -257,13 +260,21 @@ class Space:
     def _accepted_by(self, known: dict[str, Any], location: Location) -> Shape:
         """Return the values that satisfy a subschema's keywords."""
         if APPLICATORS.isdisjoint(known):
-            return self._base(known, location)
+            return self.base(known, location)
+        if "oneOf" in known and len(known) > 1:
+            found = self._widening.or_everything(lambda: told_apart(self, known, location) or EVERYTHING)
+            if found is not EVERYTHING:
+                return found
         combining = [key for key in known if key in APPLICATORS]
-        result = self._base(known, location) if len(combining) < len(known) else EVERYTHING
+        result = self.base(known, location) if len(combining) < len(known) else EVERYTHING
         for key in combining:
-            found = self._widening.or_everything(partial(accepted, self, key, known, location))
+            found = self.keyword(key, known, location)
             result = found if result is EVERYTHING else self.both(result, found)
         return result
+
+    def keyword(self, key: str, known: dict[str, Any], location: Location) -> Shape:
+        """Return the values that satisfy one of a subschema's keywords, one of `APPLICATORS`."""
+        return self._widening.or_everything(partial(accepted, self, key, known, location))
 
     def _refused_by(self, known: dict[str, Any], location: Location) -> Shape:
         """Return the values that do not satisfy a subschema's keywords."""
@@ -276,7 +287,7 @@ class Space:
             result = self.spend(result.unite(found))
         return result
 
-    def _base(self, known: dict[str, Any], location: Location) -> Shape:
+    def base(self, known: dict[str, Any], location: Location) -> Shape:
         """Return the values that satisfy the keywords about single types; drop unsupported ones if allowed."""
         if self.options.lenient:
             return self._widening.base(lambda kept: self._typed(kept, location), known)
@@ -335,7 +346,7 @@ class Space:
         result = left.intersect(right)
         if len(result.objects) > 1 and (absorb or (len(left.objects) > 1 and len(right.objects) > 1)):
             if self._simple is None:
-                self._simple = SimpleNodes(self._is_simple, self.shape, self._known_scalar)
+                self._simple = SimpleNodes(self._is_simple, self.shape, self.known_scalar)
             result = self._simple.without_dead(result, every_key=absorb)
             if absorb and len(result.objects) <= _MAX_ABSORBED:
                 result = result.absorbed()
@@ -386,7 +397,7 @@ class Space:
         """Return the required keys with few values, which tell kinds of objects apart."""
         tags: list[str] = []
         for key in part.required:
-            shape = self._known_scalar(part.properties.get(key, ANY))
+            shape = self.known_scalar(part.properties.get(key, ANY))
             if shape is not None and not shape.numbers and all(strings.texts for strings in shape.strings):
                 tags.append(key)
         return tags
@@ -399,7 +410,7 @@ class Space:
         if mine is None or theirs is None:
             return False
         for key in mine.required:
-            shape, other = self._known_scalar(mine.at(key)), self._known_scalar(theirs.at(key))
+            shape, other = self.known_scalar(mine.at(key)), self.known_scalar(theirs.at(key))
             if shape is not None and other is not None and shape.intersect(other) == NOTHING:
                 return True
         return False
@@ -409,7 +420,7 @@ class Space:
         shape = self.shape(node)
         return shape.objects[0] if shape.size == 1 and shape.objects and not (shape.null or shape.booleans) else None
 
-    def _known_scalar(self, node: Node) -> Shape | None:
+    def known_scalar(self, node: Node) -> Shape | None:
         """Return the shape of a node of scalars; None for other nodes, and if its shape is under way."""
         shape = self._known_shape(node)
         return None if shape is None or shape.arrays or shape.objects else shape
@@ -455,10 +466,11 @@ class Space:
         if shape.null or shape.booleans or shape.numbers or shape.strings:
             return True
         return any(self._array_may_hold(part, depth - 1) for part in shape.arrays) or any(
-            self._object_may_hold(part, depth - 1) for part in shape.objects
+            self.object_may_hold(part, depth - 1) for part in shape.objects
         )
 
-    def _object_may_hold(self, part: ObjectSet, depth: int) -> bool:
+    def object_may_hold(self, part: ObjectSet, depth: int = _MAX_WITNESS_DEPTH) -> bool:
+        """Return whether a set of objects may have a member; False is certain."""
         return all(self.may_hold(part.at(key), depth) for key in part.required) and all(
             any(self.may_hold(node, depth) for node in witnesses(part, asked)) for asked in part.somewhere
         )
@@ -472,7 +484,7 @@ class Space:
 
 
 def _tag(space: Space, node: Node) -> Tag | None:
-    return tag_of(space.shape(node), space._known_scalar)
+    return tag_of(space.shape(node), space.known_scalar)
 
 
 def _answer(space: Space, question: Callable[[], T]) -> T | None:

@@ -118,7 +118,32 @@ def tags_of_two_kinds_beside_one_of(count):
     return {"oneOf": [{"type": "object", "required": ["p0"], "properties": {"p1": {"enum": ["t0"]}}}, pipelines]}
 
 
+def one_of_inside_one_of(count):
+    """Tags that only `allOf` requires, after the `oneOf`, as in Azure's function.json; strings are in no branch."""
+
+    def tagged(i, way, key):
+        return {"properties": {"type": {"const": f"t{i}"}, "k0": {"enum": [way]}, key: {"type": "string"}}}
+
+    bindings = [
+        {"properties": {f"p{i}": {"type": "string"}}, "oneOf": [tagged(i, "t0", "k1"), tagged(i, "t1", "k2")]}
+        for i in range(count)
+    ]
+    others = {"properties": {"type": {"not": {"enum": [f"t{i}" for i in range(count)]}}, "k0": {"enum": ["t0", "t1"]}}}
+    required = {"properties": {"type": {"type": "string"}, "k3": {"enum": ["t0"]}}, "required": ["type", "k0"]}
+    return {"type": ["object", "string"], "oneOf": [others, {"oneOf": bindings}], "allOf": [required]}
+
+
+def one_of_beside_a_tag(count):
+    """A `oneOf` that its tag in the outer one tells apart, and not its own; as in .NET's template.json."""
+    inner = [{"required": ["k0"], "properties": {"k0": {"const": f"t{i}"}, "p0": {"enum": [i]}}} for i in range(count)]
+    outer = [{"properties": {"type": {"const": f"t{i}"}, f"p{i % 4}": {"type": "string"}}} for i in range(1, 4)]
+    nested = {"required": ["k1"], "properties": {"type": {"const": "t0"}, "k1": {"enum": ["x", 1]}}, "oneOf": inner}
+    return {"required": ["type"], "properties": {"type": {"type": "string"}}, "oneOf": [nested, *outer]}
+
+
 KINDS = [
+    (one_of_inside_one_of, 30),
+    (one_of_beside_a_tag, 30),
     (tag_required_beside_one_of, 20),
     (tags_of_two_kinds_beside_one_of, 20),
     (constants_and_tags, 1_500),
