@@ -235,6 +235,11 @@ class Space:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
         return shape
 
+    def begin_again(self, deadline: Deadline) -> None:
+        """Set another clock, and count the parts of new shapes from zero: for each mask, as long as a grammar lives."""
+        self.deadline = deadline
+        self._parts = 0
+
     def _made(self, node: Node) -> Shape:
         if len(node) > 1:
             # Parts of complements and of unions often overlap.
