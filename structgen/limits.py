@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 __all__ = ["Limits"]
+
+# The compiled modules count in C integers; no limit needs more.
+_MAX_COUNT = 2**28
+_MAX_BYTES = 2**60
+_MAX_SECONDS = 1_000_000_000
+_MAY_BE_ZERO = ("mask_bytes", "cache_bytes")  # nothing is kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +32,10 @@ class Limits:
         compile_seconds: wall-clock seconds for one compile.
         mask_seconds: wall-clock seconds for one mask, or for accepting one token.
         memory_bytes: memory that one compile, one mask or one accepted token may take. It is compared while it grows.
+
+    Raises:
+        TypeError: a limit is not a number, or a count is not an integer.
+        ValueError: a limit is negative, zero where that makes no sense, NaN, infinite or too large.
     """
 
     schema_nodes: int = 200_000
@@ -40,3 +51,24 @@ class Limits:
     compile_seconds: float = 30.0
     mask_seconds: float = 1.0
     memory_bytes: int = 512 * 2**20
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            _check(field.name, getattr(self, field.name))
+
+
+def _check(name: str, value: Any) -> None:
+    """Raise an error that names the limit if its value is of a wrong type or out of range."""
+    is_int = isinstance(value, int) and not isinstance(value, bool)
+    if name.endswith("_seconds"):
+        if not is_int and not isinstance(value, float):
+            raise TypeError(f"Limits: {name} must be a number, not {value!r}")
+        if not 0 < value <= _MAX_SECONDS:
+            raise ValueError(f"Limits: {name} must be above 0 and at most {_MAX_SECONDS}, not {value!r}")
+        return
+    if not is_int:
+        raise TypeError(f"Limits: {name} must be an int, not {value!r}")
+    lowest = 0 if name in _MAY_BE_ZERO else 1
+    highest = _MAX_BYTES if name.endswith("_bytes") else _MAX_COUNT
+    if not lowest <= value <= highest:
+        raise ValueError(f"Limits: {name} must be {lowest} to {highest}, not {value!r}")

@@ -199,6 +199,8 @@ def compile(
         raise TypeError("the arguments are swapped: compile takes the schema first, then the vocabulary")
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}")
+    if limits is not None and not isinstance(limits, Limits):
+        raise TypeError(f"limits must be a structgen.Limits, not {type(limits).__name__}")
     release_if_due()
     checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
     check_warm(warm)

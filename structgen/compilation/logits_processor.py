@@ -87,9 +87,10 @@ class GrammarLogitsProcessor:
             A copy of the scores, with -inf for every token that is not allowed.
 
         Raises:
-            VocabularyError: the scores are narrower than the vocabulary, or more than twice as wide.
+            VocabularyError: the scores are narrower than the vocabulary, more than twice as wide, or of another shape.
         """
         if not isinstance(input_ids, np.ndarray):
+            _check_shapes(input_ids, scores)
             return self._masked(input_ids.detach().cpu().numpy(), scores.clone())
         try:
             return self._masked(input_ids.astype(np.int64)[np.newaxis], np.array(scores, np.float32)[np.newaxis])[0]
@@ -234,3 +235,13 @@ def _transformers_class() -> type[GrammarLogitsProcessor]:
     return type(
         "GrammarLogitsProcessor", (GrammarLogitsProcessor, LogitsProcessor), {"__doc__": GrammarLogitsProcessor.__doc__}
     )
+
+
+def _check_shapes(input_ids: Any, scores: Any) -> None:
+    """Raise an error if these are no torch tensors of token ids and of scores, with a row for each sequence."""
+    for name, given, kind in (("input_ids", input_ids, "integers"), ("scores", scores, "floats")):
+        shape, dtype = getattr(given, "shape", None), getattr(given, "dtype", None)
+        is_float = getattr(dtype, "is_floating_point", None)  # None: no tensor of torch
+        if shape is None or len(shape) != 2 or is_float is not (kind == "floats"):
+            found = type(given).__name__ if shape is None else f"{dtype}{list(shape)}"
+            raise VocabularyError(f"{name} must be a tensor of {kind}, [rows, width], not {found}")

@@ -1,4 +1,4 @@
-"""A check of the integers that callers give: token ids, rows and counts."""
+"""Checks of what callers give to compiled code: integers (token ids, rows, counts), and bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["whole_number"]
+__all__ = ["check_bytes", "whole_number"]
+
+
+def check_bytes(text: Any) -> None:
+    """Raise a TypeError if a text is no `bytes`."""
+    if type(text) is not bytes:
+        hint = ": encode it as UTF-8" if isinstance(text, str) else ""
+        raise TypeError(f"a text must be bytes, not {type(text).__name__}{hint}")
 
 
 def whole_number(value: Any, name: str) -> int:

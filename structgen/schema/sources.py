@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import inspect
 import json
+import reprlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, get_origin
 
 from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Limits
@@ -83,6 +84,9 @@ _INSTEAD_OF_OUTLINES = {
 }
 
 
+_INSTEAD_OF_VALUES = 'for one of several values: {"enum": […]}, or Literal[…]; for one of several texts, a list of str'
+
+
 def _read(text: str | bytes, limits: Limits) -> Any:
     try:
         value = json.loads(text)
@@ -95,6 +99,11 @@ def _read(text: str | bytes, limits: Limits) -> Any:
     return value
 
 
+def _refuse_constant(word: str) -> Any:
+    """Refuse NaN and Infinity, which Python reads and JSON does not have."""
+    raise ValueError(f"{word} is not JSON")
+
+
 def _json_parser(schema: dict[str, Any] | bool, options: SchemaOptions) -> Callable[..., Any]:
     """Return a parser that validates JSON data. It makes the validator at its first call."""
     validators: list[jsonschema.protocols.Validator] = []
@@ -105,7 +114,7 @@ def _json_parser(schema: dict[str, Any] | bool, options: SchemaOptions) -> Calla
         if not validators:
             validators.append(validation.validator_for(schema, options))
         try:
-            value = json.loads(text)
+            value = json.loads(text, parse_constant=_refuse_constant)
             validators[0].validate(value)
         except RecursionError as error:
             raise LimitExceededError("schema_depth", Limits().schema_depth, message=validation.TOO_DEEP) from error
@@ -120,12 +129,12 @@ def _from_type(given: Any, options: SchemaOptions) -> Source:
 
     from structgen.schema.pydantic.model_schemas import adapter_and_schema
 
-    if isinstance(given, pydantic.BaseModel):
+    if isinstance(given, pydantic.BaseModel) or (is_dataclass(given) and not isinstance(given, type)):
         name = type(given).__name__
         raise UnsupportedSchemaError(
             f"an instance of {name} is not a schema", pointer="", keyword="type", hint=f"pass the class {name} itself"
         )
-    name = getattr(given, "__name__", None) or repr(given)
+    name = getattr(given, "__name__", None) or reprlib.repr(given)
     if inspect.isroutine(given):  # Pydantic would call it with the model's output
         raise UnsupportedSchemaError(
             f"{name} is a function, not a schema",
@@ -144,16 +153,28 @@ def _from_type(given: Any, options: SchemaOptions) -> Source:
     try:
         adapter, json_schema = adapter_and_schema(given)
     except (PydanticInvalidForJsonSchema, PydanticUserError, NameError, AttributeError, TypeError) as error:
-        is_old = getattr(error, "code", None) == "typed-dict-version"  # Pydantic cannot read those of `typing` then
-        raise UnsupportedSchemaError(
-            f"cannot make a schema of {name}: {error}",
-            pointer="",
-            keyword="type",
-            hint="from typing_extensions import TypedDict" if is_old else "",
-        ) from error
+        raise _not_a_schema(given, name, error) from error
     formats = "assert" if options.formats == "annotate" else options.formats
 
     def parse(text: str, context: Any = None) -> Any:
         return adapter.validate_json(text, context=context)
 
     return Source(json_schema, replace(options, formats=formats, draft=None), parse, adapter)
+
+
+def _not_a_schema(given: Any, name: str, error: Exception) -> UnsupportedSchemaError:
+    """Return the error for an input of which Pydantic makes no schema."""
+    code, reason, hint = getattr(error, "code", None), str(error), ""
+    if code == "schema-for-unknown-type":
+        reason = reason.partition(". Set `arbitrary_types_allowed")[0]  # which makes no JSON Schema either
+    if code == "typed-dict-version":  # Pydantic cannot read those of `typing` then
+        hint = "from typing_extensions import TypedDict"
+    message = f"cannot make a schema of {name}: {reason}"
+    is_type = isinstance(given, type) or get_origin(given) or type(given).__module__ in ("typing", "typing_extensions")
+    if code == "schema-for-unknown-type" and not is_type:
+        message = (
+            f"{name} is not a schema: pass a type, a Pydantic model, a JSON Schema as a dict, a Grammar, a compiled "
+            "regex or a list of texts"
+        )
+        hint = _INSTEAD_OF_VALUES if isinstance(given, list | tuple | set | frozenset) else ""
+    return UnsupportedSchemaError(message, pointer="", keyword="type", hint=hint)

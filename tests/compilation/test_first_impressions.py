@@ -42,6 +42,10 @@ def test_a_list_of_texts_is_a_choice():
         (re.compile(b"a"), "compile it from str"),
         ([], "at least one text"),
         (Person(name="Ada"), "an instance of Person is not a schema[^\0]*pass the class Person itself"),
+        (structgen.Limits(), "an instance of Limits is not a schema[^\0]*pass the class Limits itself"),
+        (5, "5 is not a schema: pass a type, a Pydantic model, a JSON Schema as a dict, a Grammar"),
+        (("red", "green"), "is not a schema: pass a type[^\0]*a list of str"),
+        (Exception, "cannot make a schema of Exception: Unable to generate [^.]*$"),
     ],
 )
 def test_inputs_that_are_no_schema(schema, message):
@@ -52,6 +56,71 @@ def test_inputs_that_are_no_schema(schema, message):
 def test_swapped_arguments():
     with pytest.raises(TypeError, match="the arguments are swapped"):
         structgen.compile(VOCABULARY, Person)
+
+
+@pytest.mark.parametrize("limits", [3, {"mask_seconds": 1}])
+def test_limits_of_another_type(limits):
+    with pytest.raises(TypeError, match=r"limits must be a structgen\.Limits, not"):
+        structgen.compile(Person, VOCABULARY, limits=limits)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("mask_seconds", -1, ValueError),
+        ("mask_seconds", 0, ValueError),
+        ("compile_seconds", float("nan"), ValueError),
+        ("compile_seconds", float("inf"), ValueError),
+        ("compile_seconds", "1", TypeError),
+        ("mask_seconds", True, TypeError),
+        ("memory_bytes", 0, ValueError),
+        ("memory_bytes", 2**70, ValueError),
+        ("mask_bytes", -1, ValueError),
+        ("schema_nodes", 1.5, TypeError),
+        ("item_sets", None, TypeError),
+        ("set_items", 2**31, ValueError),
+    ],
+)
+def test_a_limit_out_of_its_range(name, value, error):
+    with pytest.raises(error, match=f"Limits: {name} must be"):
+        structgen.Limits(**{name: value})
+
+
+def test_the_largest_limits_are_usable():
+    largest = structgen.Limits(
+        schema_nodes=2**28,
+        schema_depth=2**28,
+        grammar_symbols=2**28,
+        regex_nodes=2**28,
+        regex_depth=2**28,
+        automaton_states=2**28,
+        item_sets=2**28,
+        set_items=2**28,
+        mask_bytes=2**60,
+        cache_bytes=2**60,
+        compile_seconds=1e9,
+        mask_seconds=1e9,
+        memory_bytes=2**60,
+    )
+    matcher = structgen.compile({"pattern": "^a{3}$", "type": "string"}, VOCABULARY, limits=largest).matcher()
+    matcher.accept_bytes(b'"aaa"')
+    assert matcher.is_accepting
+
+
+@pytest.mark.parametrize("text", ["a", None, bytearray(b"a")])
+def test_a_text_that_is_no_bytes(text):
+    matcher = structgen.compile(str, VOCABULARY).matcher()
+    for use in (matcher.accept_bytes, matcher.allows_bytes):
+        with pytest.raises(TypeError, match="a text must be bytes, not"):
+            use(text)
+    matcher.accept_bytes(b'"a"')
+    assert matcher.is_accepting
+
+
+@pytest.mark.parametrize("tokens", [[b"a"], None])
+def test_tokens_that_are_no_mapping(tokens):
+    with pytest.raises(structgen.VocabularyError, match="a mapping of token ids to bytes is needed"):
+        structgen.Vocabulary.from_bytes(tokens)
 
 
 def test_a_misspelled_role():

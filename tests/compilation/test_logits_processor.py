@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import structgen
+from structgen.engine.vocabulary.vocabulary import byte_vocabulary
 
 torch = pytest.importorskip("torch")
 
@@ -326,3 +327,19 @@ def test_a_text_that_repeats_itself_is_closed_in_another_loop(tiny_model):
     left = np.flatnonzero(processor(ids, np.zeros(vocabulary.size, np.float32)) == 0)
     assert letter not in left
     assert all(b'"' in vocabulary.token_bytes(int(token)) for token in left)
+
+
+@pytest.mark.parametrize(
+    ("input_ids", "scores", "name"),
+    [
+        (torch.zeros(3, dtype=torch.long), torch.zeros(1, 257), "input_ids"),
+        (torch.zeros(1, 3), torch.zeros(1, 257), "input_ids"),
+        (None, torch.zeros(1, 257), "input_ids"),
+        (torch.zeros((1, 3), dtype=torch.long), torch.zeros(257), "scores"),
+        (torch.zeros((1, 3), dtype=torch.long), torch.zeros((1, 257), dtype=torch.int32), "scores"),
+    ],
+)
+def test_tensors_of_another_shape_are_refused_by_name(input_ids, scores, name):
+    processor = structgen.compile(int, byte_vocabulary()).logits_processor()
+    with pytest.raises(structgen.VocabularyError, match=f"{name} must be a tensor of"):
+        processor(input_ids, scores)

@@ -96,10 +96,10 @@ def test_other_threads_run_during_long_loops() -> None:
 
 
 def test_after_a_late_mask_everything_goes_on() -> None:
-    late = structgen.compile(LONG, BYTES, limits=Limits(mask_seconds=-1.0)).matcher()
+    late = structgen.compile(LONG, BYTES, limits=Limits(mask_seconds=1e-9)).matcher()
     with pytest.raises(LimitExceededError, match="mask_seconds"):
         late.accept_bytes(b'"' + b"ab" * 3000)
-    for limits in (Limits(mask_seconds=-1.0), Limits()):
+    for limits in (Limits(mask_seconds=1e-9), Limits()):
         matcher = structgen.compile(LONG, BYTES, limits=limits).matcher()
         matcher.accept_bytes(b'"')
         assert matcher.allowed_token_ids() == [*b"ab"]
@@ -108,7 +108,7 @@ def test_after_a_late_mask_everything_goes_on() -> None:
 
 
 def test_a_refused_token_leaves_the_matcher_where_it_was() -> None:
-    limits = Limits(mask_seconds=-1.0)
+    limits = Limits(mask_seconds=1e-9)
     matcher = structgen.compile(LONG, BYTES, limits=limits).matcher()
     text = b'"' + b"ab" * 2000
     with pytest.raises(LimitExceededError, match="mask_seconds"):
@@ -122,7 +122,7 @@ def test_the_cache_keeps_nothing_of_a_compile_that_was_too_late() -> None:
     schema = {"type": "array", "items": {"enum": [f"late {number}" for number in range(3000)]}}
     for _ in range(2):
         with pytest.raises(LimitExceededError, match="compile_seconds"):
-            structgen.compile(schema, BYTES, limits=Limits(compile_seconds=-1.0))
+            structgen.compile(schema, BYTES, limits=Limits(compile_seconds=1e-9))
     assert structgen.compile(schema, BYTES).matcher().allowed_token_ids()
 
 

@@ -17,3 +17,9 @@ def test_a_typed_dict_of_old_python_names_the_import():
     for schema in (Movie, list[Movie]):
         with pytest.raises(UnsupportedSchemaError, match="Hint: from typing_extensions import TypedDict"):
             resolve(schema)
+
+
+@pytest.mark.parametrize("text", ["NaN", "[-Infinity]"])
+def test_numbers_that_json_does_not_have(text):
+    with pytest.raises(ValueError, match="is not JSON"):
+        resolve(True).parse(text)

@@ -25,7 +25,7 @@ from structgen.engine.matching.compiled import CompiledGrammar, Turn
 from structgen.engine.matching.readings import after_token, follow, is_marked, may_have_ended, read, written
 from structgen.engine.vocabulary.bitmask import as_words, tokens_of
 from structgen.engine.vocabulary.marks import MARK_BYTE, pieces_of
-from structgen.engine.whole_numbers import whole_number
+from structgen.engine.whole_numbers import check_bytes, whole_number
 from structgen.errors import LimitExceededError, StructgenError, TokenRejectedError
 
 if TYPE_CHECKING:
@@ -177,10 +177,9 @@ class Matcher:
         Raises:
             LimitExceededError: a bound of `Limits` was passed.
         """
-        if self._has_ended():
+        check_bytes(data)
+        if self._has_ended() or (self._compiled.has_marks and MARK_BYTE in data):
             return not data
-        if self._compiled.has_marks and MARK_BYTE in data:
-            return False
         return self.ask(lambda compiled, set_id: self._follow(data) == len(data))
 
     def forced_bytes(self) -> bytes:
@@ -367,7 +366,9 @@ class Matcher:
         Raises:
             TokenRejectedError: the grammar does not allow them here; the state is unchanged.
             LimitExceededError: a bound of `Limits` was passed; the state is unchanged.
+            TypeError: they are no `bytes`.
         """
+        check_bytes(data)
         if self._has_ended() and data:
             accepted = 0
         elif self._compiled.has_marks and MARK_BYTE in data:

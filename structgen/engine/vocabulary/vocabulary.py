@@ -456,6 +456,11 @@ def _fingerprint(by_id: Sequence[bytes], ends: tuple[int, ...], size: int, names
 
 def _checked(tokens: Mapping[int, bytes]) -> dict[int, bytes]:
     """Return the tokens as a dict of int and bytes, after checks of the types."""
+    if not isinstance(tokens, Mapping):
+        raise VocabularyError(
+            f"the tokens are a {type(tokens).__name__}: a mapping of token ids to bytes is needed",
+            hint="dict(enumerate(tokens))" if isinstance(tokens, list | tuple) else "",
+        )
     if set(map(type, tokens)) == {int} and set(map(type, tokens.values())) == {bytes}:
         return dict(tokens)  # the usual case, fast
     return {_token_id(token_id): _spelling(token_id, text) for token_id, text in tokens.items()}

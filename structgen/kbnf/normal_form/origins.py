@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from functools import lru_cache
 
@@ -19,7 +18,7 @@ __all__ = ["rules_of_terminals", "rules_of_tree"]
 
 _MAX_GRAMMARS = 8
 # The grammar was compiled before, within limits that are not known here.
-_NO_LIMITS = Limits(grammar_symbols=sys.maxsize, regex_nodes=sys.maxsize, regex_depth=sys.maxsize)
+_NO_LIMITS = Limits(grammar_symbols=2**28, regex_nodes=2**28, regex_depth=2**28)
 
 
 @lru_cache(maxsize=_MAX_GRAMMARS)

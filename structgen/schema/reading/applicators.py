@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from structgen.engine.regex.tree import choice
@@ -40,6 +39,7 @@ from structgen.schema.reading.nodes import NodeSpace
 from structgen.schema.reading.number_keywords import written_in
 from structgen.schema.reading.refs import REFERENCES
 from structgen.schema.reading.scopes import Location, pointer
+from structgen.schema.reading.tagged_branches import not_tagged
 
 __all__ = ["APPLICATORS", "accepted", "refused"]
 
@@ -50,6 +50,7 @@ _MAX_DISJOINT = 8
 Of more, the sets overlap: an object without the key may be in both. Then a set often covers others.
 """
 _UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
+_NO_OBJECTS = replace(EVERYTHING, objects=())
 
 
 def accepted(space: NodeSpace, key: str, schema: dict[str, Any], location: Location) -> Shape:
@@ -78,6 +79,9 @@ def refused(space: NodeSpace, key: str, schema: dict[str, Any], location: Locati
         key: the keyword, one of `APPLICATORS`.
         schema: the keywords of the schema that holds it.
         location: the location of that schema.
+
+    Returns:
+        The values. Those that a keyword of a single type beside it refuses may be left out.
     """
     if key in REFERENCES:
         return space.union(complements(space.target(key, schema, location)))
@@ -85,10 +89,8 @@ def refused(space: NodeSpace, key: str, schema: dict[str, Any], location: Locati
         return space.shape(space.node(schema["not"], (location, "not")))
     if key == "allOf":
         return _not_all_of(space, _branches(space, schema, key, location))
-    if key == "anyOf":
-        return space.shape(_none_of(_branches(space, schema, key, location)))
-    if key == "oneOf":
-        return space.union(_not_one_of(space, _branches(space, schema, key, location)))
+    if key in ("anyOf", "oneOf"):
+        return _refused_branches(space, key, schema, location)
     if key in _UNEVALUATED:
         return _unevaluated(space, key, schema, location, negated=True)
     if key in _DEPENDENCIES:
@@ -128,14 +130,36 @@ def _any_of(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Lo
 
 
 def _one_of(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
+    beside = space.beside(schema, location)  # first, so that its keys come first
     nodes = _branches(space, schema, keyword, location)
-    return space.union(_exclusive(space, nodes, location))
+    objects = _only_objects(space, nodes, location)
+    if objects is None:
+        return space.union(_exclusive(space, nodes, beside))
+    return Shape(objects=space.union(_exclusive(space, nodes, meet(beside, objects))).objects)
 
 
-def _exclusive(space: NodeSpace, nodes: list[Node], location: Location) -> list[Node]:
-    """Return nodes for "this branch and none of the others". Disjoint branches need no complement."""
+def _only_objects(space: NodeSpace, nodes: list[Node], location: Location, *, untyped: int = 2) -> Node | None:
+    """Return the node of all objects if some branches accept every other value, as those without `type`; else None.
+
+    If two branches do, a `oneOf` refuses all values that are no objects.
+    """
+    if space.is_circular:  # shapes are too small before the last round
+        return None
+    for node in nodes:
+        if replace(space.shape(node), objects=()) == _NO_OBJECTS:
+            untyped -= 1
+            if not untyped:
+                return space.node({"type": "object"}, location)
+    return None
+
+
+def _exclusive(space: NodeSpace, nodes: list[Node], beside: Node) -> list[Node]:
+    """Return nodes for "this branch and none of the others".
+
+    Branches that are disjoint, at least among the values of a node beside them, need no complement.
+    """
     overlapping: list[list[int]] = [[] for _ in nodes]
-    for i, j in space.overlaps(nodes):
+    for i, j in space.overlaps(_narrowed(space, nodes, beside)):
         overlapping[i].append(j)
         overlapping[j].append(i)
     out: list[Node] = []
@@ -176,6 +200,37 @@ def _if_cases(condition: Node, then: Node, otherwise: Node) -> list[Node]:
     return [meet(condition, then), *(meet(no, otherwise) for no in complements(condition))]
 
 
+def _narrowed(space: NodeSpace, nodes: list[Node], beside: Node) -> list[Node]:
+    """Return nodes, those that have no tag intersected with the node of what stands beside them."""
+    return [meet(beside, node) if beside != ANY and space.tag(node) is None else node for node in nodes]
+
+
+def _refused_branches(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
+    beside = space.beside(schema, location)
+    nodes = _branches(space, schema, keyword, location)
+    if keyword == "oneOf":
+        objects = _only_objects(space, nodes, location)
+        found = _not_tagged(space, beside, objects, nodes, is_exclusive=True)
+        if found is None:
+            found = _not_one_of(space, nodes, objects)
+        return found if objects is None else found.unite(_NO_OBJECTS)
+    if beside != ANY:
+        objects = _only_objects(space, nodes, location, untyped=1)
+        told_apart = _not_tagged(space, beside, objects, nodes, is_exclusive=False)
+        if told_apart is not None:
+            return told_apart
+    return space.shape(_none_of(nodes))
+
+
+def _not_tagged(
+    space: NodeSpace, beside: Node, objects: Node | None, nodes: list[Node], *, is_exclusive: bool
+) -> Shape | None:
+    """Return the result of `not_tagged`; only objects, if their node is given. None if nothing stands beside."""
+    if beside == ANY:
+        return None
+    return not_tagged(space, beside if objects is None else meet(beside, objects), nodes, is_exclusive=is_exclusive)
+
+
 def _none_of(nodes: list[Node]) -> Node:
     """Return the values that are in none of some nodes."""
     result = ANY
@@ -184,9 +239,13 @@ def _none_of(nodes: list[Node]) -> Node:
     return result
 
 
-def _not_one_of(space: NodeSpace, nodes: list[Node]) -> list[Node]:
-    """Return nodes for "none of the branches, or two of them"."""
-    return [_none_of(nodes), *(meet(nodes[i], nodes[j]) for i, j in space.overlaps(nodes))]
+def _not_one_of(space: NodeSpace, nodes: list[Node], objects: Node | None) -> Shape:
+    """Return the values that are in none of the branches, or in two of them.
+
+    If a node of objects is given, values that are no objects may be left out.
+    """
+    twice = space.overlaps(nodes if objects is None else _narrowed(space, nodes, objects))
+    return space.union([_none_of(nodes), *(meet(nodes[i], nodes[j]) for i, j in twice)])
 
 
 def _not_all_of(space: NodeSpace, nodes: list[Node]) -> Shape:
@@ -195,8 +254,6 @@ def _not_all_of(space: NodeSpace, nodes: list[Node]) -> Shape:
     One of them may require a tag that the branches of a `oneOf` beside it do not require:
 
         {"allOf": [{"required": ["kind"]}, {"oneOf": [{"properties": {"kind": {"const": "a"}}}, …]}]}
-
-    Without the tag, the values in none of n branches are a product of n unions. With it, they are about their sum.
     """
     for node in nodes:
         branches = _plain_one_of(space, node)
@@ -205,7 +262,7 @@ def _not_all_of(space: NodeSpace, nodes: list[Node]) -> Shape:
         beside = ANY
         for other in nodes:
             beside = beside if other is node else meet(beside, other)
-        told_apart = _not_tagged(space, beside, branches)
+        told_apart = not_tagged(space, beside, branches, is_exclusive=True)
         if told_apart is not None:
             return space.spend(space.union(complements(beside)).unite(told_apart))
     return space.union(no for node in nodes for no in complements(node))
@@ -217,24 +274,6 @@ def _plain_one_of(space: NodeSpace, node: Node) -> list[Node]:
         return []
     with space.inside(node[0]) as (known, location):
         return _branches(space, known, "oneOf", location) if set(known) == {"oneOf"} else []
-
-
-def _not_tagged(space: NodeSpace, beside: Node, branches: list[Node]) -> Shape | None:
-    """Return the values of a node that are in none of some branches, or in two.
-
-    Returns None unless each branch, with what the node requires, is one set of objects with a tag; and in the rounds of
-    a fixed point, as shapes are too small there before the last round.
-    """
-    if space.is_circular:
-        return None
-    inside = [meet(beside, branch) for branch in branches]
-    if not all(space.is_tagged(node) for node in inside):
-        return None
-    result = space.shape(beside)
-    for node in inside:
-        result = space.both(result, space.all_but(partial(space.shape, node)), absorb=True)
-    twice = [meet(inside[i], inside[j]) for i, j in space.overlaps(inside)]
-    return result.unite(space.union(twice))
 
 
 def _enum(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:

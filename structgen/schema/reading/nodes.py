@@ -17,6 +17,7 @@ from structgen.schema.algebra import Node, ObjectSet, Shape
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.dialects import Dialect
 from structgen.schema.reading.scopes import Location
+from structgen.schema.reading.tags import Tag
 
 __all__ = ["NodeSpace"]
 
@@ -79,6 +80,17 @@ class NodeSpace(Protocol):
 
     def overlaps(self, nodes: Sequence[Node]) -> Iterator[tuple[int, int]]:
         """Yield the pairs of nodes, by index and the lower one first, that may have a value in common."""
+
+    def beside(self, known: dict[str, Any], location: Location) -> Node:
+        """Return the node of a subschema's keywords about single types, which stand beside those that combine others.
+
+        Args:
+            known: all keywords of the subschema.
+            location: its location.
+        """
+
+    def tag(self, node: Node) -> Tag | None:
+        """Return the tag of a node; None if it has none, or if its shape is under way."""
 
     def is_tagged(self, node: Node) -> bool:
         """Return whether a node has one set of objects and nothing else, with a required key that has few values."""

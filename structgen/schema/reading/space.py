@@ -21,7 +21,7 @@ The method is that of "Witness Generation for JSON Schema" (Attouche, Baazizi, C
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -55,7 +55,7 @@ from structgen.schema.reading.intersections import all_of
 from structgen.schema.reading.keywords import OWN_KEYWORDS, base_shape, unsupported
 from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
 from structgen.schema.reading.refs import Document, check_forms
-from structgen.schema.reading.scopes import Location, Subschema, pointer
+from structgen.schema.reading.scopes import Location, pointer
 from structgen.schema.reading.shape_cache import common_shapes, flat_content, remember
 from structgen.schema.reading.simple_nodes import SimpleNodes
 from structgen.schema.reading.tags import Tag, pairs_that_may_meet, tag_of
@@ -120,6 +120,7 @@ class Space:
         self.is_circular = False
         self.under_way: set[int] = set()
         self.listed: dict[tuple[int, str, int], tuple[Any, Shape]] = {}
+        self._beside: dict[Hashable, Node] = {}  # what `beside` returned, by identity and scope
         self.dead = _NO_SETS
         self._questions = 0  # questions under way that an answer "not known" suffices for
 
@@ -151,14 +152,6 @@ class Space:
     def location(self, node: Node) -> Location:
         """Return the location of a node's first subschema."""
         return self.atoms.location(node)
-
-    def subschema(self, atom: int) -> Subschema:
-        """Return the subschema of an atom."""
-        return self.atoms.subschema(atom)
-
-    def is_flat(self, atom: int) -> bool:
-        """Return whether an atom stands for all subschemas of the same content, at any location."""
-        return self.atoms.is_flat(atom)
 
     # --- shapes ------------------------------------------------------------------------------------------------------
 
@@ -442,11 +435,29 @@ class Space:
 
     def overlaps(self, nodes: Sequence[Node]) -> Iterator[tuple[int, int]]:
         """Yield the pairs of nodes, by index and the lower one first, that may have a value in common."""
-        tags = [_answer(self, partial(_tag, self, node)) for node in nodes]
-        for i, j in pairs_that_may_meet(tags):
+        for i, j in pairs_that_may_meet([self.tag(node) for node in nodes]):
             self.deadline.check()
             if not self._are_disjoint(nodes[i], nodes[j]):
                 yield i, j
+
+    def beside(self, known: dict[str, Any], location: Location) -> Node:
+        """Return the node of a subschema's keywords about single types, which stand beside those that combine others.
+
+        It is one node each time, so that the rounds of a fixed point make the same shapes.
+        """
+        others = {key: value for key, value in known.items() if key not in APPLICATORS and key not in ("then", "else")}
+        if not others:
+            return ANY
+        scope = self.atoms.scope
+        identity = (scope.entered, scope.left, *((key, id(value)) for key, value in others.items()))
+        found = self._beside.get(identity)
+        if found is None:
+            found = self._beside[identity] = self.node(others, location)
+        return found
+
+    def tag(self, node: Node) -> Tag | None:
+        """Return the tag of a node; None if it has none, or if its shape is under way."""
+        return _answer(self, lambda: tag_of(self.shape(node), self.known_scalar))
 
     def is_tagged(self, node: Node) -> bool:
         """Return whether a node has one set of objects and nothing else, with a required key that has few values."""
@@ -486,10 +497,6 @@ class Space:
         if len(part.contains) > _MAX_COUNTED:
             return True
         return not part.contains or can_be_met(part, lambda node: self.may_hold(node, depth))
-
-
-def _tag(space: Space, node: Node) -> Tag | None:
-    return tag_of(space.shape(node), space.known_scalar)
 
 
 def _answer(space: Space, question: Callable[[], T]) -> T | None:

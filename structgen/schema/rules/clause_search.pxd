@@ -22,6 +22,7 @@ cdef class Clauses:
     cdef tuple _before(self, index)
     cpdef tuple cases(self, index, decided, frozenset given)
     cdef list _split(self, list cases, list asked)
+    cdef list _choices_of(self, index, price)
     cdef list _widest(self, index)
     cpdef bint are_met(self, decided, frozenset given) except -1
     cdef object _mask_of(self, frozenset given)

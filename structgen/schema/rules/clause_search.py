@@ -72,15 +72,20 @@ class Clauses:
         price = 0 if part.high is None else 1  # without a bound on the number of keys, they cost nothing
         self._choices: dict[int, list[Choice]] = {}
         self._cases: dict[tuple[int, frozenset[int], frozenset[int]], tuple[Case, ...]] = {}
-        for index, entry in enumerate(properties):
-            choices = [(self._mask_of(given), price) for given in self._widest(index)]
-            if not entry.is_required:
-                choices.append((self._mask_of(self.absent[index]), 0))
-            if entry.is_required or any(mask for mask, _ in choices):
+        for index in range(len(properties)):
+            choices = self._choices_of(index, price)
+            if properties[index].is_required or any(mask for mask, _ in choices):
                 self._choices[index] = choices
         self.search = ChoiceSearch()
         self._solutions: list[dict[int, Choice]] = []  # the newest last
         self._found: dict[tuple[int, int, int], bool] = {}
+
+    def _choices_of(self, index: int, price: int) -> list[Choice]:
+        """Return the choices of a property: values at a price, and its absence."""
+        found = [(self._mask_of(given), price) for given in self._widest(index)]
+        if not self._properties[index].is_required:
+            found.append((self._mask_of(self.absent[index]), 0))
+        return found
 
     def _mask_of(self, given: frozenset[int]) -> int:
         """Return a bit for each clause of some conditions."""
@@ -226,8 +231,11 @@ class Clauses:
         Raises:
             LimitExceededError: the searches take too many steps, or there are too many cases.
         """
+        decided = 0
         for index in range(len(self._properties)):
-            self.cases(index, 0 if any_order else (1 << index) - 1, _NONE)
+            self.cases(index, decided, _NONE)
+            if not any_order:
+                decided += decided + 1  # no shifts, as above
         if not self.can_hold(0, _NONE, left) or not self.search.failed:
             return
         rest = left - 1 if left > 0 else -1

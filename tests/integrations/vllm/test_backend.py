@@ -164,7 +164,7 @@ def test_a_compile_that_fails_is_an_error_of_its_request(vllm, manager, monkeypa
     good = grammar_of(vllm, manager, regex="ab")
     params = params_of(manager, regex="a{2}")
     settings = manager.backend._compiler._settings
-    strict = type(settings)(limits=structgen.Limits(compile_seconds=0.0))
+    strict = type(settings)(limits=structgen.Limits(compile_seconds=1e-9))
     monkeypatch.setattr(manager.backend._compiler, "_settings", strict)
     with pytest.raises(structgen.LimitExceededError):
         manager.compiled(Request(vllm, params))

@@ -141,17 +141,49 @@ def one_of_beside_a_tag(count):
     return {"required": ["type"], "properties": {"type": {"type": "string"}}, "oneOf": [nested, *outer]}
 
 
+def branches_without_types(count):
+    """All branches accept every value that is no object, so the `oneOf` accepts none of them."""
+    return {"oneOf": [tagged_one_of(count)["oneOf"][i] | {"required": ["type"]} for i in range(count)]}
+
+
+def tags_told_apart_beside(count):
+    """The tag's type is beside the branches, and two branches share a tag."""
+    schema = tagged_one_of(count) | {"type": "object", "properties": {"k0": {"type": "string"}}}
+    schema["oneOf"][0]["properties"]["type"] = {"enum": ["t0", "t1"]}
+    return schema
+
+
+def tags_without_type_beside_one_of(count):
+    return {"not": tagged_one_of(count)}
+
+
+def tags_beside_one_of(count):
+    """The same as `tag_required_beside_one_of`, without the `allOf`."""
+    tagged, branches = tag_required_beside_one_of(count)["not"]["allOf"]
+    return {"not": tagged | branches}
+
+
+def tags_beside_any_of(count):
+    schema = tags_told_apart_beside(count)
+    return {"not": {"anyOf": schema.pop("oneOf"), **schema}}
+
+
 KINDS = [
     (one_of_inside_one_of, 30),
     (one_of_beside_a_tag, 30),
-    (tag_required_beside_one_of, 20),
+    (branches_without_types, 300),
+    (tags_told_apart_beside, 300),
+    (tags_without_type_beside_one_of, 100),
+    (tags_beside_one_of, 100),
+    (tags_beside_any_of, 100),
+    (tag_required_beside_one_of, 100),
     (tags_of_two_kinds_beside_one_of, 20),
     (constants_and_tags, 1_500),
     (chain_of_conditions, 30),
     (nested_complements, 25),
     (unions_inside_one_of, 20),
     (dependencies_that_narrow_one_key, 40),
-    (tagged_one_of, 40),
+    (tagged_one_of, 300),
     (conditions_on_one_key, 160),
     (conditions_on_a_required_key, 128),
 ]
