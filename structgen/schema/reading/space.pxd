@@ -17,6 +17,7 @@ cdef class Space:
     cdef public object dead
     cdef readonly dict listed
     cdef readonly bint is_circular
+    cdef readonly set under_way
     cdef bint _is_lenient
     cdef object _writable
     cdef object _widening
@@ -40,7 +41,7 @@ cdef class Space:
     cpdef Shape _made(self, tuple node)
     @cython.locals(result=Shape)
     cdef Shape _accepted_by(self, dict known, location)
-    cdef Shape _base(self, dict known, location)
+    cpdef Shape base(self, dict known, location)
     cpdef Shape _typed(self, dict known, location)
     cdef dict _asserting(self, dict schema, location)
     cdef dict _as_read(self, dict schema)
