@@ -113,7 +113,7 @@ COLD = {
     *(f"schema.json_text.{part}" for part in ("layout", "strings", "terminals")),
     *(
         f"schema.reading.{part}"
-        for part in ("atoms", "emptiness", "exploration", "scopes", "shape_cache", "shared_parts", "space")
+        for part in ("atoms", "emptiness", "exploration", "keywords", "scopes", "shape_cache", "shared_parts", "space")
     ),
     *(
         f"schema.rules.{part}"
