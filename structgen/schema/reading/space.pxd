@@ -3,6 +3,7 @@ cimport cython
 from structgen.engine.deadlines cimport spend
 from structgen.schema.algebra.shape cimport Shape
 from structgen.schema.reading.atoms cimport Atoms
+from structgen.schema.reading.keywords cimport base_shape
 from structgen.schema.reading.scopes cimport Scope, Subschema
 from structgen.schema.reading.shape_cache cimport flat_content
 
