@@ -38,7 +38,7 @@ class DottedRule:
     """The findings for a dotted rule, or for all rules of a nonterminal, with certain remainders.
 
     Attributes:
-        tables: tables of tokens that end before the body does, or within the nonterminal. Each is there once at the end.
+        tables: tables of tokens that end before the body does, or within the nonterminal; each once at the end.
         escapes: in turn, remainders that are left at the end, and the look-ahead that holds there.
         parts: nonterminals within, to which more tables belong.
         open: during the search, the dotted rules that wait for the escapes; None once all are found.
