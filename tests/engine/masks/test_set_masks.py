@@ -336,9 +336,9 @@ CONSTANTS = {
     "all states are wide": {"WIDE": 10**9, "MAX_LISTED_TOKENS": 0, "MIN_ROOM": 2, "MAX_ROOM": 8},
     "what is repeated before something has tables once": {"MAX_BYTES": 256, "MAX_LISTED_AFTER": 0, "MANY_NODES": 1},
     "what is left after two nodes is kept as bits": {"MANY_NODES": 2, "VERY_MANY_NODES": 2},
-    "tokens may be found twice": {"MIN_ONCE": 0, "MIN_SKIPPED_NODES": 0},
-    "all is skipped that may be": {"MIN_SKIPPED_NODES": 0, "MAX_LISTED_TOKENS": 0},
-    "nothing is skipped": {"MIN_SKIPPED_NODES": 10**9},
+    "tokens may be found twice": {"MIN_ONCE": 0, "MIN_SKIPPED_TOKENS": 0},
+    "all is skipped that may be": {"MIN_SKIPPED_TOKENS": 0, "MAX_LISTED_TOKENS": 0},
+    "nothing is skipped": {"MIN_SKIPPED_TOKENS": 10**9},
 }
 
 SCRIPT = """
