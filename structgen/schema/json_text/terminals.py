@@ -56,12 +56,16 @@ __all__ = [
     "PLAIN_INTEGER",
     "PLAIN_NUMBER",
     "are_surely_expressible",
+    "is_long",
     "is_surely_expressible",
     "key_regex",
     "number_regex",
     "scalar_terminals",
     "string_regex",
 ]
+
+_NODES_OF_RANGE = 32  # about so many nodes of a regex describe a range of numbers
+_MAX_SHORT = 16_384  # nodes of terminals that are surely within the limits
 
 # --- strings ---------------------------------------------------------------------------------------------------------
 
@@ -158,6 +162,15 @@ def is_surely_expressible(shape: Shape) -> bool:
     if shape.strings is not ALL_STRINGS and not all(map(are_surely_expressible, shape.strings)):
         return False
     return shape.numbers is ALL_NUMBERS or shape.numbers is INTEGERS or all(map(_is_wide, shape.numbers))
+
+
+def is_long(shape: Shape) -> bool:
+    """Return whether the terminals of a shape's scalars may have more nodes than a limit allows."""
+    size = len(shape.numbers) * _NODES_OF_RANGE if len(shape.numbers) > 1 else 0
+    for strings in shape.strings:
+        if strings.within or strings.outside:
+            size += sum([len(language.name) for language in (*strings.within, *strings.outside)])
+    return size > _MAX_SHORT
 
 
 def are_surely_expressible(strings: StringSet) -> bool:

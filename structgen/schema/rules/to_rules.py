@@ -14,14 +14,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar, get_args
 
+from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import END, Describer, GrammarTables, RuleSource
+from structgen.engine.regex.tree import Regex
 from structgen.errors import LimitExceededError, UnsatisfiableSchemaError, UnsupportedSchemaError
 from structgen.limits import Limits
 from structgen.schema.algebra import OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape, StringSet
 from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.json_text.layout import LAYOUTS
-from structgen.schema.json_text.terminals import are_surely_expressible, is_surely_expressible
+from structgen.schema.json_text.terminals import are_surely_expressible, is_long, is_surely_expressible
 from structgen.schema.options import Numbers, SchemaOptions
 from structgen.schema.own_keywords import GRAMMAR
 from structgen.schema.reading.emptiness import children
@@ -278,6 +280,8 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
             for content in part.grammars:
                 if isinstance(content, JsonContent):
                     expressed(partial(_check_content, lazy, content), lazy.space, node)
+    if is_long(shape):
+        _check_size(lazy, node, shape)
     for items in shape.arrays:
         if items.repeats is not None and _reaches_grammar(lazy, shape):
             expressed(partial(_refuse, "uniqueItems", "the items hold strings of a grammar"), lazy.space, node)
@@ -301,6 +305,21 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
 
 def _refuse(keyword: str, why: str) -> None:
     raise Inexpressible(keyword, why)
+
+
+def _check_size(lazy: LazyRules, node: Node, shape: Shape) -> None:
+    """Translate the terminals of long scalars, to find out whether the limits allow them."""
+    store = AutomatonStore(lazy.space.limits)
+    try:
+        for symbol in lazy.notation.scalars(shape):
+            if isinstance(symbol, get_args(Regex)):
+                store.add(symbol)
+    except LimitExceededError as error:
+        if error.limit in ("compile_seconds", "memory_bytes"):
+            raise
+        where = pointer(lazy.space.location(node))
+        message = f"the numbers and strings are too many, or their patterns too long (at #{where})"
+        raise LimitExceededError(error.limit, error.value, message=message) from error
 
 
 def _check_content(lazy: LazyRules, content: JsonContent) -> None:
