@@ -164,3 +164,11 @@ def test_large_terminals_are_refused_by_the_compile(schema):
     with pytest.raises(LimitExceededError, match=r"the numbers and strings are too many") as caught:
         schema_to_rules({"properties": {"a": schema}}, limits=Limits(regex_nodes=20_000))
     assert caught.value.limit == "regex_nodes"
+
+
+@pytest.mark.parametrize("pattern", ["^a.*b$", "a"])
+def test_long_texts_with_a_pattern_are_refused_by_the_compile(pattern):
+    schema = {"type": "string", "minLength": 10**8, "maxLength": 2**30, "pattern": pattern}
+    with pytest.raises(LimitExceededError, match=r"minLength .* takes too many automaton states \(at #\)"):
+        schema_to_rules(schema)
+    schema_to_rules(schema | {"minLength": 100})

@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar, get_args
 
+from structgen.engine.automata.first_states import has_few_terms
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import END, Describer, GrammarTables, RuleSource
@@ -23,7 +24,12 @@ from structgen.limits import Limits
 from structgen.schema.algebra import OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape, StringSet
 from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.json_text.layout import LAYOUTS
-from structgen.schema.json_text.terminals import are_surely_expressible, is_long, is_surely_expressible
+from structgen.schema.json_text.terminals import (
+    are_surely_expressible,
+    has_long_texts,
+    is_long,
+    is_surely_expressible,
+)
 from structgen.schema.options import Numbers, SchemaOptions
 from structgen.schema.own_keywords import GRAMMAR
 from structgen.schema.reading.emptiness import children
@@ -308,17 +314,21 @@ def _refuse(keyword: str, why: str) -> None:
 
 
 def _check_size(lazy: LazyRules, node: Node, shape: Shape) -> None:
-    """Translate the terminals of long scalars, to find out whether the limits allow them."""
-    store = AutomatonStore(lazy.space.limits)
+    """Make the first states of the terminals of long scalars, to find out whether the limits allow them."""
+    limits = lazy.space.limits
+    where = f" (at #{pointer(lazy.space.location(node))})"
+    terminals = [symbol for symbol in lazy.notation.scalars(shape) if isinstance(symbol, get_args(Regex))]
+    if has_long_texts(shape) and not all(has_few_terms(terminal, limits) for terminal in terminals):
+        message = f"a string with this minLength and its patterns takes too many automaton states{where}"
+        raise LimitExceededError("automaton_states", limits.automaton_states, message=message)
     try:
-        for symbol in lazy.notation.scalars(shape):
-            if isinstance(symbol, get_args(Regex)):
-                store.add(symbol)
+        store = AutomatonStore(limits)
+        for terminal in terminals:
+            store.add(terminal)
     except LimitExceededError as error:
         if error.limit in ("compile_seconds", "memory_bytes"):
             raise
-        where = pointer(lazy.space.location(node))
-        message = f"the numbers and strings are too many, or their patterns too long (at #{where})"
+        message = f"the numbers and strings are too many, or their patterns too long{where}"
         raise LimitExceededError(error.limit, error.value, message=message) from error
 
 
