@@ -3,12 +3,16 @@
 A small schema of each kind is compared with `jsonschema` on random values; a large one of the same kind is compiled.
 """
 
+import itertools
 import random
 
 import jsonschema
 import pytest
+from support.judging_schemas import accepts
 from support.membership import is_member, space_of
+from support.vocabularies import BYTES
 
+import structgen
 from structgen.errors import UnsupportedSchemaError
 from structgen.schema import SchemaWarning, schema_to_rules
 
@@ -168,7 +172,26 @@ def tags_beside_any_of(count):
     return {"not": {"anyOf": schema.pop("oneOf"), **schema}}
 
 
+def closed_objects_with_an_optional_tag(count):
+    """Without the tag, a value is in one branch by its other keys alone."""
+    branches = [
+        {
+            "type": "object",
+            "properties": {
+                "type": {"const": f"t{i}"},
+                "p0": {"enum": ["x", 1, f"t{i}"]},
+                "p1": {"not": {"const": f"t{i}"}},
+                f"k{i % 4}": True,
+            },
+            "additionalProperties": False,
+        }
+        for i in range(count)
+    ]
+    return {"oneOf": branches}
+
+
 KINDS = [
+    (closed_objects_with_an_optional_tag, 30),
     (one_of_inside_one_of, 30),
     (one_of_beside_a_tag, 30),
     (branches_without_types, 300),
@@ -256,3 +279,25 @@ def test_a_dropped_keyword_never_narrows_many_branches(make, negated):
         validator = jsonschema.Draft202012Validator(schema)
         for value in random_objects(300, seed=3):
             assert is_member(space, root, value) or not validator.is_valid(value), value
+
+
+def test_closed_objects_in_maps_within_the_limits():
+    """Like targets of Angular's workspace schema: options, and a map of more of them, and a tag that may be missing."""
+    branches = []
+    for i in range(20):
+        options = {"type": "object", "properties": {f"o{i}": {"type": "string"}}, "additionalProperties": False}
+        more = {"type": "object", "additionalProperties": options}
+        properties = {"tag": {"const": f"t{i}"}, "options": options, "more": more}
+        branches.append({"type": "object", "properties": properties, "additionalProperties": False})
+    schema = {"oneOf": branches}
+    constraint = structgen.compile(schema, BYTES)
+    validator = jsonschema.Draft202012Validator(schema)
+    found = []
+    for options, more in itertools.product(
+        [{}, {"o1": "x"}, {"o2": "x"}], [{}, {"a": {}}, {"a": {}, "b": {"o1": "x"}}]
+    ):
+        for tag in ({}, {"tag": "t1"}):
+            value = {**tag, "options": options, "more": more}
+            found.append(validator.is_valid(value))
+            assert accepts(constraint, value) == found[-1], value
+    assert set(found) == {False, True}
