@@ -20,7 +20,7 @@ cdef class Clauses:
     cpdef bint are_met(self, decided, frozenset given) except -1
     cdef object _mask_of(self, frozenset given)
     cpdef bint can_hold(self, decided, frozenset given, left) except -1
-    cpdef check(self, left)
+    cpdef check(self, left, bint any_order=*)
     @cython.locals(solution=dict)
     cdef bint _is_solved(self, decided, needed, left) except -1
     cdef bint _solve(self, decided, needed, left) except -1

@@ -20,6 +20,7 @@ __all__ = ["Clauses"]
 
 _MAX_SEARCHED = 5_000  # nodes of one search
 _MAX_FIRST = 5_000  # nodes of all searches that `check` makes
+_MAX_FEW = 100  # clauses
 _MAX_KEPT = 100  # solutions
 _NONE: frozenset[int] = frozenset()
 
@@ -142,18 +143,23 @@ class Clauses:
             known = self._found[start] = self._is_solved(decided, needed, left) or self._solve(decided, needed, left)
         return known
 
-    def check(self, left: int) -> None:
-        """Decide each value of each property alone, if not all steps to the first solution were right.
+    def check(self, left: int, any_order: bool = False) -> None:
+        """Decide each value of each property alone, unless all steps to the first solution were right.
+
+        If the properties may come in any order, the first masks ask for each of them. So with many clauses, all are
+        decided in any case.
 
         So the searches of masks are likely to be short: many solutions are known.
 
         Args:
             left: the greatest number of properties; -1 without a bound.
+            any_order: the properties may come in any order.
 
         Raises:
             LimitExceededError: the searches take too many steps.
         """
-        if not self.can_hold(0, _NONE, left) or not self.search.failed:
+        is_hard = any_order and len(self.numbers) > _MAX_FEW
+        if not self.can_hold(0, _NONE, left) or not (is_hard or self.search.failed):
             return
         rest = left - 1 if left > 0 else -1
         for index in self._choices:

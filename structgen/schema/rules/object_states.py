@@ -332,7 +332,7 @@ class ObjectStates:
     def check_clauses(self) -> None:
         """Refuse clauses that take long to decide, before any text is written. See `Clauses.check`."""
         if self._clauses is not None:
-            self._clauses.check(-1 if self.high is None else self.high)
+            self._clauses.check(-1 if self.high is None else self.high, self.any_order)
 
     def _clauses_can_hold(self, state: ObjectState) -> bool:
         """Return whether the properties to come can satisfy all clauses, with no more keys than `high` allows."""
