@@ -69,7 +69,11 @@ signatures would be a tenth of the code."""
 
 # The options for gcc were chosen by counting the instructions of compiles and masks (valgrind --tool=cachegrind). With
 # -O2 for all modules, gcc takes two thirds longer, and there are 1 % fewer instructions.
-VECTORS = {"engine.masks.set_masks", "engine.vocabulary.bitmask_kernel"}
+VECTORS = {
+    "engine.masks.set_masks",
+    "engine.vocabulary.bitmask_kernel",
+    "tokenization.matching.token_sets",
+}
 """Modules for gcc's -O3: it makes vectors of their loops, and a row of logits takes 12 µs instead of 41. Elsewhere -O2
 gives smaller code, and masks take a twentieth less time."""
 HOT = {
@@ -101,6 +105,7 @@ COLD = {
     "engine.automata.terms",
     "engine.earley.captured_texts",
     "engine.grammar.lookaheads",
+    "engine.grammar.rules",
     "engine.grammar.tables",
     "engine.masks.bound_room",
     "engine.masks.dotted_rule_masks",
@@ -113,15 +118,26 @@ COLD = {
     *(f"schema.json_text.{part}" for part in ("layout", "strings", "terminals")),
     *(
         f"schema.reading.{part}"
-        for part in ("atoms", "emptiness", "exploration", "scopes", "shape_cache", "shared_parts")
+        for part in ("atoms", "emptiness", "exploration", "keywords", "scopes", "shape_cache", "shared_parts", "space")
     ),
     *(
         f"schema.rules.{part}"
-        for part in ("arrays", "clause_search", "lazy_rules", "notation", "object_states", "objects", "states")
+        for part in (
+            "arrays",
+            "clause_choices",
+            "clause_search",
+            "lazy_rules",
+            "notation",
+            "object_states",
+            "objects",
+            "states",
+        )
     ),
     "tokenization.matching.blank_tokens",
     "tokenization.matching.bridges",
     "tokenization.matching.last_texts",
+    "tokenization.matching.proper_matcher",
+    "tokenization.matching.sure_cuts",
 }
 """Modules for -Og, with which gcc takes half the time of -O1: they call Python most of the time."""
 

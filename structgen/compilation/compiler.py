@@ -305,6 +305,8 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
     Raises:
         SchemaError, LimitExceededError: see `structgen.schema.resolve`.
     """
+    if isinstance(given, dict):
+        return from_source(resolve(given, limits=limits, options=options), limits)
     given = as_grammar(given)
     if isinstance(given, Yaml):
         return from_source(resolve(given.schema, limits=limits, options=replace(options, format="yaml")), limits)
@@ -376,8 +378,9 @@ def _compiled(
             logger.info("compiling failed after %.3f s: %s", span.seconds, type(error).__name__)
             span.end({}, error=error)
             raise
-        level = logging.INFO if span.seconds > SLOW_SECONDS else logging.DEBUG
-        logger.log(level, "compiled a grammar in %.3f s, for %d tokens", span.seconds, vocabulary.size)
+        seconds = span.seconds
+        level = logging.INFO if seconds > SLOW_SECONDS else logging.DEBUG
+        logger.log(level, "compiled a grammar in %.3f s, for %d tokens", seconds, vocabulary.size)
         span.end({"structgen.vocabulary_size": vocabulary.size})
         return made
 
@@ -388,7 +391,9 @@ def _compiled(
             deadline = Deadline(limits.compile_seconds)
             with Held(made):
                 build_automata(made.shared.automata, all_terminals(written, limits, deadline), deadline)
-        if begins_with_bracket(tables):
+        # A grammar with look-aheads is mostly that of a language. Many terminals begin it, so its first mask is one of
+        # the longest, and takes a small part of the time of the compile.
+        if begins_with_bracket(tables) or tables.lookaheads:
             made.prepare()
         elif begins_with_many_texts(tables):
             made.prepare_start()

@@ -14,10 +14,10 @@ from structgen.schema.reading.scopes import ROOT
 from structgen.schema.reading.space import Space
 
 
-def space_of(schema: Any) -> tuple[Space, Node]:
+def space_of(schema: Any, *, lenient: bool = False) -> tuple[Space, Node]:
     """The space of a document, and the node of its root."""
     limits = Limits()
-    space = Space(Document(schema), SchemaOptions(), limits, Deadline(limits.compile_seconds))
+    space = Space(Document(schema), SchemaOptions(lenient=lenient), limits, Deadline(limits.compile_seconds))
     return space, space.node(schema, ROOT)
 
 

@@ -20,7 +20,7 @@ from dataclasses import replace
 from structgen.engine.deadlines import spend
 from structgen.schema.algebra.clauses import Clause, Literal, clause_of
 from structgen.schema.algebra.nodes import ANY, any_of
-from structgen.schema.algebra.objects import ObjectSet
+from structgen.schema.algebra.objects import KeyClass, ObjectSet
 
 __all__ = ["as_one", "joined"]
 
@@ -29,8 +29,14 @@ _MAX_JOINED = 64  # sets that are joined where they differ in one key
 _MAX_JOINED_KEYS = 8  # keys of those sets
 
 
-def as_one(parts: Sequence[ObjectSet]) -> ObjectSet | None:
-    """Return the union of some sets as one set; None if clauses cannot express it, or too many would be needed."""
+def as_one(parts: Sequence[ObjectSet], within: ObjectSet | None = None) -> ObjectSet | None:
+    """Return the union of some sets as one set; None if clauses cannot express it, or too many would be needed.
+
+    Args:
+        parts: the sets.
+        within: a set that the result is intersected with. Objects that are not in it may be added to the union.
+    """
+    parts = [_with_named_witnesses(part) for part in parts]
     first = parts[0]
     if any(_others(part) != _others(first) for part in parts):
         return None
@@ -39,9 +45,10 @@ def as_one(parts: Sequence[ObjectSet]) -> ObjectSet | None:
         keys |= dict.fromkeys((*part.properties, *part.required))
     conditions = [_conditions(part, keys) for part in parts]
     common = set(conditions[0]).intersection(*conditions[1:])
+    known = common if within is None else common.union(_conditions(within, keys))
     clauses: dict[Clause, None] = {(): None}
     for own in conditions:
-        rest = [clause for clause in own if clause not in common]
+        rest = [clause for clause in own if clause not in known]
         if not rest:  # the set has the common conditions only, so it includes the others
             clauses = {}
         spend(len(clauses) * len(rest))
@@ -59,6 +66,23 @@ def as_one(parts: Sequence[ObjectSet]) -> ObjectSet | None:
         first.overlapping,
         (*common, *_least(list(clauses))),
     ).reduced() or ObjectSet(high=0, low=1)
+
+
+def _with_named_witnesses(part: ObjectSet) -> ObjectSet:
+    """Return a set with a clause for each part of `somewhere` that only properties can satisfy.
+
+    In an object without other keys, "some key but `a`" is a clause: `b` is present, or `c` is.
+    """
+    kept: list[KeyClass] = []
+    clauses: list[Clause] = []
+    for keys, node in part.somewhere:
+        named, others = part.witnesses(keys, node)
+        clause = None if others else clause_of(Literal(key, node, False) for key in named)
+        if clause is None:
+            kept.append((keys, node))
+        else:
+            clauses.append(clause)
+    return replace(part, somewhere=tuple(kept), clauses=(*part.clauses, *clauses)) if clauses else part
 
 
 def joined(parts: tuple[ObjectSet, ...]) -> tuple[ObjectSet, ...]:

@@ -7,3 +7,4 @@ cdef class ObjectSet:
     cdef readonly object low, high
     cdef public object somewhere
     cdef readonly object overlapping, clauses
+    cdef public object known_cases

@@ -10,7 +10,7 @@ With 1 and 2 as the nodes of the two schemas, this is the set
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from structgen.engine.deadlines import spend
@@ -23,6 +23,9 @@ __all__ = ["ALL_OBJECTS", "OPEN", "KeyClass", "ObjectSet"]
 
 KeyClass = tuple[StringSet, Node]
 """A set of keys without properties of their own, and the node of their values."""
+
+KeyCases = list[tuple[StringSet, list[Case]]]
+"""Disjoint sets of keys without properties, each with the cases of their values."""
 
 OPEN: tuple[KeyClass, ...] = ((ALL_STRINGS[0], ANY),)
 """The classes of an object that allows every other key with any value."""
@@ -47,6 +50,8 @@ class ObjectSet:
         overlapping: sets of keys, each with a node. A key without a property that is in such a set has its value in the
             node, besides that of its class. They may share keys: n patterns would split the keys into 2ⁿ classes.
         clauses: conditions on single keys; of each clause, one holds.
+        known_cases: what `cases` returns, by key, and what `key_cases` returns; None if they compute it. Not part of
+            the set.
     """
 
     properties: dict[str, Node] = field(default_factory=dict)
@@ -57,6 +62,9 @@ class ObjectSet:
     somewhere: tuple[KeyClass, ...] = ()
     overlapping: tuple[KeyClass, ...] = ()
     clauses: tuple[Clause, ...] = ()
+    known_cases: tuple[dict[str, list[Case]], KeyCases] | None = field(
+        default=None, init=False, compare=False, repr=False
+    )
 
     def __hash__(self) -> int:
         properties = frozenset(self.properties.items())
@@ -356,16 +364,27 @@ class ObjectSet:
 
         The union of the cases is `at(key)`.
         """
-        asked = ((number, node) for number, (keys, node) in enumerate(self.somewhere) if keys.contains(key))
-        return cases(self.at(key), asked)
+        if self.known_cases is not None and key in self.known_cases[0]:
+            return self.known_cases[0][key]
+        return cases(self.at(key), self.asked_of(key))
 
-    def key_cases(self) -> list[tuple[StringSet, list[Case]]]:
+    def asked_of(self, key: str) -> list[tuple[int, Node]]:
+        """Return the parts of `somewhere` that the value of a key may satisfy: their indices and nodes."""
+        return [(number, node) for number, (keys, node) in enumerate(self.somewhere) if keys.contains(key)]
+
+    def key_cases(self, split_by: Callable[[Node, list[tuple[int, Node]]], list[Case]] | None = None) -> KeyCases:
         """Split the keys without properties into disjoint sets, and their values by the parts of `somewhere`.
 
         The sets may hold keys that have properties; the caller leaves those out.
+
+        Args:
+            split_by: splits the values of a node; by default as `cases` of `nodes.py`.
         """
+        if self.known_cases is not None:
+            return self.known_cases[1]
+        split_by = split_by or cases
         if not self.somewhere:
-            return [(keys, cases(node, ())) for keys, node in self.partition()]
+            return [(keys, split_by(node, [])) for keys, node in self.partition()]
         found: list[tuple[StringSet, Node, tuple[int, ...]]] = [(keys, node, ()) for keys, node in self.partition()]
         for number, (asked, _) in enumerate(self.somewhere):
             split: list[tuple[StringSet, Node, tuple[int, ...]]] = []
@@ -376,7 +395,7 @@ class ObjectSet:
                 split.extend((rest, node, numbers) for rest in outside)
             found = split
         return [
-            (keys, cases(node, ((number, self.somewhere[number][1]) for number in numbers)))
+            (keys, split_by(node, [(number, self.somewhere[number][1]) for number in numbers]))
             for keys, node, numbers in found
         ]
 

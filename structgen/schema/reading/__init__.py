@@ -5,6 +5,7 @@ In the order of imports, each module using those before it:
     dialects, scopes, resources, refs     drafts; locations; schemas by URI; the targets of references
     number_keywords, substrings, keywords keywords about single types
     nodes, evaluation, applicators        keywords that combine subschemas
+    tags, told_apart                      alternatives with constants that tell them apart; `oneOf` beside them
     emptiness                             which sets of arrays and objects have members
     shape_cache, widening, writable       shared shapes; `lenient=True`; strings that a tokenizer can spell
     space                                 the nodes of a document and their shapes

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
-from structgen.schema.algebra import NONE, Case, Node, complement, meet
+from structgen.schema.algebra import NONE, Case, Node, ObjectSet, complement, meet
 from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.algebra.counting import TooManyCounts
 from structgen.schema.algebra.shape import Shape
@@ -16,8 +17,8 @@ from structgen.schema.reading.space import Space
 
 __all__ = ["explore"]
 
-_FEW_COUNTS = 3  # of an array; the cases of so few are not tested for emptiness
-_MAX_CASES = 1_024  # of an item, by the counts that it adds to
+_FEW_COUNTS = 3  # of an array, or conditions on any key; the cases of so few are not tested for emptiness
+_MAX_CASES = 1_024  # of a value, by the counts and conditions that it adds to
 
 
 def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
@@ -39,6 +40,9 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
         for array in shape.arrays:
             if len(array.contains) > _FEW_COUNTS:
                 _find_cases(space, array)
+        for part in shape.objects:
+            if len(part.somewhere) > _FEW_COUNTS:
+                _find_key_cases(space, part)
         if len(shapes) & 255 == 0:
             space.deadline.check()
         is_scalar = shape.null or shape.booleans or shape.numbers
@@ -65,9 +69,10 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
                 productive.add(node)
             else:
                 left.append(node)
-        if len(left) == len(pending):
-            break
+        is_done = len(left) in (0, len(pending))
         pending = left
+        if is_done:
+            break
         space.deadline.check()
     for node in (*mixed, *pending):  # every other node has one part, which has a value
         shapes[node] = _held(space, shapes[node], productive)
@@ -85,6 +90,13 @@ def _find_cases(space: Space, part: ArraySet) -> None:
         }
 
 
+def _find_key_cases(space: Space, part: ObjectSet) -> None:
+    """Split the values of keys by the conditions that some value must meet, without cases that have no value."""
+    if part.known_cases is None:
+        named = {key: _cases(space, part.at(key), part.asked_of(key)) for key in part.properties}
+        part.known_cases = named, part.key_cases(partial(_cases, space))
+
+
 def _cases(space: Space, node: Node, asked: list[tuple[int, Node]]) -> list[Case]:
     found: list[Case] = [(frozenset(), node)]
     for number, other in asked:
@@ -100,7 +112,7 @@ def _cases(space: Space, node: Node, asked: list[tuple[int, Node]]) -> list[Case
                 split += [(given | {number}, inside), (given, outside)]
         found = split
         if len(found) > _MAX_CASES:
-            message = "too many ways to count the items of an array"
+            message = "too many ways to count the items of an array, or to meet the conditions on the keys of an object"
             raise LimitExceededError("schema_nodes", _MAX_CASES, message=message)
     return found
 

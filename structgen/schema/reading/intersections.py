@@ -16,7 +16,7 @@ from structgen.schema.reading.nodes import NodeSpace
 __all__ = ["all_of"]
 
 _MAX_SETS = 1_000  # sets of objects of an intersection; where there would be more, unions become clauses
-_MANY_SETS = 64  # where there are more, the same if their number grows with each union by half or more
+_MANY_SETS = 16  # where there are more, the same if their number grows with each union by half or more
 
 
 def all_of(space: NodeSpace, shapes: Iterable[tuple[Shape, bool]]) -> Shape:
@@ -27,19 +27,19 @@ def all_of(space: NodeSpace, shapes: Iterable[tuple[Shape, bool]]) -> Shape:
         shapes: the shapes; beside each, `absorb` of `NodeSpace.both`.
     """
     met: list[tuple[Shape, bool]] = []
-    has_clauses = False
+    single: Shape | None = None  # once unions become clauses
     result = EVERYTHING
     for shape, absorb in shapes:
-        if has_clauses:
-            result = space.both(result, _with_clauses(shape), absorb=absorb)
+        if single is not None:
+            result = space.both(result, _with_clauses(space, shape, single), absorb=absorb)
             continue
         met.append((shape, absorb))
         before = len(result.objects)
         result = shape if result is EVERYTHING else space.both(result, shape, absorb=absorb)
         if _multiplies(before, len(result.objects)):
-            has_clauses, result = True, EVERYTHING
+            single, result = _single(space, met), EVERYTHING
             for other, absorbs in met:
-                result = space.both(result, _with_clauses(other), absorb=absorbs)
+                result = space.both(result, _with_clauses(space, other, single), absorb=absorbs)
     return result
 
 
@@ -51,7 +51,26 @@ def _multiplies(before: int, after: int) -> bool:
     return after > _MAX_SETS or (after > _MANY_SETS and 2 * after > 3 * before)
 
 
-def _with_clauses(shape: Shape) -> Shape:
-    """Return a shape with its sets of objects as one set with clauses, where that is possible."""
-    one = as_one(shape.objects) if len(shape.objects) > 1 else None
+def _single(space: NodeSpace, shapes: list[tuple[Shape, bool]]) -> Shape:
+    """Return the intersection of those of some shapes that have one set of objects."""
+    result = EVERYTHING
+    for shape, _ in shapes:
+        if len(shape.objects) == 1:
+            result = space.both(result, Shape(objects=shape.objects))
+    return result
+
+
+def _with_clauses(space: NodeSpace, shape: Shape, single: Shape) -> Shape:
+    """Return a shape with its sets of objects as one set with clauses, where that is possible.
+
+    Where it is not, it may be possible for the objects that are in another shape, too.
+    """
+    if len(shape.objects) < 2:
+        return shape
+    one = as_one(shape.objects)
+    if one is None and len(single.objects) == 1:
+        inside = space.both(shape, single)
+        if len(inside.objects) < 2:
+            return replace(shape, objects=inside.objects)
+        one = as_one(inside.objects, single.objects[0])
     return shape if one is None else replace(shape, objects=(one,))

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from structgen.engine.deadlines import Deadline
 from structgen.limits import Limits
-from structgen.schema.algebra import Node, Shape
+from structgen.schema.algebra import Node, ObjectSet, Shape
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.dialects import Dialect
 from structgen.schema.reading.scopes import Location
@@ -31,6 +31,7 @@ class NodeSpace(Protocol):
         deadline: a clock that long loops check.
         listed: the shapes of lists of values, by identity, keyword and forms of numbers, each beside its list.
         is_circular: a subschema refers to itself, and the rounds of its fixed point are under way.
+        under_way: the atoms whose `oneOf` is being told apart; see `told_apart`.
     """
 
     options: SchemaOptions
@@ -38,6 +39,7 @@ class NodeSpace(Protocol):
     deadline: Deadline
     listed: dict[tuple[int, str, int], tuple[Any, Shape]]
     is_circular: bool
+    under_way: set[int]
 
     @property
     def dialect(self) -> Dialect:
@@ -54,6 +56,12 @@ class NodeSpace(Protocol):
 
     def shape(self, node: Node) -> Shape:
         """Return the values of a node, one level deep."""
+
+    def base(self, known: dict[str, Any], location: Location) -> Shape:
+        """Return the values that satisfy the keywords about single types."""
+
+    def keyword(self, key: str, known: dict[str, Any], location: Location) -> Shape:
+        """Return the values that satisfy one of a subschema's keywords, one of `APPLICATORS`."""
 
     def union(self, nodes: Iterable[Node]) -> Shape:
         """Return the values that are in any of some nodes."""
@@ -86,6 +94,12 @@ class NodeSpace(Protocol):
 
     def is_tagged(self, node: Node) -> bool:
         """Return whether a node has one set of objects and nothing else, with a required key that has few values."""
+
+    def known_scalar(self, node: Node) -> Shape | None:
+        """Return the shape of a node of scalars; None for other nodes, and if its shape is under way."""
+
+    def object_may_hold(self, part: ObjectSet) -> bool:
+        """Return whether a set of objects may have a member; False is certain."""
 
     def may_hold(self, node: Node) -> bool:
         """Return whether a node may have a value; False is certain."""

@@ -26,10 +26,9 @@ class SimpleNodes:
     """Drops the atoms of nodes that the other atoms imply, and finds nodes without a value.
 
     Args:
-        is_simple: returns whether the shape of an atom depends on no other subschema.
+        is_simple: returns whether the shape of an atom depends on no other subschema, and is exact; see `Widening`.
         shape: returns the shape of a node of one atom.
         known_scalar: returns the shape of a node of scalars; None for other nodes, and if its shape is under way.
-        is_exact: shapes are not widened by `lenient`. Atoms are dropped only then.
     """
 
     def __init__(
@@ -37,11 +36,8 @@ class SimpleNodes:
         is_simple: Callable[[int], bool],
         shape: Callable[[Node], Shape],
         known_scalar: Callable[[Node], Shape | None],
-        *,
-        is_exact: bool,
     ) -> None:
         self._known_scalar = known_scalar
-        self._is_exact = is_exact
         self._is_simple_atom = is_simple
         self._shape = shape
         self._simple: dict[int, bool] = {}  # by atom
@@ -52,9 +48,9 @@ class SimpleNodes:
         for atom in node:
             if not isinstance(atom, int):
                 return False
-            simple = self._simple.get(abs(atom))
+            simple = self._simple.get(atom)
             if simple is None:
-                simple = self._simple[abs(atom)] = self._is_simple_atom(abs(atom))
+                simple = self._simple[atom] = self._is_simple_atom(atom)
             if not simple:
                 return False
         return True
@@ -88,7 +84,7 @@ class SimpleNodes:
         Where there are many sets, the nodes of simple values of required keys, or of every key, get their shortest
         names, so that more sets are equal.
         """
-        shortens = self._is_exact and len(shape.objects) > _MAX_LEFT
+        shortens = len(shape.objects) > _MAX_LEFT
         names = self._names(shape.objects, shortens=shortens, every_key=every_key)
         if not names:
             return shape

@@ -40,11 +40,11 @@ from structgen.schema.algebra import (
     Inexpressible,
     Node,
     ObjectSet,
-    Shape,
     complements,
     meet,
 )
 from structgen.schema.algebra.counting import can_be_met
+from structgen.schema.algebra.shape import Shape
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.applicators import APPLICATORS, accepted, refused
 from structgen.schema.reading.atoms import Atoms, too_deep
@@ -55,14 +55,15 @@ from structgen.schema.reading.intersections import all_of
 from structgen.schema.reading.keywords import OWN_KEYWORDS, base_shape, unsupported
 from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
 from structgen.schema.reading.refs import Document, check_forms
-from structgen.schema.reading.scopes import Location, Subschema, pointer
+from structgen.schema.reading.scopes import Location, pointer
 from structgen.schema.reading.shape_cache import common_shapes, flat_content, remember
 from structgen.schema.reading.simple_nodes import SimpleNodes
 from structgen.schema.reading.tags import Tag, pairs_that_may_meet, tag_of
+from structgen.schema.reading.told_apart import told_apart
 from structgen.schema.reading.widening import Widening, without_limits
 from structgen.schema.reading.writable import Narrowed, Writable
 
-__all__ = ["Space"]
+__all__ = ["Space", "release"]
 
 T = TypeVar("T")
 
@@ -90,6 +91,7 @@ class Space:
         atoms: the subschemas of the document.
         listed: the shapes of lists of values, by identity, keyword and forms of numbers, each beside its list.
         is_circular: a subschema refers to itself, and the rounds of its fixed point are under way.
+        under_way: the atoms whose `oneOf` is being told apart; see `told_apart`.
     """
 
     def __init__(
@@ -102,20 +104,22 @@ class Space:
     ) -> None:
         self.document = document
         self.options = options
+        self._is_lenient = options.lenient
         self.limits = limits
         self.deadline = deadline
         self._writable = None if narrowed is None else Writable(narrowed, limits)
         self.text_units = 0
-        self._common = {} if options.lenient else common_shapes(document.dialect, options.formats)
+        self._common = common_shapes(document.dialect, options.formats)
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
         self.atoms = Atoms(document, limits, deadline, self._common, self._shapes)
         self._open: dict[Node, None] = {}  # nodes whose shapes are under way; the garbage collector skips an empty dict
-        self._widening = Widening(is_allowed=True) if options.lenient else _STRICT
+        self._widening = Widening(is_allowed=True) if self._is_lenient else _STRICT
         self._parts = 0  # parts of all shapes made so far
         self._sizes: Sizes | None = None
         self._simple: SimpleNodes | None = None  # made when it is needed
         self._fixed: FixedPoint | None = None  # the rounds under way, if a subschema refers to itself
         self.is_circular = False
+        self.under_way: set[int] = set()
         self.listed: dict[tuple[int, str, int], tuple[Any, Shape]] = {}
         self._beside: dict[Hashable, Node] = {}  # what `beside` returned, by identity and scope
         self.dead = _NO_SETS
@@ -130,7 +134,7 @@ class Space:
     def writable(self, shape: Shape) -> Shape:
         """Return the part of a shape that can be written. It must not be combined with other shapes."""
         if self.dead:
-            shape = replace(shape, objects=tuple(part for part in shape.objects if part not in self.dead))
+            shape = replace(shape, objects=tuple([part for part in shape.objects if part not in self.dead]))
         return shape if self._writable is None else self._writable.shape(shape)
 
     @property
@@ -150,14 +154,6 @@ class Space:
         """Return the location of a node's first subschema."""
         return self.atoms.location(node)
 
-    def subschema(self, atom: int) -> Subschema:
-        """Return the subschema of an atom."""
-        return self.atoms.subschema(atom)
-
-    def is_flat(self, atom: int) -> bool:
-        """Return whether an atom stands for all subschemas of the same content, at any location."""
-        return self.atoms.is_flat(atom)
-
     # --- shapes ------------------------------------------------------------------------------------------------------
 
     def shape(self, node: Node) -> Shape:
@@ -170,7 +166,7 @@ class Space:
         """
         found = self._shapes.get(node)
         if found is not None:
-            if self.options.lenient:
+            if self._is_lenient:
                 self._widening.recall(node)
             return found
         fixed = self._fixed
@@ -187,7 +183,7 @@ class Space:
         made: Shape | None = None
         self._open[node] = None
         try:
-            made = self._widening.shape(node, lambda: self._made(node)) if self.options.lenient else self._made(node)
+            made = self._widening.shape(node, partial(self._made, node)) if self._is_lenient else self._made(node)
         except Reentered:
             if len(self._open) > 1 or self._questions:  # the outermost one begins the rounds
                 raise
@@ -233,10 +229,14 @@ class Space:
             raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
         return shape
 
+    def begin_again(self, deadline: Deadline) -> None:
+        """Set another clock, and count the parts of new shapes from zero: for each mask, as long as a grammar lives."""
+        self.deadline = deadline
+        self._parts = 0
+
     def _made(self, node: Node) -> Shape:
         if len(node) > 1:
-            # Parts of complements and of unions often overlap.
-            return all_of(self, ((self.shape((atom,)), isinstance(atom, AnyOf) or atom < 0) for atom in node))
+            return all_of(self, _shapes_of_atoms(self, node))
         atom = node[0]
         if isinstance(atom, AnyOf):
             return self.union(atom.nodes)
@@ -251,20 +251,28 @@ class Space:
         finally:
             self.atoms.scope = outer
         content = self.atoms.content(atom)
-        if content is not None and not self.options.lenient:
+        if content is not None and not self._widening.is_used:
             remember(self._common, content, shape, known)
         return shape
 
     def _accepted_by(self, known: dict[str, Any], location: Location) -> Shape:
         """Return the values that satisfy a subschema's keywords."""
         if APPLICATORS.isdisjoint(known):
-            return self._base(known, location)
+            return self.base(known, location)
+        if "oneOf" in known and len(known) > 1:
+            found = self._widening.or_everything(partial(_told_apart, self, known, location))
+            if found is not EVERYTHING:
+                return found
         combining = [key for key in known if key in APPLICATORS]
-        result = self._base(known, location) if len(combining) < len(known) else EVERYTHING
+        result = self.base(known, location) if len(combining) < len(known) else EVERYTHING
         for key in combining:
-            found = self._widening.or_everything(partial(accepted, self, key, known, location))
+            found = self.keyword(key, known, location)
             result = found if result is EVERYTHING else self.both(result, found)
         return result
+
+    def keyword(self, key: str, known: dict[str, Any], location: Location) -> Shape:
+        """Return the values that satisfy one of a subschema's keywords, one of `APPLICATORS`."""
+        return self._widening.or_everything(partial(accepted, self, key, known, location))
 
     def _refused_by(self, known: dict[str, Any], location: Location) -> Shape:
         """Return the values that do not satisfy a subschema's keywords."""
@@ -277,11 +285,11 @@ class Space:
             result = self.spend(result.unite(found))
         return result
 
-    def _base(self, known: dict[str, Any], location: Location) -> Shape:
+    def base(self, known: dict[str, Any], location: Location) -> Shape:
         """Return the values that satisfy the keywords about single types; drop unsupported ones if allowed."""
-        if self.options.lenient:
-            return self._widening.base(lambda kept: self._typed(kept, location), known)
-        return self._typed(known, location)
+        if not self._is_lenient:
+            return self._typed(known, location)
+        return self._widening.base(partial(self._typed, location=location), known)
 
     def _typed(self, known: dict[str, Any], location: Location) -> Shape:
         options = self.options
@@ -336,20 +344,27 @@ class Space:
         result = left.intersect(right)
         if len(result.objects) > 1 and (absorb or (len(left.objects) > 1 and len(right.objects) > 1)):
             if self._simple is None:
-                is_exact = not self.options.lenient
-                self._simple = SimpleNodes(self._is_simple, self.shape, self._known_scalar, is_exact=is_exact)
+                self._simple = SimpleNodes(self._is_simple, self.shape, self.known_scalar)
             result = self._simple.without_dead(result, every_key=absorb)
             if absorb and len(result.objects) <= _MAX_ABSORBED:
                 result = result.absorbed()
         return self.spend(result.joined())
 
     def _is_simple(self, atom: int) -> bool:
-        """Return whether an atom's subschema asserts only `enum`, `const`, and keywords without schemas in them."""
+        """Return whether an atom's subschema asserts only `enum`, `const`, and keywords without schemas in them.
+
+        If `lenient` dropped one of these keywords, or its complement, the answer is False.
+        """
         subschema = self.atoms.subschema(atom)
         if not isinstance(subschema.schema, dict):
             return True
         others = {key: value for key, value in subschema.schema.items() if key not in ("enum", "const")}
-        return flat_content(others, subschema.scope.dialect) is not None
+        if flat_content(others, subschema.scope.dialect) is None:
+            return False
+        if not self._is_lenient:
+            return True
+        self.shape((atom,))
+        return self._widening.is_exact((atom,))
 
     def all_but(self, make: Callable[[], Shape]) -> Shape:
         """Return the values not in the shape that `make` returns; every value if that shape was widened."""
@@ -380,7 +395,7 @@ class Space:
         """Return the required keys with few values, which tell kinds of objects apart."""
         tags: list[str] = []
         for key in part.required:
-            shape = self._known_scalar(part.properties.get(key, ANY))
+            shape = self.known_scalar(part.properties.get(key, ANY))
             if shape is not None and not shape.numbers and all(strings.texts for strings in shape.strings):
                 tags.append(key)
         return tags
@@ -393,7 +408,7 @@ class Space:
         if mine is None or theirs is None:
             return False
         for key in mine.required:
-            shape, other = self._known_scalar(mine.at(key)), self._known_scalar(theirs.at(key))
+            shape, other = self.known_scalar(mine.at(key)), self.known_scalar(theirs.at(key))
             if shape is not None and other is not None and shape.intersect(other) == NOTHING:
                 return True
         return False
@@ -403,7 +418,7 @@ class Space:
         shape = self.shape(node)
         return shape.objects[0] if shape.size == 1 and shape.objects and not (shape.null or shape.booleans) else None
 
-    def _known_scalar(self, node: Node) -> Shape | None:
+    def known_scalar(self, node: Node) -> Shape | None:
         """Return the shape of a node of scalars; None for other nodes, and if its shape is under way."""
         shape = self._known_shape(node)
         return None if shape is None or shape.arrays or shape.objects else shape
@@ -442,7 +457,7 @@ class Space:
 
     def tag(self, node: Node) -> Tag | None:
         """Return the tag of a node; None if it has none, or if its shape is under way."""
-        return _answer(self, lambda: tag_of(self.shape(node), self._known_scalar))
+        return _answer(self, lambda: tag_of(self.shape(node), self.known_scalar))
 
     def is_tagged(self, node: Node) -> bool:
         """Return whether a node has one set of objects and nothing else, with a required key that has few values."""
@@ -467,10 +482,11 @@ class Space:
         if shape.null or shape.booleans or shape.numbers or shape.strings:
             return True
         return any(self._array_may_hold(part, depth - 1) for part in shape.arrays) or any(
-            self._object_may_hold(part, depth - 1) for part in shape.objects
+            self.object_may_hold(part, depth - 1) for part in shape.objects
         )
 
-    def _object_may_hold(self, part: ObjectSet, depth: int) -> bool:
+    def object_may_hold(self, part: ObjectSet, depth: int = _MAX_WITNESS_DEPTH) -> bool:
+        """Return whether a set of objects may have a member; False is certain."""
         return all(self.may_hold(part.at(key), depth) for key in part.required) and all(
             any(self.may_hold(node, depth) for node in witnesses(part, asked)) for asked in part.somewhere
         )
@@ -481,6 +497,24 @@ class Space:
         if len(part.contains) > _MAX_COUNTED:
             return True
         return not part.contains or can_be_met(part, lambda node: self.may_hold(node, depth))
+
+
+def release(space: Space) -> None:
+    """Drop what a space has made, after an error. Parts of it lead back to the space, so its memory would stay."""
+    space._sizes = space._simple = space._fixed = None
+    space._shapes.clear()
+    space._beside.clear()
+    space.listed.clear()
+
+
+def _shapes_of_atoms(space: Space, node: Node) -> Iterator[tuple[Shape, bool]]:
+    """Yield the shapes of a node's atoms, and whether parts of them often overlap with parts of others."""
+    for atom in node:
+        yield space.shape((atom,)), isinstance(atom, AnyOf) or atom < 0
+
+
+def _told_apart(space: Space, known: dict[str, Any], location: Location) -> Shape:
+    return told_apart(space, known, location) or EVERYTHING
 
 
 def _answer(space: Space, question: Callable[[], T]) -> T | None:

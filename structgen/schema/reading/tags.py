@@ -33,15 +33,26 @@ def tag_of(shape: Shape, scalar: Callable[[Node], Shape | None]) -> Tag | None:
     if not shape.arrays and not shape.objects:
         values = _values(shape)
         return None if values is None else (None, values)
-    if shape.size > 1 or not shape.objects or shape.null or shape.booleans:
+    if shape.size > len(shape.objects) or shape.null or shape.booleans:
         return None
-    part = shape.objects[0]
-    for key in part.required:
-        inner = scalar(part.at(key))
-        values = None if inner is None else _values(inner)
-        if values is not None:
-            return key, values
+    for key in shape.objects[0].required:
+        found = _values_at(key, shape, scalar)
+        if found is not None:
+            return key, found
     return None
+
+
+def _values_at(key: str, shape: Shape, scalar: Callable[[Node], Shape | None]) -> frozenset[Value] | None:
+    """Return the values of a key in the objects of a shape; None if they are many, or some objects lack the key."""
+    found: frozenset[Value] = frozenset()
+    for part in shape.objects:
+        spend(1)
+        inner = scalar(part.at(key)) if key in part.required else None
+        values = None if inner is None else _values(inner)
+        if values is None:
+            return None
+        found |= values
+    return found if len(found) <= _MAX_VALUES else None
 
 
 def _values(shape: Shape) -> frozenset[Value] | None:

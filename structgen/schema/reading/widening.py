@@ -50,6 +50,10 @@ class Widening:
         self._inexact: set[Node] = set()
         self._warned: set[tuple[str, str]] = set()  # pointers and keywords
 
+    def is_exact(self, node: Node) -> bool:
+        """Return whether the shape of a node, which was made before, is exact."""
+        return node not in self._inexact
+
     def recall(self, node: Node) -> None:
         """Note that the shape that is being made uses the shape of a node, which was made before."""
         if node in self._inexact:

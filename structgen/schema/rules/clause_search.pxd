@@ -7,20 +7,27 @@ from structgen.schema.rules.states cimport Property
 @cython.final
 cdef class Clauses:
     cdef object _holds
-    cdef dict _by_absence, _by_value, _bits, _masks, _choices
+    cdef dict _by_absence, _by_value, _bits, _masks, _choices, _cases
+    cdef tuple _properties
+    cdef list _asked
     cdef readonly frozenset numbers
-    cdef readonly tuple absent, properties
+    cdef readonly tuple absent
     cdef readonly object search
     cdef object _needed          # ints of any size: a bit for each clause
     cdef dict _found
     cdef list _solutions
 
+    cdef bint _has_value(self, node) except -1
     @cython.locals(entry=Property)
-    cdef tuple _split(self, tuple cases, number, node)
+    cdef tuple _before(self, index)
+    cpdef tuple cases(self, index, decided, frozenset given)
+    cdef list _split(self, list cases, list asked)
+    cdef list _choices_of(self, index, price)
+    cdef list _widest(self, index)
     cpdef bint are_met(self, decided, frozenset given) except -1
     cdef object _mask_of(self, frozenset given)
     cpdef bint can_hold(self, decided, frozenset given, left) except -1
-    cpdef check(self, left, bint any_order=*)
+    cdef bint _can_hold(self, decided, needed, left) except -1
     @cython.locals(solution=dict)
     cdef bint _is_solved(self, decided, needed, left) except -1
     cdef bint _solve(self, decided, needed, left) except -1

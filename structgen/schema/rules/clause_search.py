@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from structgen.engine.deadlines import spend
-from structgen.schema.algebra import NONE, Case, Node, ObjectSet, complement, meet
+from structgen.schema.algebra import ANY, NONE, Case, Node, ObjectSet, complement, meet
 from structgen.schema.rules.clause_choices import Choice, ChoiceSearch, too_many
 from structgen.schema.rules.states import Property
 
@@ -22,6 +22,7 @@ _MAX_SEARCHED = 5_000  # nodes of one search
 _MAX_FIRST = 5_000  # nodes of all searches that `check` makes
 _MAX_FEW = 100  # clauses
 _MAX_KEPT = 100  # solutions
+_MAX_CASES = 5_000  # of one property
 _NONE: frozenset[int] = frozenset()
 
 
@@ -34,7 +35,6 @@ class Clauses:
         holds: returns whether a node has a value.
 
     Attributes:
-        properties: the properties, with values split by the clauses that they satisfy.
         absent: for each property, the clauses that its absence satisfies.
         numbers: the numbers of the clauses, those aside that every object satisfies. The first number comes after the
             indices of `ObjectSet.somewhere`.
@@ -44,7 +44,8 @@ class Clauses:
         self._holds = holds
         index_of_key = {entry.key: index for index, entry in enumerate(properties)}
         absent: list[set[int]] = [set() for _ in properties]
-        cases = [entry.cases or ((_NONE, entry.node),) for entry in properties]
+        self._properties = properties
+        self._asked: list[list[tuple[int, Node]]] = [[] for _ in properties]  # by property: clauses, and their values
         self._by_absence: dict[int, int] = {}  # by clause: a bit for each property whose absence satisfies it
         self._by_value: dict[int, int] = {}  # by clause: a bit for each property with a value that satisfies it
         for number, clause in enumerate(part.clauses, len(part.somewhere)):
@@ -55,17 +56,14 @@ class Clauses:
                 index = index_of_key.get(literal.key)
                 if index is None:
                     continue
-                cases[index] = self._split(cases[index], number, literal.node)
+                self._asked[index].append((number, literal.node))
                 if literal.or_absent:
                     absent[index].add(number)
                     self._by_absence[number] |= 1 << index
-                if any(number in given for given, _ in cases[index]):
+                if self._has_value(meet(properties[index].node, literal.node)):
                     self._by_value[number] |= 1 << index
         self.numbers = frozenset(self._by_value)
         self.absent = tuple(map(frozenset, absent))
-        self.properties = tuple(
-            [Property(old.key, old.node, new, old.is_required) for old, new in zip(properties, cases, strict=True)]
-        )
         self._bits: dict[int, int] = {}
         self._needed = 0
         for number in self._by_value:  # no shifts: compiled, those of counters would be of 32 bits
@@ -74,15 +72,21 @@ class Clauses:
         self._masks: dict[frozenset[int], int] = {}
         price = 0 if part.high is None else 1  # without a bound on the number of keys, they cost nothing
         self._choices: dict[int, list[Choice]] = {}
-        for index, entry in enumerate(self.properties):
-            choices = [(self._mask_of(given), price) for given, _ in entry.cases]
-            if not entry.is_required:
-                choices.append((self._mask_of(self.absent[index]), 0))
-            if entry.is_required or any(mask for mask, _ in choices):
+        self._cases: dict[tuple[int, frozenset[int], frozenset[int]], tuple[Case, ...]] = {}
+        for index in range(len(properties)):
+            choices = self._choices_of(index, price)
+            if properties[index].is_required or any(mask for mask, _ in choices):
                 self._choices[index] = choices
         self.search = ChoiceSearch()
         self._solutions: list[dict[int, Choice]] = []  # the newest last
         self._found: dict[tuple[int, int, int], bool] = {}
+
+    def _choices_of(self, index: int, price: int) -> list[Choice]:
+        """Return the choices of a property: values at a price, and its absence."""
+        found = [(self._mask_of(given), price) for given in self._widest(index)]
+        if not self._properties[index].is_required:
+            found.append((self._mask_of(self.absent[index]), 0))
+        return found
 
     def _mask_of(self, given: frozenset[int]) -> int:
         """Return a bit for each clause of some conditions."""
@@ -94,22 +98,93 @@ class Clauses:
             self._masks[given] = found
         return found
 
-    def _split(self, cases: tuple[Case, ...], number: int, node: Node) -> tuple[Case, ...]:
-        """Split the values of a property by whether they are in a node, and so satisfy the clause with a number."""
-        found: list[Case] = []
-        for given, mine in cases:
+    def _has_value(self, node: Node) -> bool:
+        return node != NONE and self._holds(node)
+
+    def _widest(self, index: int) -> list[frozenset[int]]:
+        """Return sets of clauses that the values of a property satisfy together: of each value, a set with all its own.
+
+        Where some values satisfy all clauses, they stand for the others, which no search needs to choose.
+
+        Raises:
+            LimitExceededError: there are too many.
+        """
+        asked = self._asked[index]
+        rests: list[tuple[frozenset[int], Node]] = [(_NONE, ANY)]  # the clauses from each one on, the last one first
+        for number, node in reversed(asked):
+            numbers, rest = rests[len(rests) - 1]
+            rests.append((numbers | {number}, meet(rest, node)))
+        rests.reverse()
+        found: dict[frozenset[int], None] = {}
+        waiting = [(given, node, 0) for given, node in self._before(index)]
+        while waiting:
             spend(1)
-            inside = meet(mine, node)
-            outside = meet(mine, complement(node)) if inside != mine else NONE
-            if inside != NONE and self._holds(inside):
-                found.append((given | {number}, inside))
-            if outside != NONE and self._holds(outside):
-                found.append((given, outside))
-        return tuple(found)
+            given, mine, done = waiting.pop()
+            numbers, rest = rests[done]
+            if not numbers or self._has_value(meet(mine, rest)):
+                found[given | numbers] = None
+                if len(found) > _MAX_CASES:
+                    raise too_many(_MAX_CASES)
+                continue
+            waiting += [(case[0], case[1], done + 1) for case in self._split([(given, mine)], [asked[done]])]
+        return list(found)
+
+    def _before(self, index: int) -> tuple[Case, ...]:
+        """Return the values of a property, split by the conditions that are no clauses."""
+        entry = self._properties[index]
+        return entry.cases or ((_NONE, entry.node),)
+
+    def cases(self, index: int, decided: int, given: frozenset[int]) -> tuple[Case, ...]:
+        """Return the values that a property may have, split by the clauses that they satisfy.
+
+        A clause that was satisfied before splits nothing. A clause that no later property can satisfy leaves only the
+        values that do. So n clauses about one property seldom split its values into 2ⁿ cases:
+
+            each of a, b, c refuses a value of d        {"a": …, "c": …, "d":        one case: what neither refuses
+
+        Args:
+            index: the property's.
+            decided: a bit for each other property that was written, or can no longer be.
+            given: the clauses that are satisfied by that.
+
+        Raises:
+            LimitExceededError: there are too many cases.
+        """
+        before = self._before(index)
+        asked = [pair for pair in self._asked[index] if pair[0] not in given]
+        if not asked:
+            return before
+        decided |= 1 << index
+        open_numbers = [number for number, _ in asked if (self._by_absence[number] | self._by_value[number]) & ~decided]
+        key = (index, frozenset([number for number, _ in asked]), frozenset(open_numbers))
+        found = self._cases.get(key)
+        if found is None:
+            must = [pair for pair in asked if pair[0] not in key[2]]
+            cases = [(mine | {number for number, _ in must}, _met(node, must)) for mine, node in before]
+            cases = [case for case in cases if self._has_value(case[1])]
+            found = self._cases[key] = tuple(self._split(cases, [pair for pair in asked if pair[0] in key[2]]))
+        return found
+
+    def _split(self, cases: list[Case], asked: list[tuple[int, Node]]) -> list[Case]:
+        """Split values by whether they satisfy some clauses."""
+        for number, node in asked:
+            split: list[Case] = []
+            for given, mine in cases:
+                spend(1)
+                inside = meet(mine, node)
+                if self._has_value(inside):
+                    split.append((given | {number}, inside))
+                if inside != mine and self._has_value(outside := meet(mine, complement(node))):
+                    split.append((given, outside))
+            if len(split) > _MAX_CASES:
+                raise too_many(_MAX_CASES)
+            cases = split
+        return cases
 
     def forget(self) -> None:
         """Drop what was found out. It is found again when needed."""
         self._found.clear()
+        self._cases.clear()
         self._masks.clear()
         self._solutions.clear()
 
@@ -136,35 +211,42 @@ class Clauses:
         Raises:
             LimitExceededError: the search takes too many steps.
         """
-        needed = self._needed & ~self._mask_of(given)
+        return self._can_hold(decided, self._needed & ~self._mask_of(given), left)
+
+    def _can_hold(self, decided: int, needed: int, left: int) -> bool:
         start = (decided, needed, left)
         known = self._found.get(start)
         if known is None:
             known = self._found[start] = self._is_solved(decided, needed, left) or self._solve(decided, needed, left)
         return known
 
-    def check(self, left: int, any_order: bool = False) -> None:
-        """Decide each value of each property alone, unless all steps to the first solution were right.
+    def check(self, left: int, *, any_order: bool) -> None:
+        """Make the most cases of each property. Decide each choice alone, if the first search took a wrong step.
 
-        If the properties may come in any order, the first masks ask for each of them. So with many clauses, all are
-        decided in any case.
+        If the properties may come in any order, the first masks ask for each of them. So with many clauses, all choices
+        are decided in any case.
 
         So the searches of masks are likely to be short: many solutions are known.
 
         Args:
             left: the greatest number of properties; -1 without a bound.
-            any_order: the properties may come in any order.
+            any_order: whether the properties come in any order, not their own.
 
         Raises:
-            LimitExceededError: the searches take too many steps.
+            LimitExceededError: the searches take too many steps, or there are too many cases.
         """
+        decided = 0
+        for index in range(len(self._properties)):
+            self.cases(index, decided, _NONE)
+            if not any_order:
+                decided += decided + 1  # no shifts, as above
         is_hard = any_order and len(self.numbers) > _MAX_FEW
         if not self.can_hold(0, _NONE, left) or not (is_hard or self.search.failed):
             return
         rest = left - 1 if left > 0 else -1
-        for index in self._choices:
-            for given, _ in self.properties[index].cases:
-                self.can_hold(1 << index, given, rest)
+        for index, choices in self._choices.items():
+            for mask, _ in choices:
+                self._can_hold(1 << index, self._needed & ~mask, rest)
                 if self.search.nodes > _MAX_FIRST:
                     raise too_many(_MAX_FIRST)
 
@@ -193,6 +275,13 @@ class Clauses:
             self._solutions.pop(0)
         self._solutions.append(solution)
         return True
+
+
+def _met(node: Node, asked: list[tuple[int, Node]]) -> Node:
+    """Return the values of a node that satisfy some clauses."""
+    for _, other in asked:
+        node = meet(node, other)
+    return node
 
 
 def _price(choice: Choice) -> int:

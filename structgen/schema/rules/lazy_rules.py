@@ -120,7 +120,7 @@ class LazyRules:
 
     def bodies(self, key: Any) -> Bodies:
         """Return the bodies of a lazy nonterminal. See `RuleSource.bodies`."""
-        self.space.deadline = _NO_DEADLINE  # that of the compile has passed; the mask's is the running one
+        self.space.begin_again(_NO_DEADLINE)  # the compile's has passed; the mask's is the running one
         first = key[0]
         if first != "value" and first != "without":
             rules: SetRules = self._set_rules[first]

@@ -120,7 +120,7 @@ class ObjectStates:
         self._clauses: Clauses | None = None
         if part.clauses:
             self._clauses = Clauses(part, self.properties, lazy.holds)
-            self.properties, self._absent = self._clauses.properties, self._clauses.absent
+            self._absent = self._clauses.absent
             self.asked |= self._clauses.numbers
         self.classes = () if is_full else self._classes(part)
         self._has_endless_keys = any(found.is_endless for found in self.classes)
@@ -332,7 +332,7 @@ class ObjectStates:
     def check_clauses(self) -> None:
         """Refuse clauses that take long to decide, before any text is written. See `Clauses.check`."""
         if self._clauses is not None:
-            self._clauses.check(-1 if self.high is None else self.high, self.any_order)
+            self._clauses.check(-1 if self.high is None else self.high, any_order=self.any_order)
 
     def _clauses_can_hold(self, state: ObjectState) -> bool:
         """Return whether the properties to come can satisfy all clauses, with no more keys than `high` allows."""
@@ -403,7 +403,10 @@ class ObjectStates:
         entry = self.properties[index]
         progress = state.progress | 1 << index if self.any_order else index + 1
         after = ObjectState(progress, state.written, state.given, state.seen, state.avoid)
-        yield from self.pairs_of_key(entry.key, entry.node, entry.cases, after)
+        cases = entry.cases
+        if self._clauses is not None:
+            cases = self._clauses.cases(index, self._decided(state), state.given)
+        yield from self.pairs_of_key(entry.key, entry.node, cases, after)
 
     def pairs_of_class(self, found: OtherKeys, state: ObjectState, key: str | None) -> Iterator[Pair]:
         """Yield the pairs of one key of a class; None stands for any unseen key of it."""

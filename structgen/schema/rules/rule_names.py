@@ -156,8 +156,8 @@ def _schemas(space: Space, node: Node) -> list[dict[str, Any]]:
         for atom in work.pop():
             if isinstance(atom, AnyOf):
                 work.extend(atom.nodes)
-            elif atom > 0 and isinstance(space.subschema(atom).schema, dict):
-                found.append(space.subschema(atom).schema)
+            elif atom > 0 and isinstance(space.atoms.subschema(atom).schema, dict):
+                found.append(space.atoms.subschema(atom).schema)
     return found
 
 

@@ -181,7 +181,7 @@ def node_of_part(lazy: LazyRules, part: ArraySet | ObjectSet | TextGrammar | Jso
 
 def is_shared(lazy: LazyRules, node: Node) -> bool:
     """Return whether a node may stand for several schema locations: flat subschemas of equal content share one."""
-    return node == ANY or any(not isinstance(atom, AnyOf) and lazy.space.is_flat(abs(atom)) for atom in node)
+    return node == ANY or any(not isinstance(atom, AnyOf) and lazy.space.atoms.is_flat(abs(atom)) for atom in node)
 
 
 def subschemas_of(lazy: LazyRules, node: Node) -> list[Subschema]:
@@ -193,7 +193,7 @@ def subschemas_of(lazy: LazyRules, node: Node) -> list[Subschema]:
             if isinstance(atom, AnyOf):
                 work.extend(atom.nodes)
             elif atom > 0:
-                found.append(lazy.space.subschema(atom))
+                found.append(lazy.space.atoms.subschema(atom))
     return found
 
 

@@ -3,13 +3,18 @@
 A small schema of each kind is compared with `jsonschema` on random values; a large one of the same kind is compiled.
 """
 
+import itertools
 import random
 
 import jsonschema
 import pytest
+from support.judging_schemas import accepts
 from support.membership import is_member, space_of
+from support.vocabularies import BYTES
 
-from structgen.schema import schema_to_rules
+import structgen
+from structgen.errors import UnsupportedSchemaError
+from structgen.schema import SchemaWarning, schema_to_rules
 
 KEYS = ["type", *(f"p{i}" for i in range(4)), *(f"k{i}" for i in range(4))]
 
@@ -117,6 +122,29 @@ def tags_of_two_kinds_beside_one_of(count):
     return {"oneOf": [{"type": "object", "required": ["p0"], "properties": {"p1": {"enum": ["t0"]}}}, pipelines]}
 
 
+def one_of_inside_one_of(count):
+    """Tags that only `allOf` requires, after the `oneOf`, as in Azure's function.json; strings are in no branch."""
+
+    def tagged(i, way, key):
+        return {"properties": {"type": {"const": f"t{i}"}, "k0": {"enum": [way]}, key: {"type": "string"}}}
+
+    bindings = [
+        {"properties": {f"p{i}": {"type": "string"}}, "oneOf": [tagged(i, "t0", "k1"), tagged(i, "t1", "k2")]}
+        for i in range(count)
+    ]
+    others = {"properties": {"type": {"not": {"enum": [f"t{i}" for i in range(count)]}}, "k0": {"enum": ["t0", "t1"]}}}
+    required = {"properties": {"type": {"type": "string"}, "k3": {"enum": ["t0"]}}, "required": ["type", "k0"]}
+    return {"type": ["object", "string"], "oneOf": [others, {"oneOf": bindings}], "allOf": [required]}
+
+
+def one_of_beside_a_tag(count):
+    """A `oneOf` that its tag in the outer one tells apart, and not its own; as in .NET's template.json."""
+    inner = [{"required": ["k0"], "properties": {"k0": {"const": f"t{i}"}, "p0": {"enum": [i]}}} for i in range(count)]
+    outer = [{"properties": {"type": {"const": f"t{i}"}, f"p{i % 4}": {"type": "string"}}} for i in range(1, 4)]
+    nested = {"required": ["k1"], "properties": {"type": {"const": "t0"}, "k1": {"enum": ["x", 1]}}, "oneOf": inner}
+    return {"required": ["type"], "properties": {"type": {"type": "string"}}, "oneOf": [nested, *outer]}
+
+
 def branches_without_types(count):
     """All branches accept every value that is no object, so the `oneOf` accepts none of them."""
     return {"oneOf": [tagged_one_of(count)["oneOf"][i] | {"required": ["type"]} for i in range(count)]}
@@ -144,7 +172,28 @@ def tags_beside_any_of(count):
     return {"not": {"anyOf": schema.pop("oneOf"), **schema}}
 
 
+def closed_objects_with_an_optional_tag(count):
+    """Without the tag, a value is in one branch by its other keys alone."""
+    branches = [
+        {
+            "type": "object",
+            "properties": {
+                "type": {"const": f"t{i}"},
+                "p0": {"enum": ["x", 1, f"t{i}"]},
+                "p1": {"not": {"const": f"t{i}"}},
+                f"k{i % 4}": True,
+            },
+            "additionalProperties": False,
+        }
+        for i in range(count)
+    ]
+    return {"oneOf": branches}
+
+
 KINDS = [
+    (closed_objects_with_an_optional_tag, 30),
+    (one_of_inside_one_of, 30),
+    (one_of_beside_a_tag, 30),
     (branches_without_types, 300),
     (tags_told_apart_beside, 300),
     (tags_without_type_beside_one_of, 100),
@@ -201,3 +250,54 @@ def test_many_dependencies_are_read_like_few():
 @pytest.mark.parametrize(("make", "count"), KINDS)
 def test_many_branches_stay_within_the_limits(make, count):
     schema_to_rules(make(count))
+
+
+def test_a_lenient_reading_stays_within_the_limits():
+    schema_to_rules(conditions_on_one_key(160), lenient=True)
+
+
+def with_patterns(schema):
+    """A copy whose lists of values stand beside a pattern that every value of `random_objects` satisfies but `x`."""
+    if isinstance(schema, list):
+        return [with_patterns(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    beside = {"pattern": "^(?!(x)\\1?$)"} if "enum" in schema or "const" in schema else {}
+    return {key: with_patterns(value) for key, value in schema.items()} | beside
+
+
+@pytest.mark.parametrize("make", [tagged_one_of, unions_inside_one_of, tags_of_two_kinds_beside_one_of])
+@pytest.mark.parametrize("negated", [False, True])
+def test_a_dropped_keyword_never_narrows_many_branches(make, negated):
+    schema = with_patterns(make(9))
+    schema = {"not": schema} if negated else schema
+    with pytest.raises(UnsupportedSchemaError):
+        schema_to_rules(schema)
+    with pytest.warns(SchemaWarning, match="pattern is dropped"):
+        space, root = space_of(schema, lenient=True)
+        space.shape(root)
+        validator = jsonschema.Draft202012Validator(schema)
+        for value in random_objects(300, seed=3):
+            assert is_member(space, root, value) or not validator.is_valid(value), value
+
+
+def test_closed_objects_in_maps_within_the_limits():
+    """Like targets of Angular's workspace schema: options, and a map of more of them, and a tag that may be missing."""
+    branches = []
+    for i in range(20):
+        options = {"type": "object", "properties": {f"o{i}": {"type": "string"}}, "additionalProperties": False}
+        more = {"type": "object", "additionalProperties": options}
+        properties = {"tag": {"const": f"t{i}"}, "options": options, "more": more}
+        branches.append({"type": "object", "properties": properties, "additionalProperties": False})
+    schema = {"oneOf": branches}
+    constraint = structgen.compile(schema, BYTES)
+    validator = jsonschema.Draft202012Validator(schema)
+    found = []
+    for options, more in itertools.product(
+        [{}, {"o1": "x"}, {"o2": "x"}], [{}, {"a": {}}, {"a": {}, "b": {"o1": "x"}}]
+    ):
+        for tag in ({}, {"tag": "t1"}):
+            value = {**tag, "options": options, "more": more}
+            found.append(validator.is_valid(value))
+            assert accepts(constraint, value) == found[-1], value
+    assert set(found) == {False, True}

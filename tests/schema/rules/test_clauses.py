@@ -188,3 +188,51 @@ def test_many_hard_clauses_of_keys_in_any_order_are_refused_by_the_compile():
     structgen.compile(schema, BYTES)
     with pytest.raises(structgen.LimitExceededError, match="too many ways to satisfy"):
         structgen.compile(schema, BYTES, property_order="any")
+
+
+def refused_by_other_keys(count, *, first=False):
+    """Each key excludes its name from a list, as in the schema of pyproject.toml."""
+    keys = [f"k{i}" for i in range(count)]
+    named = {"list": {"type": "array", "items": {"enum": keys}}}
+    others = {key: {"type": "string"} for key in keys}
+    listed = {key: {"properties": {"list": {"contains": {"const": key}}}, "required": ["list"]} for key in keys}
+    return {
+        "properties": {**named, **others} if first else {**others, **named},
+        "dependentSchemas": {key: {"not": listed[key]} for key in keys},
+        "oneOf": [listed["k0"], {"required": ["k0"]}],
+        "type": "object",
+        "additionalProperties": False,
+    }
+
+
+@pytest.mark.parametrize(("order", "first"), [("schema", False), ("schema", True), ("any", False)])
+def test_keys_that_narrow_one_list(order, first):
+    schema = refused_by_other_keys(4, first=first)
+    constraint = structgen.compile(schema, BYTES, property_order=order)
+    validator = jsonschema.Draft202012Validator(schema)
+    chance = random.Random(4)
+    found = set()
+    for _ in range(60):
+        value = dict.fromkeys(chance.sample([f"k{i}" for i in range(4)], chance.randint(0, 3)), "x")
+        if chance.random() < 0.8:
+            value["list"] = chance.sample([f"k{i}" for i in range(4)], chance.randint(0, 3))
+        value = {key: value[key] for key in schema["properties"] if key in value}
+        found.add(validator.is_valid(value))
+        assert accepts(constraint, value) == validator.is_valid(value), value
+    assert found == {False, True}
+
+
+def test_a_list_has_one_case_after_the_keys_that_narrow_it():
+    schema = refused_by_other_keys(20)
+    constraint = structgen.compile(schema, BYTES, limits=structgen.Limits(schema_nodes=20_000))
+    assert accepts(constraint, {"k1": "x", "k3": "x", "list": ["k0", "k2"]})
+    assert not accepts(constraint, {"k1": "x", "k3": "x", "list": ["k0", "k3"]})
+
+
+def test_masks_have_a_count_of_parts_of_their_own():
+    """Each combination of keys has other lists: a limit of the compile must not end a later text."""
+    constraint = structgen.compile(refused_by_other_keys(12), BYTES, limits=structgen.Limits(schema_nodes=2_000))
+    chance = random.Random(5)
+    for _ in range(40):
+        keys = sorted(chance.sample(range(1, 12), 6))
+        assert accepts(constraint, {**{f"k{i}": "x" for i in keys}, "list": ["k0"]})
