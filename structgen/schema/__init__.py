@@ -27,7 +27,7 @@ from structgen.limits import Limits
 from structgen.schema.options import SchemaArguments, SchemaOptions, read_options
 from structgen.schema.reading.keywords import SchemaWarning
 from structgen.schema.rules.to_rules import (
-    begins_with_bracket,
+    begins_plainly,
     begins_with_many_texts,
     json_schema_to_rules,
     strings_of_schema,
@@ -41,7 +41,7 @@ __all__ = [
     "SchemaOptions",
     "SchemaWarning",
     "Source",
-    "begins_with_bracket",
+    "begins_plainly",
     "begins_with_many_texts",
     "json_schema_to_rules",
     "resolve",
