@@ -44,6 +44,7 @@ cdef class Space:
     cdef Shape _accepted_by(self, dict known, location)
     cpdef Shape base(self, dict known, location)
     cpdef Shape _typed(self, dict known, location)
+    @cython.locals(keywords=frozenset)
     cdef dict _asserting(self, dict schema, location)
     cdef dict _as_read(self, dict schema)
     cpdef Shape union(self, nodes)
