@@ -257,6 +257,10 @@ def _constraint(call: CompileCall, vocabulary: Vocabulary, checked: SchemaOption
             )
         if proper is not None and compiled.has_marks:
             proper.check_token_terminals(compiled.tables.marks)
+        if proper is not None:
+            from structgen.tokenization.matching.proper_matcher import prepare
+
+            prepare(compiled, proper)
     stored = partial(_stored, call, prepared, vocabulary)
     return Constraint(compiled, prepared, proper=proper, stored=stored, given=schema, options=call.options)
 

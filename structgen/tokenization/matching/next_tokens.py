@@ -84,6 +84,16 @@ class NextTokens:
             rows = self._rows[scanner_state, partial] = self._make_rows(scanner_state, partial)
         return rows
 
+    def prepare(self) -> None:
+        """Make the rows of the states after one token, of which there are 20 or 30, so that masks do not wait for them.
+
+        The first one asks the tokenizer for the classes of all characters, which takes a while.
+        """
+        self.rows(self._scanner.start, 0)
+        ends = self._scanner.ends(self._vocabulary.trie, self._vocabulary.size)
+        for state in sorted({state for state, partial in ends if state and not partial})[: MAX_ROWS // 2]:
+            self.rows(state, 0)
+
     def _make_rows(self, scanner_state: int, partial: int) -> TokenRows:
         rows = TokenRows(self._word_count)
         scanner, trie, cutters = self._scanner, self._vocabulary.trie, self._cutters

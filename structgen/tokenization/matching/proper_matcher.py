@@ -20,7 +20,7 @@ from structgen.tokenization.matching.tokenizer_state import TokenizerState
 if TYPE_CHECKING:
     from structgen.engine.matching.explaining import Explanation
 
-__all__ = ["ProperMatcher", "healed"]
+__all__ = ["ProperMatcher", "healed", "prepare"]
 
 # Declared as C integers in the .pxd.
 ALL_BITS = 0xFFFFFFFF  # of a word
@@ -32,6 +32,20 @@ MAX_HEALED = 32  # tokens of a prompt that are rewritten at most; otherwise none
 def _has_bit(words: Any, size: int, token: int) -> bool:
     """Return whether a mask has a token."""
     return 0 <= token < size and bool(words[token >> 5] >> (token & 31) & 1)
+
+
+def prepare(compiled: CompiledGrammar, tokenization: ProperTokenization) -> None:
+    """Make what the masks of a grammar need, such as the tries of a new vocabulary, so that no mask waits for it.
+
+    Args:
+        compiled: the grammar.
+        tokenization: the tokenizer.
+
+    Raises:
+        LimitExceededError: a bound of `Limits` was passed.
+    """
+    with Turn(compiled):
+        ProperMasks.of(compiled, tokenization)
 
 
 class ProperMatcher(Matcher):

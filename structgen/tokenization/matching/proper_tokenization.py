@@ -118,9 +118,7 @@ class ProperTokenization:
             *(vocabulary, self.scanner, self._cutters, self.words, self.conflicts, self.added, self._never),
             is_piece=self._is_piece if parts.is_piece else None,
         )
-        self.next_tokens.rows(
-            self.scanner.start, 0
-        )  # asks the tokenizer for the classes of all characters, which takes a while
+        self.next_tokens.prepare()
 
     def _make_tables(self) -> None:
         """Make the merges, the added tokens and the whole words."""

@@ -3,6 +3,7 @@
 import numpy as np
 from support.bpe_tokenizers import gpt2, llama3, tokenizer_of, vocabulary_of
 
+import structgen
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.token_sets import ids
 from structgen.tokenization.matching.tokenizer_state import TokenizerState
@@ -44,3 +45,15 @@ def test_no_token_that_may_follow_begins_with_another_byte():
                 assert all(bits >> spellings[token][0] & 1 for token in following)
                 few += bits.bit_count() < 256
         assert few
+
+
+def test_a_compile_leaves_no_tables_of_the_vocabulary_to_the_first_mask(own_tokenizer):
+    vocabulary = structgen.Vocabulary.from_huggingface(own_tokenizer)
+    constraint = structgen.compile({"type": "string"}, vocabulary, tokenization="proper")
+    before = constraint.grammar.proper
+    next_tokens = before.tokenization.next_tokens
+    rows = set(next_tokens._rows)
+    assert len(rows) > 1
+    constraint.matcher().allowed_token_ids()
+    assert constraint.grammar.proper is before
+    assert {row for row in next_tokens._rows if row[1] == 0} == rows
