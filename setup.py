@@ -69,7 +69,11 @@ signatures would be a tenth of the code."""
 
 # The options for gcc were chosen by counting the instructions of compiles and masks (valgrind --tool=cachegrind). With
 # -O2 for all modules, gcc takes two thirds longer, and there are 1 % fewer instructions.
-VECTORS = {"engine.masks.set_masks", "engine.vocabulary.bitmask_kernel"}
+VECTORS = {
+    "engine.masks.set_masks",
+    "engine.vocabulary.bitmask_kernel",
+    "tokenization.matching.token_sets",
+}
 """Modules for gcc's -O3: it makes vectors of their loops, and a row of logits takes 12 µs instead of 41. Elsewhere -O2
 gives smaller code, and masks take a twentieth less time."""
 HOT = {
@@ -113,7 +117,7 @@ COLD = {
     *(f"schema.json_text.{part}" for part in ("layout", "strings", "terminals")),
     *(
         f"schema.reading.{part}"
-        for part in ("atoms", "emptiness", "exploration", "scopes", "shape_cache", "shared_parts")
+        for part in ("atoms", "emptiness", "exploration", "scopes", "shape_cache", "shared_parts", "space")
     ),
     *(
         f"schema.rules.{part}"
@@ -127,6 +131,11 @@ COLD = {
 
 SHARED = "structgen._cython_runtime"
 """The module with Cython's own functions: with a copy in each module, gcc would work twice as long."""
+MAX_DIMENSIONS = 2
+"""Of arrays in compiled modules. By default each array has room for the sizes of 8 dimensions, 208 bytes, and a grammar
+holds 60 arrays."""
+BUILD_FOLDER = f"build/c{MAX_DIMENSIONS}"
+"""For the C. Modules with another number of dimensions do not fit together, so their C is never used again."""
 WARNINGS = 2
 """The level from which Cython's warnings are shown. One of level 1 is about Cython's own functions."""
 COPIES = {"engine.arrays", "engine.masks.set_masks"}
@@ -158,6 +167,7 @@ def extensions() -> list[Extension]:
     shared = Extension(SHARED, [f"{SHARED.replace('.', '/')}.c"], extra_compile_args=_flags(SHARED))
     _tell(f"writing the C of {len(found)} modules", is_last=True)
     Errors.LEVEL = WARNINGS
+    Options.buffer_max_dims = MAX_DIMENSIONS + 1  # Cython wants one more than there are
     gc.disable()  # collections take half of Cython's time, and free little: each process writes a share of the modules
     built: list[Extension] = _translated([shared], DIRECTIVES)
     alike: dict[tuple[bool, ...], list[Extension]] = {}
@@ -187,7 +197,7 @@ def _translated(
     found: list[Extension] = cythonize(
         extensions,
         compiler_directives=directives,
-        build_dir="build",
+        build_dir=BUILD_FOLDER,
         quiet=True,
         nthreads=PROCESSES,
         shared_utility_qualified_name=shared,

@@ -52,6 +52,10 @@ class Limits:
     mask_seconds: float = 1.0
     memory_bytes: int = 512 * 2**20
 
+    def __hash__(self) -> int:
+        """Return a hash of some fields: that of all would take longer than comparing them."""
+        return hash((self.mask_seconds, self.compile_seconds, self.memory_bytes, self.cache_bytes))
+
     def __post_init__(self) -> None:
         for field in fields(self):
             _check(field.name, getattr(self, field.name))

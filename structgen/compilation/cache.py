@@ -4,13 +4,17 @@ Grammars are found by their content, so that the same schema sent with every req
 bounded: each grammar's bytes are estimated, and the least recently used grammars are dropped past a total. When several
 threads ask for one grammar, one of them compiles it and the others wait.
 
+An interrupt (Ctrl-C) may come between any two steps, also in the hash of a key while a dict is changed. So the cache
+has no state that must be put right by the thread that was interrupted: grammars are in a plain dict, which stays whole;
+a compile that was interrupted is marked as over, and the next caller replaces it; and the total of bytes is counted
+again before anything is dropped.
+
 The cache lives in memory only and is never pickled: nothing that comes with a request is read back from a disk.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
 from structgen.engine.fork_safety import forkable_lock
@@ -18,7 +22,6 @@ from structgen.engine.grammar.composition import ComposedRules
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.reporting.telemetry import logger
-from structgen.schema.reading.shared_parts import SmallKey
 from structgen.schema.rules.lazy_rules import LazyRules
 
 __all__ = ["CompileCache", "estimated_bytes"]
@@ -46,18 +49,20 @@ class _Entry:
     Attributes:
         key: everything that the grammar depends on.
         lock: held while the grammar is compiled; None before and after.
+        is_over: the compile has ended: with a grammar, with an error, or with neither if it was interrupted.
         compiled: the grammar; None before it is there.
         error: why there is none.
         size_bytes: the grammar's estimated bytes when they were last computed.
     """
 
-    __slots__ = ("_hash", "compiled", "error", "key", "key_bytes", "lock", "size_bytes")
+    __slots__ = ("_hash", "compiled", "error", "is_over", "key", "key_bytes", "lock", "size_bytes")
 
     def __init__(self, key: Hashable) -> None:
         self.key = key
         self._hash = hash(key)
         self.key_bytes = 0
         self.lock: threading.Lock | None = None
+        self.is_over = False
         self.compiled: CompiledGrammar | None = None
         self.error: BaseException | None = None
         self.size_bytes = 0
@@ -79,8 +84,8 @@ class _Entry:
 class CompileCache:
     """Compiled grammars by key, least recently used first, bounded in bytes.
 
-    Grammars grow in use. So a grammar's bytes are estimated again when it is asked for, when the next one is asked
-    for, and when it is the least recently used.
+    Grammars grow in use. So a grammar's bytes are estimated again when it is asked for, and when the next one is asked
+    for; once the cache is half full, also when it is the least recently used.
 
     Args:
         size_bytes: estimates the bytes of a compiled grammar.
@@ -89,7 +94,7 @@ class CompileCache:
     def __init__(self, size_bytes: Callable[[CompiledGrammar], int]) -> None:
         self._size_bytes = size_bytes
         self._lock = forkable_lock()
-        self._entries: OrderedDict[_Entry, _Entry] = OrderedDict()
+        self._entries: dict[_Entry, _Entry] = {}
         self._used_before: _Entry | None = None
         self._total_bytes = 0
         self._dropped = 0  # since the last line of the log
@@ -119,22 +124,19 @@ class CompileCache:
             with self._lock:
                 entry = self._entries.get(asked)
                 if entry is not None:
-                    self._entries.move_to_end(entry)
+                    del self._entries[entry]
+                    self._entries[entry] = entry  # now the last in order
                     self._shrink(entry, max_bytes)
                     return entry
-                entry = self._under_way.setdefault(asked, asked)
-                lock = entry.lock = entry.lock or threading.Lock()
-                if entry is asked:
-                    lock.acquire()
-            if entry is asked:
-                try:
-                    self._make(entry, make, max_bytes)
-                finally:
-                    lock.release()
-                return entry
+                entry = self._under_way.get(asked)
+                lock = None if entry is None or entry.is_over else entry.lock
+            if entry is None or lock is None:
+                if self._make(asked, entry, make, max_bytes):
+                    return asked
+                continue
             with lock:
                 pass
-            if entry.error is None or isinstance(entry.error, Exception):
+            if entry.compiled is not None or isinstance(entry.error, Exception):
                 return entry
             # The thread that made it was interrupted, with an error of its own: this one begins anew.
 
@@ -152,18 +154,43 @@ class CompileCache:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def _make(self, entry: _Entry, make: Callable[[], CompiledGrammar], max_bytes: int) -> None:
+    def _make(self, entry: _Entry, before: _Entry | None, make: Callable[[], CompiledGrammar], max_bytes: int) -> bool:
+        """Compile the grammar of an entry, unless another thread has begun to.
+
+        Args:
+            entry: the entry, which gets the grammar or the error.
+            before: the entry that was under way before: one whose compile is over, or None.
+            make: see `get`.
+            max_bytes: see `get`.
+
+        Returns:
+            Whether it was compiled here.
+        """
+        lock = entry.lock = threading.Lock()
+        entry.is_over = False
         try:
-            entry.compiled = make()
-        except BaseException as error:
-            entry.error = error
-        with self._lock:
+            with lock:
+                with self._lock:
+                    if self._under_way.get(entry) is not before or entry in self._entries:
+                        return False
+                    self._under_way[entry] = entry
+                try:
+                    entry.compiled = make()
+                except BaseException as error:
+                    entry.error = error
+                with self._lock:
+                    if entry.compiled is not None:
+                        entry.key_bytes = KEY_BYTES * max(0, _text_length(entry.key) - SMALL_KEY)
+                        self._entries.pop(entry, None)  # made twice, after an interrupt
+                        self._entries[entry] = entry
+                        self._shrink(entry, max_bytes)
+        finally:
+            entry.is_over = True
             entry.lock = None
-            del self._under_way[entry]
-            if entry.compiled is not None:
-                entry.key_bytes = KEY_BYTES * max(0, _text_length(entry.key) - SMALL_KEY)
-                self._entries[entry] = entry
-                self._shrink(entry, max_bytes)
+            with self._lock:
+                if self._under_way.get(entry) is entry:
+                    del self._under_way[entry]
+        return True
 
     def _shrink(self, used: _Entry, max_bytes: int) -> None:
         """Estimate the grammars that may have grown, and drop old ones past the bound.
@@ -176,9 +203,13 @@ class CompileCache:
         before, self._used_before = self._used_before, used
         if before is not None and self._entries.get(before) is before:
             self._weigh(before)
-        self._weigh(next(iter(self._entries.values())))
+        if self._total_bytes > max_bytes // 2:
+            self._weigh(next(iter(self._entries)))
+        if self._total_bytes > max_bytes:
+            self._total_bytes = sum([entry.size_bytes for entry in self._entries])
         while self._total_bytes > max_bytes and len(self._entries) > 1:
-            _, dropped = self._entries.popitem(last=False)
+            dropped = next(iter(self._entries))
+            del self._entries[dropped]
             self._total_bytes -= dropped.size_bytes
             self._dropped += 1
 
@@ -213,9 +244,12 @@ def _schema_bytes(tables: GrammarTables) -> int:
 
 def _text_length(key: object) -> int:
     """Return the length of all texts in a key."""
-    if isinstance(key, SmallKey):
-        length: int = key[0]
-        return length
-    if isinstance(key, tuple):
-        return sum([_text_length(part) for part in key if isinstance(part, (str, tuple))])
-    return len(key) if isinstance(key, str) else 0
+    length = 0
+    waiting = [key]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            waiting += part
+        elif isinstance(part, (str, bytes)):
+            length += len(part)
+    return length

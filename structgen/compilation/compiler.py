@@ -388,7 +388,9 @@ def _compiled(
             deadline = Deadline(limits.compile_seconds)
             with Held(made):
                 build_automata(made.shared.automata, all_terminals(written, limits, deadline), deadline)
-        if begins_with_bracket(tables):
+        # A grammar with look-aheads is mostly that of a language. Many terminals begin it, so its first mask is one of
+        # the longest, and takes a small part of the time of the compile.
+        if begins_with_bracket(tables) or tables.lookaheads:
             made.prepare()
         elif begins_with_many_texts(tables):
             made.prepare_start()

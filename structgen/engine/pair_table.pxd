@@ -3,11 +3,13 @@ cimport cython
 from structgen.engine.arrays cimport zeros
 
 cdef int FREE, NEIGHBOURS, NEIGHBOUR_BITS, WIDTH
+cdef int[::1] _free_slot
 
 
 @cython.final
 cdef class PairTable:
     cdef int _count
+    cdef long long _first_mask
     cdef long long _mask
     cdef int[::1] _places
 
@@ -16,5 +18,6 @@ cdef class PairTable:
     cpdef int put(self, int first, int second, int number) except -1
     @cython.locals(mixed="long long", place="long long", at="Py_ssize_t")
     cdef Py_ssize_t _find(self, long long first, long long second) noexcept
+    cdef int _take(self, long long mask) except -1
     @cython.locals(wider=PairTable, old="int[::1]", at="Py_ssize_t", new="Py_ssize_t")
     cdef int _grow(self) except -1

@@ -12,6 +12,8 @@ WIDTH = 3  # numbers in a slot: the pair, and its number plus 1
 NEIGHBOUR_BITS = 6  # pairs whose second numbers differ in so many last bits are neighbours
 NEIGHBOURS = 64
 
+_free_slot = zeros(WIDTH)  # of all empty tables, and never written to: many tables stay empty
+
 
 class PairTable:
     """A map from pairs of numbers to numbers >= 0.
@@ -26,8 +28,9 @@ class PairTable:
 
     def __init__(self, places: int = 64) -> None:
         self._count = 0
-        self._mask = places - 1
-        self._places = zeros(places * WIDTH)
+        self._first_mask = places - 1
+        self._mask = 0
+        self._places = _free_slot
 
     def __len__(self) -> int:
         return self._count
@@ -38,6 +41,8 @@ class PairTable:
 
     def put(self, first: int, second: int, number: int) -> None:
         """Set the number of a pair, in place of any that it has."""
+        if self._mask == 0:
+            self._take(self._first_mask)
         at = self._find(first, second)
         self._count += self._places[at + 2] == FREE
         self._places[at] = first
@@ -56,13 +61,19 @@ class PairTable:
                 return at
             place = (place + 1) & self._mask
 
+    def _take(self, mask: int) -> None:
+        """Take slots, all of them free."""
+        self._mask = mask
+        self._places = zeros((mask + 1) * WIDTH)
+
     def _grow(self) -> None:
         """Double the slots.
 
         Another thread may read meanwhile, so the old slots are replaced last: freeing them may let other threads run.
         """
         old = self._places
-        wider = PairTable(2 * (self._mask + 1))
+        wider = PairTable()
+        wider._take(2 * self._mask + 1)
         for at in range(0, len(old), WIDTH):
             if old[at + 2] != FREE:
                 new = wider._find(old[at], old[at + 1])

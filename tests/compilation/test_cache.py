@@ -1,15 +1,19 @@
 """`compile`: the cache of compiled grammars, its bound, and its use by several threads."""
 
 import gc
+import itertools
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from functools import partial
 from typing import Annotated
 
 import pytest
 from pydantic import BaseModel, Field
 
 import structgen
+from structgen.compilation import cache as cache_module
 from structgen.compilation.cache import CompileCache, estimated_bytes
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.objects import ObjectRules
@@ -175,6 +179,43 @@ def test_an_error_reaches_every_caller_and_is_not_kept():
     with pytest.raises(structgen.GrammarError):
         cache.get("key", lambda: (_ for _ in ()).throw(structgen.GrammarError("no")), max_bytes=100)
     assert cache.get("key", lambda: Compiled(1), max_bytes=100).size_bytes == 1
+
+
+def _interrupted(call, step):
+    """Run a call, and raise KeyboardInterrupt before one of its lines in `cache.py`; return whether it was reached."""
+    lines = itertools.count(1)
+
+    def trace(frame, event, arg):
+        if frame.f_code.co_filename != cache_module.__file__:
+            return None
+        if event == "line" and next(lines) == step:
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_the_cache_works_after_an_interrupt_between_any_two_lines():
+    for step in itertools.count(1):
+        cache = CompileCache(lambda compiled: 10)
+        for key in ("a", "b", "c"):
+            cache.get(key, object, max_bytes=30)
+        calls = [partial(cache.get, key, object, max_bytes=30) for key in ("b", "new", "new", "c")]
+        reached = [_interrupted(call, step) for call in calls]
+        if not any(reached):
+            break
+        for key in ("new", "b", "other"):
+            assert cache.get(key, object, max_bytes=30) is cache.get(key, object, max_bytes=30)
+        assert len(cache) == 3
+    assert step > 40
 
 
 def test_the_estimate_grows_with_use():

@@ -33,3 +33,11 @@ def test_many_pairs_in_a_row():
     assert len(table) == 2000
     assert all(table.get(first, second) == first * second for first in range(40) for second in range(50))
     assert table.get(40, 0) == table.get(0, 50) == -1
+
+
+def test_empty_tables_share_nothing_that_is_written_to():
+    first, second = PairTable(), PairTable(2)
+    second.put(0, 0, 7)
+    assert first.get(0, 0) == -1
+    first.put(0, 0, 5)
+    assert (first.get(0, 0), second.get(0, 0), PairTable().get(0, 0)) == (5, 7, -1)

@@ -28,7 +28,12 @@ cdef class Endings:
     @cython.locals(known=dict, before="Py_ssize_t")
     cpdef bint repeats_until(self, int state, int body, int last) except -1
     cpdef int last_of(self, int state) except -1
-    @cython.locals(star=int, body=int, last=int, is_plain=bint)
     cdef bint _is_endless_by_form(self, int state) except -1
+    @cython.locals(star=int, body=int, last=int, is_plain=bint)
+    cdef bint _has_harmless_character(self, int kept, list others) except -1
+    @cython.locals(high=int)
+    cdef bint _begins_repeating(self, int state) except -1
+    @cython.locals(end=int, top=int, kind=int, body=int)
+    cdef _alphabet_before_end(self, int term, int star)
     @cython.locals(top=int, kind=int, may=bint)
     cpdef bint _holds_few(self, int term) except -1

@@ -67,8 +67,6 @@ class Endings:
         return found
 
     def _sees_endless(self, state: int) -> bool:
-        if self._ends_repeating(state):
-            return True
         after: dict[int, set[int]] = {}
         waiting = [state]
         while waiting:
@@ -86,9 +84,9 @@ class Endings:
         return not any(targets <= ended for here, targets in after.items() if here not in ended)
 
     def _ends_repeating(self, state: int, repeated: int = NOTHING) -> bool:
-        """Return whether all texts of a state end with a repetition without bound, then one byte: C*·R.
+        """Return whether all texts of a state end with a repetition without bound: C*·R, or see `_begins_repeating`.
 
-        So there can always be more of C before the last byte.
+        R is one byte, so there can always be more of C before it.
 
         Args:
             state: the state.
@@ -105,6 +103,8 @@ class Endings:
                 if repeated in (NOTHING, self.table.payload[top][0]):
                     continue
                 return False
+            if repeated == NOTHING and self._begins_repeating(top):
+                continue
             following: tuple[int, ...] = self.table.payload[top] if kind == K_UNION else (self.table.tail[top],)
             waiting.extend([part for part in following if part not in seen])
             seen.update(following)
@@ -117,19 +117,22 @@ class Endings:
         )
 
     def _is_endless_by_form(self, state: int) -> bool:
-        """Return whether the form of a state shows that it is ever endless: `C*·R & ~D1 & ~D2 …`, with harmless D.
+        """Return whether the form of a state shows that it is ever endless.
 
-        The part C*·R must be ever endless itself. An excluded term D is harmless in two cases:
+        That is so if all its texts end with a repetition, or if it is `C*·R & ~D1 & ~D2 …` with harmless D. The part
+        C*·R must be ever endless itself. An excluded term D is harmless in three cases:
 
         - It has finitely many texts. Longer texts are not affected.
         - Some ASCII character is a C but occurs nowhere in D outside repetitions C*. Any number of that character can
           be added before the last byte of a text. D excludes the longer text only if it excludes the shorter one.
+        - Some ASCII character is a C but comes in D neither before the last byte nor before a last C*·R. The same
+          holds. (No text of several characters may be a C that contains it.)
 
-        The second case needs one character that serves for all D together. For strings that are no keyword of a list
-        (`"[a-z]*"` without `"if"` and `"in"`), the first case holds.
+        The last two cases need one character that serves for all D together. For strings that are no keyword of a list
+        (`"[a-z]*"` without `"if"` and `"in"`), the first case holds; for strings without three digits, the third.
         """
         if self.table.kind[state] != K_INTERSECTION or self.table.tail[state] != EMPTY:
-            return False
+            return self._ends_repeating(state)
         kept = [
             part
             for part in self.table.payload[state]
@@ -138,9 +141,11 @@ class Endings:
         if len(kept) != 1 or self.table.may_be_empty[kept[0]] or not self.is_ever_endless(kept[0]):
             return False
         others = [self.table.payload[part] for part in self.table.payload[state] if part != kept[0]]
-        if all(map(self._holds_few, others)):
-            return True
-        star = self._star_within(kept[0])
+        return all(map(self._holds_few, others)) or self._has_harmless_character(kept[0], others)
+
+    def _has_harmless_character(self, kept: int, others: list[int]) -> bool:
+        """Return whether one character shows that no excluded term does harm; see `_is_endless_by_form`."""
+        star = self._star_within(kept)
         if star == EMPTY:
             return False
         body = self.table.payload[star][0]
@@ -150,11 +155,27 @@ class Endings:
         is_plain = self._is_byte(self.table.tail[star])
         if not is_plain and not (self._ends_repeating(star, body) and self.repeats_until(star, body, last)):
             return False
-        needed = self.alphabets.alphabet(last)
+        left = self.alphabets.cover(body) & ASCII_MASK & ~self.alphabets.alphabet(last)
         for other in others:
             if not self._holds_few(other):
-                needed |= self._alphabet_between(other, body)
-        return self.alphabets.cover(body) & ASCII_MASK & ~needed != 0
+                needed = self._alphabet_between(other, body)
+                if not left & ~needed:
+                    needed &= self._alphabet_before_end(other, star)
+                left &= ~needed
+        return left != 0
+
+    def _begins_repeating(self, state: int) -> bool:
+        """Return whether a state is C{m,}·T or a union with it, and all texts of the state are C*·R, with a byte R.
+
+        Such a state is ever endless: a prefix that can go on is made of C, so more C and a T may follow.
+        """
+        for part in self.table.payload[state] if self.table.kind[state] == K_UNION else (state,):
+            if self.table.kind[part] != K_REPEAT or self.table.may_be_empty[part]:
+                continue
+            body, _, high = self.table.payload[part]
+            if high < 0:
+                return self.repeats_until(state, body, self.last_of(part))
+        return False
 
     def _star_within(self, term: int) -> int:
         """Return the term C*·R after the literals that begin a sequence, such as an opening quote; EMPTY if none."""
@@ -187,6 +208,62 @@ class Endings:
                 return ASCII_MASK
             waiting.extend([part for part in following if part not in seen])
             seen.update(following)
+        return found
+
+    def _alphabet_before_end(self, term: int, star: int) -> int:
+        """Return the ASCII characters that may come in the texts of a term before the last byte R, or before C*·R.
+
+        Characters of a C of several characters are included. All of ASCII if the texts may end otherwise, or if that is
+        unknown.
+
+        Args:
+            term: the term.
+            star: C*·R.
+        """
+        end = self.table.tail[star]
+        found = self._inner_alphabet(self.table.payload[star][0])
+        seen = [term]
+        for top in seen:  # it grows
+            kind = self.table.kind[top]
+            if top in (star, end):
+                continue
+            if kind == K_LITERAL and self._is_byte(end) and self.table.tail[top] == EMPTY:
+                found |= self.alphabets.head_alphabet(top)
+                if self.table.payload[top].endswith(self.table.payload[end]):
+                    continue
+            if not K_UNION <= kind <= K_REPEAT or len(seen) > MAX_TERMS:
+                return ASCII_MASK
+            following: tuple[int, ...] = self.table.payload[top] if kind == K_UNION else (self.table.tail[top],)
+            seen.extend([part for part in following if part not in seen])
+        near = self._may_become(seen, {star, end})
+        for top in seen:
+            if top not in (star, end) and self.table.kind[top] > K_UNION and self.table.tail[top] in near:
+                body = self.table.payload[top][0] if self.table.kind[top] == K_REPEAT else EMPTY
+                found |= self.alphabets.alphabet(body) | self.alphabets.head_alphabet(top)
+        return found & ASCII_MASK
+
+    def _inner_alphabet(self, body: int) -> int:
+        """Return the alphabet of the texts of a term that have several characters."""
+        found = 0
+        for part in self.table.payload[body] if self.table.kind[body] == K_UNION else (body,):
+            if self.table.kind[part] not in (K_BYTES, K_CHARS) or self.table.tail[part] != EMPTY:
+                found |= self.alphabets.alphabet(part)
+        return found
+
+    def _may_become(self, terms: list[int], goals: set[int]) -> set[int]:
+        """Return the terms of `goals`, and those of `terms` that are one of these if what comes before it is absent."""
+        found = set(goals)
+        before = 0
+        while before < len(found):
+            before = len(found)
+            for term in terms:
+                if self.table.kind[term] == K_UNION:
+                    is_near = not found.isdisjoint(self.table.payload[term])
+                else:
+                    is_optional = self.table.kind[term] == K_REPEAT and self.table.payload[term][1] == 0
+                    is_near = is_optional and self.table.tail[term] in found
+                if is_near:
+                    found.add(term)
         return found
 
     def _holds_few(self, term: int) -> bool:

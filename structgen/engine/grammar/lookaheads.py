@@ -51,7 +51,7 @@ class Lookaheads:
         self._states: list[int] = [0]  # by number: the state of the texts that may follow
         self._numbers: dict[int, int] = {0: 0}
         self._leading: dict[int, tuple[int, int]] = {}  # by number: see `_leading_bytes`
-        self._everything = automata.add(rx.ANY_BYTES)
+        self._everything = automata.add(rx.ANY_BYTES) if refused else 0
         self.shift = 6 if refused else 0
         for regex in refused:
             state = automata.add(rx.Complement(rx.sequence(regex, rx.ANY_BYTES)))

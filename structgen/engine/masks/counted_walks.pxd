@@ -2,13 +2,14 @@ cimport cython
 
 from structgen.engine.arrays cimport zeros
 from structgen.engine.automata.store cimport AutomatonStore
-from structgen.engine.masks.character_kinds cimport CharacterKinds
+from structgen.engine.deadlines cimport spend
+from structgen.engine.masks.character_kinds cimport CharacterKinds, kind_of
 from structgen.engine.masks.skippable_states cimport SkippableStates
 from structgen.engine.masks.tables cimport Trie
 from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 from structgen.engine.masks.trie_walk cimport AutomatonPath, EnteredStates, TrieWalk
 
-cdef int DEAD, DESCEND, EMPTY, FIRST_LEAD, K_COUNTING, NOT_EXPANDED, NO_BYTE, NO_MAP, SKIP, STOP
+cdef int ASK, DEAD, DESCEND, EMPTY, FIRST_LEAD, K_COUNTING, NOT_EXPANDED, NO_BYTE, NO_MAP, SKIP, STOP
 
 
 cdef class CountedWalk(TrieWalk):
@@ -24,9 +25,18 @@ cdef class CountedWalk(TrieWalk):
     cdef int _rest_state
     cdef bint _absorbs
     cdef unsigned long long _characters
+    cdef int[::1] _step_of
+    cdef int[::1] _child_at
+    cdef int[::1] _last_child_at
+    cdef int[::1] _last_token_at
 
     @cython.locals(automata=AutomatonStore)
     cdef bint count(self, int char_state, int rest_state, bint absorbs) except -1
+    cdef void _enter(self, int depth, int count) noexcept
+    @cython.locals(byte=int)
+    cdef int _set_steps(self) except -1
+    @cython.locals(found=FoundTokens, trie=Trie, characters="unsigned long long", step_of="int[::1]", records="int[::1]", kinds_with="unsigned long long[::1]", first_child="int[::1]", token_at="int[::1]", at_depth="int[::1]", stop_at_depth="int[::1]", last_at_depth="int[::1]", visited=int, depth=int, at=int, stop=int, last=int, record=int, step=int, first=int, after=int, node=int, index=int)
+    cdef bint _walk_characters(self) except -1
     @cython.locals(found="unsigned long long")
     cdef unsigned long long _only_counted(self, int char_state, int rest_state, bint absorbs) except? 1
     @cython.locals(automata=AutomatonStore, above=int, has_rest_begun=int, count=int, state=int, rest=int)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from structgen.engine.arrays import zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD, DESCEND, EMPTY, K_COUNTING, NO_BYTE, NO_MAP, NOT_EXPANDED, SKIP, STOP
-from structgen.engine.masks.character_kinds import CharacterKinds
+from structgen.engine.deadlines import spend
+from structgen.engine.masks.character_kinds import CharacterKinds, kind_of
 from structgen.engine.masks.skippable_states import SkippableStates
 from structgen.engine.masks.tables import Trie
 from structgen.engine.masks.token_lists import FoundTokens
@@ -19,6 +20,7 @@ __all__ = ["BoundedWalk", "CountedWalk"]
 
 # Declared as a C integer in the .pxd, so not importable from here.
 FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
+ASK = 3  # beside DESCEND and SKIP: `visit` tells what to do at a node
 
 
 class CountedWalk(TrieWalk):
@@ -48,6 +50,8 @@ class CountedWalk(TrieWalk):
         self._char_state = self._rest_state = DEAD
         self._absorbs = False
         self._characters = 0
+        self._child_at, self._last_child_at, self._last_token_at = zeros(depth), zeros(depth), zeros(depth)
+        self._step_of = zeros(256)  # by byte: what to do at a node before which there are only C
 
     def count(self, char_state: int, rest_state: int, absorbs: bool) -> bool:
         """Walk the trie; False as soon as a byte could belong to both C and R.
@@ -65,10 +69,76 @@ class CountedWalk(TrieWalk):
         automata.expand(rest_state)
         automata.expand(DEAD)
         self._characters = self._only_counted(char_state, rest_state, absorbs)
-        self._path.enter(0, char_state)
-        self._rest_path.enter(0, rest_state)
-        self._has_rest_begun[0] = self._count_at[0] = 0
-        return self.walk(0, self.trie.size)
+        self._enter(0, 0)
+        self._set_steps()
+        return self._walk_characters()
+
+    def _enter(self, depth: int, count: int) -> None:
+        """Set what is known at a depth where so many C and nothing else were read."""
+        self._path.enter(depth, self._char_state)
+        self._rest_path.enter(depth, self._rest_state)
+        self._has_rest_begun[depth] = 0
+        self._count_at[depth] = count
+
+    def _set_steps(self) -> None:
+        """Find for each byte what to do at a node before which there are only C."""
+        for byte in range(256):
+            if byte < FIRST_LEAD and kind_of(byte) & self._characters:
+                self._step_of[byte] = DESCEND
+            elif self._path.target(0, byte) == 0 and self._rest_path.target(0, byte) == 0:
+                self._step_of[byte] = SKIP
+            else:
+                self._step_of[byte] = ASK
+
+    def _walk_characters(self) -> bool:
+        """Walk the trie as far as there are characters that are each one C; `visit` takes over at other nodes.
+
+        Here the states of C and R stay as they are, so a look-up of the byte is enough. The children of a node stand
+        side by side in memory: those that are refused or skipped cost no access to their own nodes, which lie apart.
+        """
+        found, trie, characters, step_of = self._found, self.trie, self._characters, self._step_of
+        records, kinds_with, first_child = trie.child_records, trie.child_kinds_with, trie.first_child
+        token_at = trie.tokens
+        at_depth, stop_at_depth, last_at_depth = self._child_at, self._last_child_at, self._last_token_at
+        visited = depth = 0
+        at, stop, last = first_child[trie.size], first_child[trie.size + 1], len(token_at)
+        while True:
+            if at == stop:  # go back to the siblings of the parent
+                if depth == 0:
+                    break
+                depth -= 1
+                at, stop, last = at_depth[depth], stop_at_depth[depth], last_at_depth[depth]
+                continue
+            visited += 1
+            record = 4 * at
+            at += 1
+            step = step_of[records[record] & 255]
+            if step == SKIP:
+                continue
+            first = records[record + 1]
+            after = last if at == stop else records[record + 5]
+            if kinds_with[at - 1] & ~characters == 0:
+                found.skip(first, after, 0, 0)
+                found.largest_count = max(found.largest_count, records[record + 3])
+                continue
+            node = records[record] >> 8
+            if step == ASK:
+                self._enter(depth, depth)
+                if not self.walk(node, trie.end[node]):
+                    return False
+                continue
+            at_depth[depth], stop_at_depth[depth], last_at_depth[depth] = at, stop, last
+            depth += 1
+            at, stop, last = first_child[node], first_child[node + 1], after
+            if at < stop:
+                after = records[4 * at + 1]
+            if first < after:
+                found.largest_count = max(found.largest_count, depth)
+            for index in range(first, after):
+                found.inside.add_counted(token_at[index], depth)
+        self.nodes_visited += visited
+        spend(visited)
+        return True
 
     def _only_counted(self, char_state: int, rest_state: int, absorbs: bool) -> int:
         """Return the kinds of characters each of which is one C and nothing else, and after which nothing may end."""

@@ -39,7 +39,6 @@ from structgen.engine.masks.dotted_rule_masks import DottedRuleMasks
 from structgen.engine.masks.refused_texts import RefusedTexts
 from structgen.engine.masks.tables import RemainderNodes, TerminalMask
 from structgen.engine.masks.terminal_masks import TerminalMasks
-from structgen.engine.masks.token_lists import TokenList
 from structgen.engine.masks.trie_walk import TrieWalk
 from structgen.engine.vocabulary.bitmask import tokens_of
 
@@ -81,18 +80,18 @@ class SetWalk(TrieWalk):
 
     Args:
         sets: the grammar's item sets.
-        terminals: the tables of the terminals' states.
-        found: gets the tokens; those that depend on the text just captured become suspects instead.
+        terminals: the tables of the terminals' states. Its scratch space gets the tokens; those that depend on the text
+            just captured become suspects.
     """
 
-    def __init__(self, sets: ItemSetStore, terminals: TerminalMasks, found: TokenList) -> None:
+    def __init__(self, sets: ItemSetStore, terminals: TerminalMasks) -> None:
         super().__init__(terminals.trie)
         self._sets = sets
         self._store = terminals.store
         self._suspects = terminals.scratch.suspects
-        self._found = found
+        self._found = terminals.scratch.found
         self._remainders = terminals.store.whole
-        self._set_at = zeros(terminals.trie.max_depth + 2)  # by depth: the set reached
+        self._set_at = terminals.scratch.sets_on_path
 
     def find(self, remainders: RemainderNodes, set_id: int) -> None:
         """Add the tokens that the grammar allows in what is left of tokens, from a set on."""
@@ -151,13 +150,13 @@ class SetMasks:
         self._masks: list[SetMask | None] = []
         # Of the mask in the making:
         self._parts: list[TerminalMask] = []  # tables with dense masks
-        self._found = TokenList(256)
-        self._ranges = TokenList(64)  # pairs (first, last): more tokens, as ranges of the pool of the tables
+        self._found = terminals.scratch.found
+        self._ranges = terminals.scratch.ranges
         self._followed = 0
         self._met: set[int] = set()
         self._agenda: list[Any] = []
         self._round = 0
-        self._walk = SetWalk(sets, terminals, self._found)
+        self._walk = SetWalk(sets, terminals)
         self._refused_texts = RefusedTexts(sets, terminals, self._found, self._ranges)
 
     @property

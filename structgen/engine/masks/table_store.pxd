@@ -31,12 +31,10 @@ cdef class TableStore:
     cdef int keep_tokens(self, TerminalMask table, CountedTokens tokens) except -1
     cpdef int keep_dense(self, mask) except -1
     cdef int drop_last_dense(self) except -1
-    @cython.locals(number=int)
+    @cython.locals(number=int, dense=DenseMask, words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cdef int dense_of(self, int[::1] tokens, int first, int last) except -1
-    @cython.locals(number=int, below="int[::1]", at=int)
+    @cython.locals(number=int, dense=DenseMask, words="unsigned int[::1]", tokens="int[::1]", below="int[::1]", one="unsigned int", at=int, index=int, token=int)
     cdef int dense_of_found(self, FoundTokens found) except -1
-    @cython.locals(dense=DenseMask, words="unsigned int[::1]", one="unsigned int", index=int, token=int)
-    cdef int add_to_dense(self, int number, int[::1] tokens, int first, int last) except -1
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cdef unsigned int[::1] meant(self, TerminalMask table)
     @cython.locals(kept=tuple)

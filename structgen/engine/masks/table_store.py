@@ -94,25 +94,25 @@ class TableStore:
     def dense_of(self, tokens: array[int], first: int, last: int) -> int:
         """Keep the mask of `tokens[first:last]`; return its index in `dense`."""
         number = self.keep_dense(np.zeros(self.words, dtype=np.uint32))
-        self.add_to_dense(number, tokens, first, last)
-        return number
-
-    def dense_of_found(self, found: FoundTokens) -> int:
-        """Keep the mask of the tokens inside that a walk has found; return its index in `dense`."""
-        number = self.dense_of(found.inside.values, 0, found.inside.size)
-        below = found.below.values
-        for at in range(0, found.below.size, 4):
-            self.add_to_dense(number, self.trie.tokens, below[at], below[at + 1])
-        return number
-
-    def add_to_dense(self, number: int, tokens: array[int], first: int, last: int) -> None:
-        """Add `tokens[first:last]` to a mask that no table has yet, by its index in `dense`."""
         dense: DenseMask = self.dense[number]
         words = dense.words
         one = 1
         for index in range(first, last):
             token = tokens[index]
             words[token >> 5] |= one << (token & 31)
+        return number
+
+    def dense_of_found(self, found: FoundTokens) -> int:
+        """Keep the mask of the tokens inside that a walk has found; return its index in `dense`."""
+        number = self.dense_of(found.inside.values, 0, found.inside.size)
+        dense: DenseMask = self.dense[number]
+        words, tokens, below = dense.words, self.trie.tokens, found.below.values
+        one = 1
+        for at in range(0, found.below.size, 4):  # many short ranges: a call for each would take longer than its tokens
+            for index in range(below[at], below[at + 1]):
+                token = tokens[index]
+                words[token >> 5] |= one << (token & 31)
+        return number
 
     def meant(self, table: TerminalMask) -> np.ndarray:
         """Return the dense mask of a table without the tokens that the table removes, uint32[words]."""

@@ -1,6 +1,7 @@
 cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.masks.token_lists cimport TokenList
 
 cdef int MAX_NODES, MAX_ROUNDS, MAX_SEARCHED
 
@@ -17,6 +18,9 @@ cdef class Marks:
 
 @cython.final
 cdef class MaskScratch:
+    cdef readonly TokenList found
+    cdef readonly TokenList ranges
+    cdef readonly int[::1] sets_on_path
     cdef readonly Marks seen_states
     cdef readonly Marks states_after
     cdef readonly Marks refused_tokens
@@ -55,6 +59,9 @@ cdef class Trie:
     cdef public int[::1] first_inner
     cdef public int[::1] children
     cdef public int[::1] first_child
+    cdef public int[::1] child_records
+    cdef public unsigned long long[::1] child_kinds_with
+    cdef public unsigned long long[::1] child_kinds_below
     cdef public int[::1] by_byte
     cdef public int[::1] parent_of
     cdef public int[::1] first_of_byte
@@ -68,8 +75,10 @@ cdef class Trie:
     cdef int _write_records(self) except -1
     @cython.locals(node=int, index=int)
     cdef int _count_characters(self) except -1
-    @cython.locals(path="int[::1]", first_child="int[::1]", children="int[::1]", node=int, depth=int, parent=int)
+    @cython.locals(path="int[::1]", first_child="int[::1]", children="int[::1]", node=int, depth=int, parent=int, at=int, byte=int)
     cdef int _index_children(self) except -1
+    @cython.locals(records="int[::1]", at=int, node=int)
+    cdef int _write_child_records(self) except -1
     @cython.locals(first_of_byte="int[::1]", by_byte="int[::1]", parent_of="int[::1]", path="int[::1]", node=int, depth=int, byte=int, at=int)
     cdef int _sort_by_byte(self) except -1
     cpdef bint has_duplicates(self) except -1

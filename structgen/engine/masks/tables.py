@@ -9,6 +9,7 @@ import numpy as np
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.constants import MAX_ROUNDS
 from structgen.engine.masks.character_kinds import Contents
+from structgen.engine.masks.token_lists import TokenList
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import VocabularyError
 
@@ -68,7 +69,13 @@ class Marks:
 class MaskScratch:
     """Scratch space for the mask of a set that is being made.
 
+    Args:
+        depth: the number of nodes of the longest path in the vocabulary's trie, the root included.
+
     Attributes:
+        found: tokens of the mask.
+        ranges: pairs (first, last): more tokens, as ranges of the pool of the tables.
+        sets_on_path: int32 by depth; the set that a walk over a trie reached.
         seen_states: states of the set whose tables were added.
         states_after: states of a later set whose tables were added.
         refused_tokens: tokens found that complete a refused text.
@@ -76,7 +83,10 @@ class MaskScratch:
         removed: tokens of the mask's dense parts that do not belong to it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, depth: int) -> None:
+        self.found = TokenList(256)
+        self.ranges = TokenList(64)
+        self.sets_on_path = zeros(depth)
         self.seen_states = Marks()
         self.states_after = Marks()
         self.refused_tokens = Marks()
@@ -130,12 +140,17 @@ class Trie:
         kinds_below, kinds_with, characters, height, most_below, inner, first_inner: see `Contents`; unused in a trie of
             remainders.
         children, first_child: int32, the children of node n as `node << 8 | byte`, in the order of their bytes, are
-            `children[first_child[n]:first_child[n + 1]]`; unused in a trie of remainders, where few are looked for.
+            `children[first_child[n]:first_child[n + 1]]`; those of node `size` are the top nodes. Unused in a trie of
+            remainders, where few are looked for.
+        child_records: int32[4 * (nodes + 1)], parallel to `children`: for each child its entry there, its
+            `token_start`, its `height`, and the largest number of characters of a token at or below it. The subtrees of
+            children lie one after another, so the tokens of one end where those of the next begin.
+        child_kinds_with, child_kinds_below: uint64, parallel to `children`, see `Contents`.
         by_byte, parent_of: int32, parallel: all nodes but the top ones, sorted by their bytes and then by number, and
             the parent of each; unused in a trie of remainders.
         first_of_byte: int32[257], the nodes of byte b are `by_byte[first_of_byte[b]:first_of_byte[b + 1]]`.
-        records: int32[4 * (nodes + 1)], for each node `depth << 8 | byte`, `end`, `token_start` and `height`. A walk$
-            all of them in one line of the processor's cache.
+        records: int32[4 * (nodes + 1)], for each node `depth << 8 | byte`, `end`, `token_start` and `height`. A walk
+            finds all of them in one line of the processor's cache.
         size: the number of nodes.
         max_depth: the number of bytes of the longest text.
         has_counts: whether it is a trie of remainders.
@@ -164,9 +179,12 @@ class Trie:
         self.records = zeros(4 * self.size + 4)
         self._write_records()
         self.first_child = self.children = self.by_byte = self.parent_of = self.first_of_byte = zeros(1)
+        self.child_records = zeros(1)
+        self.child_kinds_with = self.child_kinds_below = NO_CONTENTS
         if token_count is None:
             self._count_characters()
             self._index_children()
+            self._write_child_records()
             self._sort_by_byte()
 
     def _write_records(self) -> None:
@@ -203,6 +221,25 @@ class Trie:
                 parent = path[depth - 1]
                 children[first_child[parent + 1]] = node << 8 | self.byte[node]
                 first_child[parent + 1] += 1
+        at = first_child[self.size]
+        for byte in range(256):
+            if self.first_node[byte] >= 0:
+                children[at] = self.first_node[byte] << 8 | byte
+                at += 1
+        first_child[self.size + 1] = at
+
+    def _write_child_records(self) -> None:
+        records = self.child_records = zeros(4 * self.size + 4)
+        self.child_kinds_with = array("Q", bytes(8 * max(self.size, 1)))
+        self.child_kinds_below = array("Q", bytes(8 * max(self.size, 1)))
+        for at in range(self.size):
+            node = self.children[at] >> 8
+            records[4 * at] = self.children[at]
+            records[4 * at + 1] = self.token_start[node]
+            records[4 * at + 2] = self.height[node]
+            records[4 * at + 3] = max(self.characters[node], self.most_below[node])
+            self.child_kinds_with[at] = self.kinds_with[node]
+            self.child_kinds_below[at] = self.kinds_below[node]
 
     def _sort_by_byte(self) -> None:
         first_of_byte = self.first_of_byte = zeros(258)

@@ -92,7 +92,7 @@ class TerminalMasks:
         self.spellings = vocabulary.spellings
         self.trie = trie = Trie(vocabulary.trie)
         self.store = store = TableStore(trie, vocabulary.size)
-        self.scratch = MaskScratch()
+        self.scratch = MaskScratch(trie.max_depth + 2)
         kinds = CharacterKinds(automata)
         skippable_states = SkippableStates(automata, kinds)
         self._found = found = FoundTokens()

@@ -34,7 +34,7 @@ cdef class FoundTokens:
     cdef public int largest_count
 
     cdef void clear(self) noexcept
-    @cython.locals(below=TokenList, size=int)
+    @cython.locals(below=TokenList, values="int[::1]", size=int)
     cdef int skip(self, int first, int last, int count, int least) except -1
     @cython.locals(count=int, at=int)
     cdef int inside_count(self) noexcept

@@ -114,16 +114,19 @@ class FoundTokens:
         self.largest_count = 0
 
     def skip(self, first: int, last: int, count: int, least: int) -> None:
-        """Add tokens inside to `below`."""
+        """Add tokens inside to `below`; together with the tokens added last, if they come right after these."""
         below = self.below
         if below.size + 4 > len(below.values):
             below.reserve(4)
-        size = below.size
-        below.values[size] = first
-        below.values[size + 1] = last
-        below.values[size + 2] = count
-        below.values[size + 3] = least
-        below.size = size + 4
+        values, size = below.values, below.size
+        if size and values[size - 3] == first and values[size - 2] == count and values[size - 1] == least:
+            values[size - 3] = last
+        else:
+            values[size] = first
+            values[size + 1] = last
+            values[size + 2] = count
+            values[size + 3] = least
+            below.size = size + 4
 
     def inside_count(self) -> int:
         """Return the number of all tokens inside."""

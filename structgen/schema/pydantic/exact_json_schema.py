@@ -14,6 +14,7 @@ Validators in Python are not visible here; only `validate_json` checks them.
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -67,6 +68,7 @@ _BYTE_SIZE = r"^[0-9]{1,15}(\.[0-9]{1,9})? ?([kKmMgGtTpPeE]?[bB]|[kKmMgGtTpPeE][
 _IS_BYTES = "x-structgen-bytes"
 """Marks a string that is read as bytes, until `_tighten` has set the formats."""
 _QUOTIENT_DIGITS = 27
+_SCALARS = ["string", "number", "boolean", "null"]
 _KEY_KEYWORDS = frozenset({"type", "title", "description", "examples", "default"})
 
 
@@ -278,11 +280,17 @@ class ExactJsonSchema(GenerateJsonSchema):
     def chain_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of a chain of types, as for a union with a pattern: the union, then a string."""
         first, *others = schema["steps"]
+        if first["type"] == "any" and [step.get("cls") for step in others] == [Hashable]:
+            return {"type": _SCALARS}
         texts = [step["schema"] if step["type"] == "function-wrap" else step for step in others]
         is_plain = not any(map(follows_user_function, schema["steps"]))  # a user's function may return another type
         if is_plain and all(text["type"] == "str" for text in texts):
             return {"allOf": [self.generate_inner(step) for step in (first, *texts)]}
         return super().chain_schema(schema)
+
+    def is_subclass_schema(self, schema: Any) -> JsonSchemaValue:
+        """Refuse classes as values: Pydantic reads none of them from JSON."""
+        return _refused("type", f"{schema['cls'].__name__}: a class cannot be read from JSON")
 
     # --- collections -------------------------------------------------------------------------------------------------
 
@@ -308,7 +316,7 @@ class ExactJsonSchema(GenerateJsonSchema):
         elif not keeps_values_distinct(items) or any(getattr(self._config, option, False) for option in _CHANGES_TEXT):
             return _refused("uniqueItems")
         if items["type"] == "any":
-            result["items"] = {"type": ["string", "number", "boolean", "null"]}
+            result["items"] = {"type": _SCALARS}
         elif not is_hashable(items):
             result["items"] = _refused("items")
         return result

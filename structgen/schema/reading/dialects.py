@@ -121,7 +121,9 @@ def dialect_of(schema: Any, lookup: Lookup | None = None, *, pointer: str = "", 
         SchemaError: the `$schema` is unknown.
         UnsupportedSchemaError: the metaschema requires an unknown vocabulary.
     """
-    named_draft = next((known for known in _DIALECTS.values() if known.name == draft), None)
+    named_draft = None
+    if draft is not None:
+        named_draft = next((known for known in _DIALECTS.values() if known.name == draft), None)
     if not isinstance(schema, dict) or "$schema" not in schema:
         return named_draft or UNDECLARED
     uri = schema["$schema"]
@@ -187,8 +189,11 @@ def is_of_draft4(schema: dict[str, Any], dialect: Dialect) -> bool:
 
 def _known(uri: str) -> Dialect | None:
     trimmed = uri.rstrip("#")
+    known = _DIALECTS.get(trimmed)
+    if known is not None:
+        return known
     swapped = "https" + trimmed[4:] if trimmed.startswith("http:") else "http" + trimmed[5:]
-    return _DIALECTS.get(trimmed) or _DIALECTS.get(swapped)
+    return _DIALECTS.get(swapped)
 
 
 def _narrowed(dialect: Dialect, vocabularies: Any, pointer: str) -> Dialect:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from structgen.engine.deadlines import Deadline
-from structgen.engine.regex.tree import Regex, Sequence, choice, sequence
 from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, OPEN, KeyClass, Language, Node, StringSet, meet
+from structgen.schema.algebra.any_text import any_text_of
 from structgen.schema.algebra.prefixes import ByPrefix, prefix
 
 __all__ = ["disjoint_classes", "merged", "overlapping_classes"]
@@ -32,18 +32,24 @@ def disjoint_classes(
         deadline: checked for each class.
     """
     split = _Split(deadline)
-    for language, node in patterns:
+    for number, (language, node) in enumerate(patterns, start=1):
         split.add(language, node)
-        if _is_many(split.count, len(patterns)):
+        if _is_many(split.count, number, len(patterns)):
             return None
     unmatched = split.unmatched()
     others = [(unmatched, node) for _, node in rest] if unmatched is not None else []
     return tuple((keys, node) for keys, node in (*split.matched(), *others) if node != NONE)
 
 
-def _is_many(classes: int, patterns: int) -> bool:
-    """Return whether some patterns make too many classes of keys to split the keys by them."""
-    return classes > max(_MAX_CLASSES, 2 * patterns)
+def _is_many(classes: int, added: int, patterns: int) -> bool:
+    """Return whether patterns make too many classes of keys to split the keys by them.
+
+    Args:
+        classes: the classes that the patterns before have made.
+        added: the number of these patterns.
+        patterns: the number of all patterns.
+    """
+    return classes > max(_MAX_CLASSES, 2 * patterns) or classes > max(4 * _MAX_CLASSES, 4 * added)
 
 
 def merged(patterns: list[tuple[Language, Node]]) -> list[tuple[Language, Node]]:
@@ -60,25 +66,15 @@ def merged(patterns: list[tuple[Language, Node]]) -> list[tuple[Language, Node]]
             found.append((language, node))
     for node, languages in by_node.items():
         name = " or ".join(sorted({language.name for language in languages}))
-        found.append((languages[0] if len(languages) == 1 else Language(name, _any_of(languages)), node))
+        found.append(
+            (
+                languages[0]
+                if len(languages) == 1
+                else Language(name, any_text_of([language.regex for language in languages])),
+                node,
+            )
+        )
     return found
-
-
-def _any_of(languages: list[Language]) -> Regex:
-    """Return a regex of the keys that match any of some patterns. Those that may match anywhere share the text around.
-
-    With `.*` around each of 400 words, each state would be a union of 400 terms.
-    """
-    from structgen.engine.regex_syntax.edges import ANY_TEXT  # imported late: many schemas have no pattern
-
-    inner: list[Regex] = []
-    others: list[Regex] = []
-    for regex in (language.regex for language in languages):
-        if isinstance(regex, Sequence) and regex.parts[0] == ANY_TEXT == regex.parts[-1] and len(regex.parts) > 2:
-            inner.append(sequence(*regex.parts[1:-1]))
-        else:
-            others.append(regex)
-    return choice(*([sequence(ANY_TEXT, choice(*inner), ANY_TEXT)] if inner else []), *others)
 
 
 def overlapping_classes(patterns: list[tuple[Language, Node]], rest: tuple[KeyClass, ...]) -> tuple[KeyClass, ...]:

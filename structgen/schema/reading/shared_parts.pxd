@@ -3,11 +3,10 @@ cimport cython
 from structgen.engine.deadlines cimport spend
 
 
-@cython.locals(found=list, count="long long", level=list, deeper=list, members=dict)
 cpdef small_key(list content)
-cdef bint _describe(value, list found, list deeper) except -1
-@cython.locals(count="long long")
-cdef long long _characters(list found) except -1
+@cython.locals(count="long long", level=list, deeper=list, members=dict)
+cdef bint _is_small(list content) except -1
+cdef bint _is_plain(value, list deeper) except -1
 @cython.locals(count="long long", waiting=list, members=dict)
 cdef long long _count_few(content) except -1
 @cython.locals(ids=set, found=int, count="long long", waiting=list)

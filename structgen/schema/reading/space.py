@@ -40,11 +40,11 @@ from structgen.schema.algebra import (
     Inexpressible,
     Node,
     ObjectSet,
-    Shape,
     complements,
     meet,
 )
 from structgen.schema.algebra.counting import can_be_met
+from structgen.schema.algebra.shape import Shape
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.applicators import APPLICATORS, accepted, refused
 from structgen.schema.reading.atoms import Atoms, too_deep
@@ -63,7 +63,7 @@ from structgen.schema.reading.told_apart import told_apart
 from structgen.schema.reading.widening import Widening, without_limits
 from structgen.schema.reading.writable import Narrowed, Writable
 
-__all__ = ["Space"]
+__all__ = ["Space", "release"]
 
 T = TypeVar("T")
 
@@ -104,6 +104,7 @@ class Space:
     ) -> None:
         self.document = document
         self.options = options
+        self._is_lenient = options.lenient
         self.limits = limits
         self.deadline = deadline
         self._writable = None if narrowed is None else Writable(narrowed, limits)
@@ -112,7 +113,7 @@ class Space:
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
         self.atoms = Atoms(document, limits, deadline, self._common, self._shapes)
         self._open: dict[Node, None] = {}  # nodes whose shapes are under way; the garbage collector skips an empty dict
-        self._widening = Widening(is_allowed=True) if options.lenient else _STRICT
+        self._widening = Widening(is_allowed=True) if self._is_lenient else _STRICT
         self._parts = 0  # parts of all shapes made so far
         self._sizes: Sizes | None = None
         self._simple: SimpleNodes | None = None  # made when it is needed
@@ -133,7 +134,7 @@ class Space:
     def writable(self, shape: Shape) -> Shape:
         """Return the part of a shape that can be written. It must not be combined with other shapes."""
         if self.dead:
-            shape = replace(shape, objects=tuple(part for part in shape.objects if part not in self.dead))
+            shape = replace(shape, objects=tuple([part for part in shape.objects if part not in self.dead]))
         return shape if self._writable is None else self._writable.shape(shape)
 
     @property
@@ -165,7 +166,7 @@ class Space:
         """
         found = self._shapes.get(node)
         if found is not None:
-            if self.options.lenient:
+            if self._is_lenient:
                 self._widening.recall(node)
             return found
         fixed = self._fixed
@@ -182,7 +183,7 @@ class Space:
         made: Shape | None = None
         self._open[node] = None
         try:
-            made = self._widening.shape(node, lambda: self._made(node)) if self.options.lenient else self._made(node)
+            made = self._widening.shape(node, partial(self._made, node)) if self._is_lenient else self._made(node)
         except Reentered:
             if len(self._open) > 1 or self._questions:  # the outermost one begins the rounds
                 raise
@@ -235,8 +236,7 @@ class Space:
 
     def _made(self, node: Node) -> Shape:
         if len(node) > 1:
-            # Parts of complements and of unions often overlap.
-            return all_of(self, ((self.shape((atom,)), isinstance(atom, AnyOf) or atom < 0) for atom in node))
+            return all_of(self, _shapes_of_atoms(self, node))
         atom = node[0]
         if isinstance(atom, AnyOf):
             return self.union(atom.nodes)
@@ -260,7 +260,7 @@ class Space:
         if APPLICATORS.isdisjoint(known):
             return self.base(known, location)
         if "oneOf" in known and len(known) > 1:
-            found = self._widening.or_everything(lambda: told_apart(self, known, location) or EVERYTHING)
+            found = self._widening.or_everything(partial(_told_apart, self, known, location))
             if found is not EVERYTHING:
                 return found
         combining = [key for key in known if key in APPLICATORS]
@@ -287,9 +287,9 @@ class Space:
 
     def base(self, known: dict[str, Any], location: Location) -> Shape:
         """Return the values that satisfy the keywords about single types; drop unsupported ones if allowed."""
-        if self.options.lenient:
-            return self._widening.base(lambda kept: self._typed(kept, location), known)
-        return self._typed(known, location)
+        if not self._is_lenient:
+            return self._typed(known, location)
+        return self._widening.base(partial(self._typed, location=location), known)
 
     def _typed(self, known: dict[str, Any], location: Location) -> Shape:
         options = self.options
@@ -361,7 +361,7 @@ class Space:
         others = {key: value for key, value in subschema.schema.items() if key not in ("enum", "const")}
         if flat_content(others, subschema.scope.dialect) is None:
             return False
-        if not self.options.lenient:
+        if not self._is_lenient:
             return True
         self.shape((atom,))
         return self._widening.is_exact((atom,))
@@ -497,6 +497,25 @@ class Space:
         if len(part.contains) > _MAX_COUNTED:
             return True
         return not part.contains or can_be_met(part, lambda node: self.may_hold(node, depth))
+
+
+def release(space: Space) -> None:
+    """Drop what a space has made, after an error. Parts of it lead back to the space, so its memory would stay."""
+    space._sizes = space._simple = space._fixed = None
+    space._shapes.clear()
+    space._beside.clear()
+    space.listed.clear()
+
+
+def _told_apart(space: Space, known: dict[str, Any], location: Location) -> Shape:
+    """Return the result of `told_apart`; every value if it has none."""
+    return told_apart(space, known, location) or EVERYTHING
+
+
+def _shapes_of_atoms(space: Space, node: Node) -> Iterator[tuple[Shape, bool]]:
+    """Yield the shapes of a node's atoms, and whether parts of them often overlap with parts of others."""
+    for atom in node:
+        yield space.shape((atom,)), isinstance(atom, AnyOf) or atom < 0
 
 
 def _answer(space: Space, question: Callable[[], T]) -> T | None:

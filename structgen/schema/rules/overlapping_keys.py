@@ -29,10 +29,12 @@ from structgen.schema.algebra import (
     any_of,
     meet,
 )
+from structgen.schema.algebra.any_text import any_text_of
 
 __all__ = ["allowed_keys"]
 
 _MAX_SEARCHED = 2_000  # sets of conditions
+_MAX_MISSING = 1_600  # conditions that greatest sets do not have, summed over these sets
 
 
 def allowed_keys(part: ObjectSet, holds: Callable[[Node], bool]) -> list[KeyClass]:
@@ -95,40 +97,82 @@ def _compatible(node: Node, conditions: list[KeyClass], holds: Callable[[Node], 
     greatest = _greatest([meet(node, other) for _, other in conditions], holds)
     if everything in greatest:
         return ALL_STRINGS[0]
-    missing = [[conditions[number][0] for number in sorted(everything - numbers)] for numbers in greatest]
-    refused = intersection(*(choice(*(keys.regex() for keys in sets)) for sets in missing))
-    return StringSet(outside=(Language(repr(("incompatible", missing)), refused),))
+    regexes = [keys.regex() for keys, _ in conditions]
+    missing = [sorted(everything - numbers) for numbers in greatest]
+    if sum(map(len, missing)) > _MAX_MISSING:
+        raise _too_many()
+    refused = intersection(*(any_text_of([regexes[number] for number in numbers]) for numbers in missing))
+    name = repr(("incompatible", [keys for keys, _ in conditions], sorted(map(sorted, greatest))))
+    return StringSet(outside=(Language(name, refused),))
 
 
 def _greatest(nodes: list[Node], holds: Callable[[Node], bool]) -> list[frozenset[int]]:
     """Return the greatest sets of nodes that have a value in common, as their numbers. Each node has one alone.
 
-    Sets that are known to have none tell which nodes to leave out: one of each.
+    Of such a set, each two have a value in common. The greatest sets with that property are the maximal cliques of a
+    graph. Where one of these has no value in common, its least subset that has none tells which node to leave out.
     """
     everything = frozenset(range(len(nodes)))
-    excluded: list[frozenset[int]] = []
-    if not _holds_all(everything, nodes, holds):
-        pairs = map(frozenset, combinations(range(len(nodes)), 2))
-        excluded = [pair for pair in pairs if not _holds_all(pair, nodes, holds)]
+    if _holds_all(everything, nodes, holds):
+        return [everything]
+    waiting = _cliques(_compatible_pairs(nodes, holds))
     found: list[frozenset[int]] = []
-    waiting = [everything]
     seen = set(waiting)
     while waiting:
         chosen = waiting.pop()
-        spend(1 + len(excluded))
-        least = next((numbers for numbers in excluded if numbers <= chosen), None)
-        if least is None:
-            if _holds_all(chosen, nodes, holds):
-                found.append(chosen)
-                continue
-            least = _least(chosen, nodes, holds)
-            excluded.append(least)
+        spend(1 + len(chosen))
+        if len(chosen) < 3 or _holds_all(chosen, nodes, holds):
+            found.append(chosen)
+            continue
+        least = _least(chosen, nodes, holds)
         smaller = {chosen - {number} for number in least} - seen
         seen |= smaller
         waiting += smaller
         if len(seen) > _MAX_SEARCHED:
-            raise Inexpressible("patternProperties")
+            raise _too_many()
+    spend(len(found) * len(found))
     return [numbers for numbers in found if not any(numbers < other for other in found)]
+
+
+def _compatible_pairs(nodes: list[Node], holds: Callable[[Node], bool]) -> list[set[int]]:
+    """Return for each node the numbers of the others that it has a value in common with."""
+    near: list[set[int]] = [set() for _ in nodes]
+    for i, j in combinations(range(len(nodes)), 2):
+        spend(1)
+        if holds(meet(nodes[i], nodes[j])):
+            near[i].add(j)
+            near[j].add(i)
+    return near
+
+
+def _cliques(near: list[set[int]]) -> list[frozenset[int]]:
+    """Return the maximal cliques of a graph.
+
+    Source: Bron, Kerbosch, "Algorithm 457: Finding All Cliques of an Undirected Graph" (1973).
+
+    Args:
+        near: for each vertex its neighbours.
+    """
+    found: list[frozenset[int]] = []
+    waiting: list[tuple[frozenset[int], set[int], set[int]]] = [(frozenset(), set(range(len(near))), set())]
+    while waiting:
+        clique, candidates, excluded = waiting.pop()
+        spend(1 + len(candidates) + len(excluded))
+        if not candidates and not excluded:
+            found.append(clique)
+            if len(found) > _MAX_SEARCHED:
+                raise _too_many()
+            continue
+        pivot = max(candidates | excluded, key=lambda vertex: len(candidates & near[vertex]))
+        for vertex in sorted(candidates - near[pivot]):
+            waiting.append((clique | {vertex}, candidates & near[vertex], excluded & near[vertex]))
+            candidates = candidates - {vertex}
+            excluded = excluded | {vertex}
+    return found
+
+
+def _too_many() -> Inexpressible:
+    return Inexpressible("patternProperties", "too many of them overlap, with values that exclude each other")
 
 
 def _least(chosen: frozenset[int], nodes: list[Node], holds: Callable[[Node], bool]) -> frozenset[int]:

@@ -29,7 +29,7 @@ from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.keywords import unsupported
 from structgen.schema.reading.refs import Document, DynamicScopeNeeded
 from structgen.schema.reading.scopes import ROOT, Location, pointer
-from structgen.schema.reading.space import Space
+from structgen.schema.reading.space import Space, release
 from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.content_rules import ContentRules
@@ -237,7 +237,7 @@ def _read_once(space: Space, make: Callable[[LazyRules, Node], _T], notation: No
     try:
         return _read(space, make, notation, captures)
     except BaseException:
-        vars(space).clear()  # parts of it lead back to it, so its memory would stay for a while
+        release(space)
         raise
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structgen.engine.arrays import zeros
-from structgen.tokenization.matching.token_sets import ids, ints
+from structgen.tokenization.matching.token_sets import ids, ints, remove, without
 from structgen.tokenization.merges.merge_table import MergeTable
 
 __all__ = ["ConflictTable", "Conflicts", "mask_of"]
@@ -51,6 +51,27 @@ class ConflictTable:
         self._merges = merges
         self._words = words
         self._known: dict[int, Conflicts] = {}
+        self._met: set[int] = set()  # tokens whose conflicts were removed once, and not kept
+
+    def knows(self, token: int) -> bool:
+        """Return whether the conflicts of a token are kept."""
+        return token in self._known
+
+    def remove(self, token: int, row: NDArray[np.uint32]) -> None:
+        """Remove the conflicts of a token from a mask, uint32[words]. They are kept from the second time on."""
+        if token < 0:
+            return
+        if token not in self._known and token not in self._met:
+            if len(self._met) >= MAX_KEPT:
+                self._met.clear()
+            self._met.add(token)
+            self._merges.remove_conflicts(token, row)
+            return
+        conflicts = self.of(token)
+        if conflicts.row is not None:
+            remove(row, conflicts.row)
+        else:
+            without(row, row, conflicts.listed)
 
     def of(self, token: int) -> Conflicts:
         """Return the conflicts of a token; a negative one has none."""

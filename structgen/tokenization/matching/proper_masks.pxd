@@ -5,16 +5,17 @@ from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.masks.set_masks cimport SetMasks
+from structgen.engine.pair_table cimport PairTable
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.merges.merge_table cimport MergeTable
-from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, has, ids, intersect, intersection, ints, next_token, remove, remove_both, unite, without
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, has, ids, intersect, intersection, ints, next_token, remove_both, unite, without
 from structgen.tokenization.matching.token_steps cimport TokenSteps
 from structgen.tokenization.matching.verdicts cimport Verdicts
 from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 from structgen.tokenization.matching.whole_words cimport WholeWords
 
 cdef unsigned int ALL_BITS
-cdef int BAD, GOOD, MAX_FEW, MAX_KEPT, MAX_ROWS, MIN_SORTED, UNKNOWN
+cdef int BAD, GOOD, MAX_FEW, MAX_KEPT, MAX_ROWS, MAX_VERDICTS, MIN_SORTED, NOWHERE, UNKNOWN
 
 
 cdef class ProperMasks:
@@ -24,6 +25,7 @@ cdef class ProperMasks:
     cdef MergeTable _merges
     cdef WholeWords _words
     cdef object _borders        # None if cuts are common enough
+    cdef object _next_tokens    # of NextTokens
     cdef CompiledGrammar _compiled
     cdef ItemSetStore _sets
     cdef list _cut_masks
@@ -36,6 +38,8 @@ cdef class ProperMasks:
     cdef Verdicts _verdicts
     cdef TokenSteps _steps
     cdef dict _good_added       # by set and begun added tokens: the added tokens that lead on, checked one by one
+    cdef PairTable _positions   # by set and state of the scanner: a number
+    cdef PairTable _verdict_at  # by this number and token: GOOD or BAD
     cdef bint _depends_on_tail
     cdef dict _surely_first     # by set and state of the scanner: see `_has_sure_way`
     cdef dict _found
@@ -62,8 +66,10 @@ cdef class ProperMasks:
     cdef object _drop_blanks(self, joins, begins, int set_id, branch)
     @cython.locals(first=int, most=int, cutters=int, left=int, decided=int)
     cdef object _drop_cut_off(self, joins, begins, int set_id, int scanner_state, TokenRows rows)
-    @cython.locals(text=bytes, steps=TokenSteps, next_set=int, next_state=int, partial=int, verdict=int)
+    @cython.locals(text=bytes, steps=TokenSteps, next_set=int, next_state=int, partial=int, verdict=int, is_whole=bint, position=int)
     cdef bint _leads_on(self, int set_id, state, int word, int token, UndecidedTokens undecided) except -1
+    @cython.locals(number=int)
+    cdef int _position(self, int set_id, int scanner_state) except -1
     cdef bint _has_sure_way(self, int set_id, int scanner_state, int word, int token) except -1
     @cython.locals(undecided=UndecidedTokens)
     cdef object _find_surely_first(self, int set_id, int scanner_state)

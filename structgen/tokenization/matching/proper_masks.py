@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 from structgen.engine.arrays import zeros
 from structgen.engine.masks.set_masks import SetMasks
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.pair_table import PairTable
 from structgen.errors import LimitExceededError
 from structgen.tokenization.matching.continuations import Continuations
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
@@ -49,7 +50,6 @@ from structgen.tokenization.matching.token_sets import (
     intersection,
     ints,
     next_token,
-    remove,
     remove_both,
     tokens_first,
     unite,
@@ -69,6 +69,8 @@ BAD = 2
 ALL_BITS = 0xFFFFFFFF  # of a word
 MAX_CUT_MASK_TOKENS = 1 << 21  # tokens in the pool of masks over extended tokens, before new ones are made
 MAX_KEPT = 65_536  # answers of each kind
+MAX_VERDICTS = 1 << 20  # on tokens that keep the pre-token open
+NOWHERE = -1
 MAX_FEW = 256  # tokens of a mask whose conflicts with the last token are looked at one by one
 MIN_SORTED = 16  # tokens
 MAX_ROWS = 256  # masks of `_surely_first`, 32 kB each
@@ -93,6 +95,7 @@ class ProperMasks:
         self._merges = tokenization.merges
         self._words = tokenization.words
         self._borders = tokenization.borders
+        self._next_tokens = tokenization.next_tokens
         self._compiled = compiled
         self._sets = compiled.sets
         self._cut_masks = [self._new_cut_masks(cutters) for cutters in (0, 1)]
@@ -106,6 +109,8 @@ class ProperMasks:
         self._verdicts = Verdicts(compiled, tokenization, self._ahead)
         self._surely_first: dict[tuple[int, int], NDArray[np.uint32]] = {}
         self._good_added: dict[tuple[int, frozenset[int]], list[int]] = {}
+        self._positions = PairTable()
+        self._verdict_at = PairTable()
         self._depends_on_tail = False
         self._found: dict[tuple[int, TokenizerState], bool] = {}
         self._known_ways = tokenization.known_ways
@@ -172,7 +177,7 @@ class ProperMasks:
         """
         tokenization, scanner = self.tokenization, self._scanner
         for branch in state.branches:
-            rows = tokenization.rows(branch.scanner_state, state.partial)
+            rows = self._next_tokens.rows(branch.scanner_state, state.partial)
             is_first = scanner.is_start(branch.scanner_state) and not state.partial
             if is_first or not self._words.is_alone(branch.word):
                 self._join(way, words, rows, state.token)
@@ -188,7 +193,8 @@ class ProperMasks:
     def _join(self, way: Any, words: Any, rows: TokenRows, last: int) -> None:
         """Write the tokens to `way` that may follow the last one in the same pre-token."""
         intersection(way, words, rows.joins)
-        if last >= 0 and self._merges.is_proper[last] and count(way) <= MAX_FEW:
+        conflicts = self.tokenization.conflicts
+        if last >= 0 and self._merges.is_proper[last] and not conflicts.knows(last) and count(way) <= MAX_FEW:
             one = 1
             token = next_token(way, 0)
             while token >= 0:
@@ -196,11 +202,7 @@ class ProperMasks:
                     way[token >> 5] &= ALL_BITS ^ (one << (token & 31))
                 token = next_token(way, token + 1)
             return
-        conflicts = self.tokenization.conflicts.of(last)
-        if conflicts.row is not None:
-            remove(way, conflicts.row)
-        else:
-            without(way, way, conflicts.listed)
+        conflicts.remove(last, way)
 
     # -- dead ends --------------------------------------------------------------------------------------------------
 
@@ -240,7 +242,7 @@ class ProperMasks:
         self, set_id: int, branch: Branch, state: TokenizerState
     ) -> tuple[UndecidedTokens, UndecidedTokens]:
         tokenization = self.tokenization
-        rows = tokenization.rows(branch.scanner_state, state.partial)
+        rows = self._next_tokens.rows(branch.scanner_state, state.partial)
         base, joins, begins = (np.zeros(tokenization.word_count, dtype=np.uint32) for _ in range(3))
         self._compiled.masks.fill(set_id, base)
         intersection(joins, base, rows.joins)
@@ -337,15 +339,32 @@ class ProperMasks:
                 undecided.proven.add(token)
             return True
         next_set = steps.next_set()
+        is_whole = not partial and not added
+        position = self._position(next_set, next_state) if is_whole and word == OTHER else NOWHERE
+        if position >= 0:
+            verdict = self._verdict_at.get(position, token)
+            if verdict > 0:
+                return verdict == GOOD
         verdict = self._verdicts.on(set_id, next_set, next_state, partial, word, token, added)
         if verdict != UNKNOWN:
+            if position >= 0:
+                self._verdict_at.put(position, token, verdict)
             return verdict == GOOD
-        is_whole = not partial and not added
         if is_whole and self._borders is not None and self._has_sure_way(next_set, next_state, word, token):
             return True
         tail = tokenization.tail(state, text)
         self._depends_on_tail = state.tail != "" and tail != tokenization.tail(replace(state, tail=""), text)
         return self._is_good(next_set, TokenizerState((Branch(next_state, word),), partial, token, added, tail))
+
+    def _position(self, set_id: int, scanner_state: int) -> int:
+        """Return the number of a set and a state of the scanner in the table of verdicts."""
+        number = self._positions.get(set_id, scanner_state)
+        if number < 0:
+            if len(self._verdict_at) >= MAX_VERDICTS:
+                self._positions, self._verdict_at = PairTable(), PairTable()
+            number = len(self._positions)
+            self._positions.put(set_id, scanner_state, number)
+        return number
 
     def _has_sure_way(self, set_id: int, scanner_state: int, word: int, token: int) -> bool:
         """Return whether a token may follow in the same pre-token that surely leads on."""
@@ -371,7 +390,7 @@ class ProperMasks:
         if self._compiled.eager and self._sets.table.accepting[set_id]:
             return row
         self._compiled.masks.fill(set_id, row)
-        row &= np.asarray(self.tokenization.rows(scanner_state, 0).joins)
+        row &= np.asarray(self._next_tokens.rows(scanner_state, 0).joins)
         without(row, row, undecided.tokens)
         return row
 

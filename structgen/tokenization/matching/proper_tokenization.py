@@ -43,6 +43,7 @@ from structgen.tokenization.matching.conflicts import ConflictTable, mask_of
 from structgen.tokenization.matching.cutting_texts import AFTER_BORDERS, CUTS, CutterFinder
 from structgen.tokenization.matching.known_ways import KnownWays
 from structgen.tokenization.matching.last_texts import LastTexts
+from structgen.tokenization.matching.next_tokens import NextTokens
 from structgen.tokenization.matching.normal_texts import NormalTexts
 from structgen.tokenization.matching.token_sets import has, ids
 from structgen.tokenization.matching.tokenizer_copy import TokenizerCopy, only_tokenizer
@@ -50,7 +51,7 @@ from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerSta
 from structgen.tokenization.matching.whole_words import OTHER, WholeWords
 from structgen.tokenization.merges.borders import Borders
 from structgen.tokenization.merges.merge_table import MergeTable
-from structgen.tokenization.pre_tokens.scanner import Scanner, TokenRows
+from structgen.tokenization.pre_tokens.scanner import Scanner
 from structgen.tokenization.unspellable.checks import Spelling
 
 __all__ = ["ProperTokenization"]
@@ -59,10 +60,8 @@ __all__ = ["ProperTokenization"]
 BRIDGES = frozenset({b"\n", b" ", b"n", b'"', b",", b"}", b":", b"-", b"0", b"1", b"to", b"re", b"be", b"for", b"not"})
 MAX_CLOSING = 256  # tokens that a search tries first
 MIN_CUT_SHARE = 0.5  # of the tokens: a tokenizer that cuts off fewer is treated as one that never cuts
-MAX_ROWS = 256  # states whose rows are kept, 100 kB each
-MAX_PARTIAL_ROWS = 4096  # the same within characters, 16 kB each
+MAX_ADDED_ROWS = 256  # masks of added tokens that are kept
 MAX_SPELLED = 65_536  # texts whose tokens are kept, none of them long; and tokens that end within a character
-MAX_KEPT = 4096  # answers of each other kind
 
 
 class ProperTokenization:
@@ -87,6 +86,7 @@ class ProperTokenization:
         spelling: the checks for texts that cannot be spelled.
         start: the state at the beginning of a text.
         blanks: its tokens of white space.
+        next_tokens: the tokens that may follow a state of its pre-tokenizer.
         word_count: the number of words of a mask.
         max_single_checks: up to so many tokens are checked one by one: that takes as long as making a mask.
 
@@ -114,10 +114,13 @@ class ProperTokenization:
         self.blanks = _blanks_of(self, self._never)
         self._cuts: dict[int, list[int]] = {}
         self._added_after: dict[frozenset[int], tuple[NDArray[np.uint32], list[int]]] = {}
-        self._no_rows = TokenRows(self.word_count)
-        self._rows: dict[tuple[int, int], TokenRows] = {}
-        self._can_continue: dict[tuple[int, int, int], bool] = {}
-        self.rows(self.scanner.start, 0)  # asks the tokenizer for the classes of all characters, which takes a while
+        self.next_tokens = NextTokens(
+            *(vocabulary, self.scanner, self._cutters, self.words, self.conflicts, self.added, self._never),
+            is_piece=self._is_piece if parts.is_piece else None,
+        )
+        self.next_tokens.rows(
+            self.scanner.start, 0
+        )  # asks the tokenizer for the classes of all characters, which takes a while
 
     def _make_tables(self) -> None:
         """Make the merges, the added tokens and the whole words."""
@@ -138,7 +141,6 @@ class ProperTokenization:
         spellings = self.vocabulary.spellings
         never = set(self._find_never())
         self._never = self._row_of(list(never))
-        self._only_whole = self._row_of(list(self.words.tokens))
         special = [token for token in self._parts.added if self._is_special(token)]  # may be token terminals
         self._added_row = self._row_of([*self.added.spelled, *special])
         known = enumerate(spellings[: self._parts.size])
@@ -237,26 +239,6 @@ class ProperTokenization:
             self._cuts[scanner_state] = known
         return known
 
-    def can_continue(self, scanner_state: int, partial: int, token: int) -> bool:
-        """Return whether any token may follow one that ends within a character.
-
-        Args:
-            scanner_state: the state of the scanner after it.
-            partial: the scanner's number of the unfinished character.
-            token: the token.
-        """
-        key = (scanner_state, partial, token)
-        known = self._can_continue.get(key)
-        if known is None:
-            if len(self._can_continue) >= MAX_SPELLED:
-                self._can_continue.clear()
-            rows = self.rows(scanner_state, partial)
-            row = np.array(rows.joins)
-            row &= ~self.conflicts.of(token).mask(self.word_count)
-            row |= rows.begins
-            known = self._can_continue[key] = bool(row.any())
-        return known
-
     def spell(self, text: bytes) -> tuple[int, ...] | None:
         """Return the tokens that the merges make of the end of a pre-token, as if it stood alone.
 
@@ -281,7 +263,7 @@ class ProperTokenization:
 
         That is decided by the token alone, or by what `can_continue` found for the same arguments.
         """
-        if self._can_continue.get((scanner_state, partial, token)) is False:
+        if self.next_tokens.is_stuck(scanner_state, partial, token):
             return False
         if self.scanner.cuts_characters or not unfinished(self.vocabulary.spellings[token]):
             return True
@@ -292,40 +274,6 @@ class ProperTokenization:
         return self._copy.written(texts)
 
     # -- what may follow --------------------------------------------------------------------------------------------
-
-    def rows(self, scanner_state: int, partial: int) -> TokenRows:
-        """Return the tokens that may follow a state of the scanner, up to conflicts with the token before."""
-        rows = self._rows.get((scanner_state, partial))
-        if rows is None:
-            if len(self._rows) >= (MAX_PARTIAL_ROWS if partial else MAX_ROWS):
-                self._rows.clear()
-            rows = self._rows[scanner_state, partial] = self._make_rows(scanner_state, partial)
-        return rows
-
-    def _make_rows(self, scanner_state: int, partial: int) -> TokenRows:
-        rows = TokenRows(self.word_count)
-        scanner, trie, cutters = self.scanner, self.vocabulary.trie, self._cutters
-        scanner.mark(scanner_state, partial, trie, cutters, rows.joins, rows.sure_joins)
-        if not partial or scanner.cuts_characters:
-            scanner.mark(scanner.cut(scanner_state), partial, trie, cutters, rows.begins, rows.sure_begins)
-        if partial:  # there are thousands of these, with few tokens each, which are checked one by one
-            rows.share(self._no_rows, scanner.cuts_characters)
-            self._drop_pieces(rows.joins, scanner.text_of(partial))
-        joins, begins = np.asarray(rows.joins), np.asarray(rows.begins)
-        joins &= ~self._never
-        if not partial or scanner.cuts_characters:
-            begins &= ~self._never
-        if partial or not scanner.is_start(scanner_state):  # at a start, the token that follows begins a pre-token, too
-            joins &= ~self._only_whole
-        return rows
-
-    def _drop_pieces(self, row: NDArray[np.uint32], partial: bytes) -> None:
-        """Remove the tokens that complete a character to one that is a token itself."""
-        if self._parts.is_piece is not None:
-            bits = np.unpackbits(np.asarray(row).view(np.uint8), bitorder="little")
-            for token in np.flatnonzero(bits).tolist():
-                if self._is_piece(partial + self.vocabulary.spellings[token]):
-                    row[token >> 5] &= ~(np.uint32(1) << np.uint32(token & 31))
 
     def clashes(self, state: TokenizerState, words: NDArray[np.uint32]) -> list[int]:
         """Return tokens that cannot follow for reasons other than cuts and merges.
@@ -369,14 +317,14 @@ class ProperTokenization:
             return True
         begun = np.zeros_like(words)
         for branch in state.branches:
-            rows = self.rows(branch.scanner_state, 0)
+            rows = self.next_tokens.rows(branch.scanner_state, 0)
             if (np.asarray(rows.joins) & words).any():
                 if not self._leaves_alone(state.token, branch, words):
                     return False
                 begun |= np.asarray(rows.joins)
             elif not self.words.is_whole(branch.word):
                 begun |= np.asarray(rows.begins)
-        fresh = np.asarray(self.rows(self.scanner.start, 0).joins)
+        fresh = np.asarray(self.next_tokens.rows(self.scanner.start, 0).joins)
         return not (fresh & words & ~begun).any()
 
     def _continues_added(self, added: frozenset[int], words: NDArray[np.uint32]) -> bool:
@@ -405,7 +353,7 @@ class ProperTokenization:
         """
         known = self._added_after.get(added)
         if known is None:
-            if len(self._added_after) >= MAX_ROWS:
+            if len(self._added_after) >= MAX_ADDED_ROWS:
                 self._added_after.clear()
             tokens, row, others = ids(self._added_row), self._row_of([]), list[int]()
             if added:  # only few tokens differ from those at the beginning of a text, of which there may be thousands

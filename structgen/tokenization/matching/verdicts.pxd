@@ -25,6 +25,7 @@ cdef class Verdicts:
     cdef MergeTable _merges
     cdef WholeWords _words
     cdef object _borders        # None if cuts are common enough
+    cdef object _next_tokens    # of NextTokens
     cdef tuple _spellings
     cdef PairTable _cut_within  # by state of an automaton and of the scanner: see `_is_cut_within`
     cdef SureCuts _cuts

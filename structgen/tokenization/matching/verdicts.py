@@ -51,6 +51,7 @@ class Verdicts:
         self._merges = tokenization.merges
         self._words = tokenization.words
         self._borders = tokenization.borders
+        self._next_tokens = tokenization.next_tokens
         self._spellings = compiled.vocabulary.spellings
         self._cuts = SureCuts(compiled, tokenization, ahead)
         self.ends = TerminalEnds(compiled, tokenization, ahead, self._cuts)
@@ -76,7 +77,7 @@ class Verdicts:
         if partial:
             if not added and word == OTHER and self._is_completed(next_set, next_state, partial, token):
                 return GOOD
-            return UNKNOWN if self._tokenization.can_continue(next_state, partial, token) else BAD
+            return UNKNOWN if self._next_tokens.can_continue(next_state, partial, token) else BAD
         if added:
             cutting = self._cuts.cutting(next_state, word, token) & self._tokenization.added.leaving(added)
             return GOOD if self._cuts.may_come(next_set, cutting) else UNKNOWN
@@ -84,6 +85,10 @@ class Verdicts:
             return GOOD
         if self._cuts.leads_on(next_set, next_state, word, token):
             return GOOD
+        if not self._compiled.has_marks:
+            first_bytes = self._next_tokens.first_bytes_after(next_state, word, token)
+            if not self._ahead.next_bytes(next_set) & first_bytes:
+                return BAD
         if word == OTHER and self._is_good_after_bridge(next_set, next_state, token):
             return GOOD
         verdict = self._judge_within(set_id, next_state, word, token)

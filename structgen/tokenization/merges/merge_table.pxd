@@ -4,6 +4,7 @@ import cython
 from structgen.engine.arrays cimport grown, zeros
 
 cdef int NEVER
+cdef unsigned int ALL_BITS
 
 
 cdef class MergeTable:
@@ -43,6 +44,8 @@ cdef class MergeTable:
     cpdef conflicts(self, int token)
     @cython.locals(one="unsigned int", count=int, index=int, at=int, other=int)
     cpdef int mark_conflicts(self, int token, unsigned int[::1] row) except -1
+    @cython.locals(one="unsigned int", index=int, at=int, other=int)
+    cpdef int remove_conflicts(self, int token, unsigned int[::1] row) except -1
     @cython.locals(count=int, a=int, a_end=int, a_until=int, b=int, at=int, first=int, last=int, index=int, child=int)
     cdef int _find_conflicts(self, int token) except -1
     cdef int _add_range(self, int first, int last) except -1

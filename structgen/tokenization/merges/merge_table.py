@@ -45,6 +45,7 @@ __all__ = ["MergeTable", "ids_of_merges"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 NEVER = 2147483647  # the turn of a merge that does not happen
+ALL_BITS = 0xFFFFFFFF  # of a word
 
 
 class MergeTable:
@@ -249,6 +250,15 @@ class MergeTable:
                 other = self.by_position[at]
                 row[other >> 5] |= one << (other & 31)
         return count
+
+    def remove_conflicts(self, token: int, row: Any) -> None:
+        """Remove the tokens that `conflicts` returns from a mask, uint32[words]."""
+        one = 1
+        self._find_conflicts(token)
+        for index in range(0, self._range_count, 2):
+            for at in range(self._ranges[index], self._ranges[index + 1]):
+                other = self.by_position[at]
+                row[other >> 5] &= ALL_BITS ^ (one << (other & 31))
 
     def _find_conflicts(self, token: int) -> int:
         """Write the conflicts of a token to `_ranges`, as ranges of positions, and return their number."""

@@ -142,6 +142,24 @@ def test_no_automaton_is_needed_to_see_it(others: list[str]) -> None:
     assert automata.is_ever_endless(automata.add(regex))
 
 
+@pytest.mark.parametrize(
+    ("found", "refused"),
+    [
+        ("", r"\d+.\d+.\d+.*"),  # after a letter at the end of a text, no more digits are found than before
+        ("", r"^application/(.*\+)?json$"),  # no text of it ends with an `a`
+        (r"^(.*\+)?json$", "^$"),  # after `j` the text may end with `son`, or go on in `.*`
+        (r"^x(a[^y]*x|[^x]*y)b$", "^$"),
+    ],
+)
+def test_few_states_are_needed_to_see_it(found: str, refused: str) -> None:
+    automata = AutomatonStore()
+    within, outside = (quoted(escaped(parse_regex(pattern, "ecma", anchored=False))) for pattern in (found, refused))
+    state = automata.add(rx.intersection(within, rx.Complement(outside)))
+    before = automata.count
+    assert automata.is_ever_endless(state)
+    assert automata.count < before + 100
+
+
 @pytest.mark.parametrize("seed", range(150))
 def test_what_is_said_to_be_spelled_is_a_string(seed: int) -> None:
     rng = random.Random(seed)

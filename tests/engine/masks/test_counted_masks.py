@@ -2,6 +2,7 @@
 
 import codecs
 import itertools
+import re
 import string
 
 import pytest
@@ -140,4 +141,26 @@ def test_characters_of_several_bytes_are_skipped_and_counted_as_one(regex: str, 
         matcher = structgen.compile(structgen.Grammar.regex(regex), vocabulary).matcher()
         matcher.accept_bytes(written)
         wanted = [number for number, text in enumerate(texts) if fits(written + text, high, needed)]
+        assert matcher.allowed_token_ids() == wanted, written
+
+
+@pytest.mark.parametrize("allowed", ["a-zé", "a-cé", "a-fxé", "abé", "a-zäé"])
+def test_characters_are_counted_whether_all_or_some_of_their_kind_are_allowed(allowed: str) -> None:
+    characters = ["a", "c", "d", "x", "é", "ä", "A", "-"]
+    bodies = ["".join(body) for size in (1, 2, 3) for body in itertools.product(characters, repeat=size)]
+    texts = [text.encode() for text in [*bodies, *(body + "!" for body in bodies), *(body + "?" for body in bodies)]]
+    texts += [b"\xc3", b"a\xc3", b"\xa9", b"\xa9!", b"a\xa9", b"!"]
+    stop = f"<{allowed}>".encode()
+    vocabulary = Vocabulary.from_bytes({**dict(enumerate(texts)), len(texts): stop}, eos_token_ids=[len(texts)])
+    whole = re.compile(f"[{allowed}]{{2,3}}!")
+    begun = re.compile(f"[{allowed}]{{0,3}}|{whole.pattern}")
+    for written in (b"", b"a", b"a\xc3"):
+        matcher = structgen.compile(structgen.Grammar.regex(whole.pattern), vocabulary).matcher()
+        matcher.accept_bytes(written)
+        endings = (b"", b"\xa9", b"\xa4")  # the last bytes of é and ä
+        wanted = [
+            number
+            for number, text in enumerate(texts)
+            if any(begun.fullmatch((written + text + end).decode(errors="replace")) for end in endings)
+        ]
         assert matcher.allowed_token_ids() == wanted, written

@@ -183,3 +183,14 @@ def test_a_pickled_constraint_is_warm_where_it_is_loaded() -> None:
     constraint = structgen.compile({**PERSON, "title": "pickled"}, VOCABULARY, warm=60)
     structgen.clear_cache()
     assert pickle.loads(pickle.dumps(constraint)).grammar.warming is not None
+
+
+WORD_AND_NUMBER = """start ::= #"[a-z]+" !#"[a-z]" #" ?[0-9]+";"""
+
+
+def test_the_first_mask_of_a_grammar_with_look_aheads_is_made_by_its_compile() -> None:
+    constraint = structgen.compile(structgen.Grammar.kbnf(WORD_AND_NUMBER), VOCABULARY, cache=False)
+    made = constraint.grammar.shared.terminals.nodes_visited
+    assert made > 0
+    assert constraint.matcher().allowed_token_ids()
+    assert constraint.grammar.shared.terminals.nodes_visited == made

@@ -9,6 +9,7 @@ import json
 import re
 import uuid
 from collections import defaultdict
+from collections.abc import Hashable
 from decimal import Decimal
 from enum import Enum, IntEnum
 from fractions import Fraction
@@ -419,6 +420,7 @@ def test_texts_are_let_through_as_the_type_asks(accepts, index):
         (pydantic.FileUrl, "allowed_schemes"),
         (pydantic.FilePath, "format"),
         (type(lambda: 0), "type"),
+        (type[Person], "type"),
         (Literal[Color.RED], "literal"),
         (Annotated[str, Field(pattern=re.compile("a", re.IGNORECASE))], "pattern"),
     ],
@@ -427,6 +429,11 @@ def test_what_json_schema_does_not_say_is_refused_by_name(kind, keyword):
     with pytest.raises(UnsupportedSchemaError) as caught:
         schema_to_rules(kind)
     assert caught.value.keyword == keyword
+
+
+def test_what_can_be_hashed_is_a_scalar(accepts):
+    accepted = accepts(Hashable)
+    assert [accepted(text) for text in ('"a"', "1", "null", "[]", "{}")] == [True, True, True, False, False]
 
 
 @pytest.mark.parametrize("keyword", ["le", "multiple_of"])

@@ -1,7 +1,7 @@
 """Overlapping `patternProperties` stay conditions: the language is the same, and their number costs little."""
 
 import random
-from itertools import product
+from itertools import combinations, product
 
 import jsonschema
 import pytest
@@ -12,6 +12,7 @@ from support.walks import Sampler
 import structgen
 from structgen.schema.algebra import objects
 from structgen.schema.reading import key_classes
+from structgen.schema.rules import overlapping_keys
 
 _TEXT = "name date time type code size user mail link path text note area zone rank unit cost kind mode flag"
 WORDS = _TEXT.split()
@@ -54,7 +55,7 @@ def random_document(rng):
 @pytest.mark.one_in(4, uncompiled=8)
 @pytest.mark.parametrize("seed", range(160))
 def test_overlapping_patterns_have_the_language_of_jsonschema(seed, monkeypatch):
-    monkeypatch.setattr(key_classes, "_is_many", lambda classes, patterns: True)
+    monkeypatch.setattr(key_classes, "_is_many", lambda classes, added, patterns: True)
     rng = random.Random(seed)
     schema = random_document(rng)
     validator = jsonschema.Draft202012Validator(schema)
@@ -109,3 +110,35 @@ def test_many_ways_to_overlap_are_refused_where_they_must_be_told_apart(monkeypa
     schema = of_words(20, [{"minLength": i} for i in range(20)])
     with pytest.raises(structgen.LimitExceededError, match="overlap"):
         structgen.compile({"allOf": [schema, {"not": of_words(1, [{"type": "string"}])}]}, BYTES)
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("seed", range(30))
+def test_the_greatest_sets_of_conditions_are_those_of_brute_force(seed):
+    """Each condition is a set of numbers; conditions hold together if they share a number."""
+    rng = random.Random(seed)
+    sets = [frozenset(rng.sample(range(6), rng.randint(1, 4))) for _ in range(rng.randint(1, 7))]
+    nodes = [(number + 2,) for number in range(len(sets))]
+
+    def holds(node):
+        return bool(frozenset(range(6)).intersection(*(sets[atom - 2] for atom in node)))
+
+    every = [frozenset(found) for size in range(1, 8) for found in combinations(range(len(sets)), size)]
+    good = [numbers for numbers in every if holds(tuple(number + 2 for number in numbers))]
+    expected = {numbers for numbers in good if not any(numbers < other for other in good)}
+    found = overlapping_keys._greatest(nodes, holds)
+    assert set(found) == expected
+    assert len(found) == len(expected)
+
+
+@pytest.mark.parametrize("count", [100])
+def test_values_of_few_kinds_are_answered_and_of_many_kinds_refused(count):
+    """Few greatest sets of conditions share no values; as many as there are patterns would take long in masks."""
+    words = [f"{first}{second}{third}" for first, second, third in product("abcdef", "ghijkl", "mnopqr")][:count]
+    few = {word: {"type": TYPES[i % 3 * 2]} for i, word in enumerate(words)}
+    constraint = structgen.compile({"type": "object", "patternProperties": few}, BYTES)
+    assert accepts(constraint, {"agm": "x", "xagn": 1.5, "agmz": ""})
+    assert not accepts(constraint, {"agmagn": "x"})
+    many = {word: {"const": i} for i, word in enumerate(words)}
+    with pytest.raises(structgen.UnsupportedSchemaError, match="too many of them overlap"):
+        structgen.compile({"type": "object", "patternProperties": many}, BYTES)

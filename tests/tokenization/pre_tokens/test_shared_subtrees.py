@@ -17,7 +17,9 @@ def test_the_tokens_of_a_state_are_those_that_the_scanner_follows():
     assert len(states) > 3
     assert sum(text[:1] == b" " for text in vocabulary.spellings) > MIN_SHARED
     for state in states:
-        fitting = np.unpackbits(np.asarray(tokenization.rows(state, 0).begins).view(np.uint8), bitorder="little")
+        fitting = np.unpackbits(
+            np.asarray(tokenization.next_tokens.rows(state, 0).begins).view(np.uint8), bitorder="little"
+        )
         assert fitting.any()
         for token in np.flatnonzero(fitting).tolist():
             assert scanner.follow(scanner.cut(state), 0, vocabulary.spellings[token])[0]

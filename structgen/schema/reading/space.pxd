@@ -1,0 +1,54 @@
+cimport cython
+
+from structgen.engine.deadlines cimport spend
+from structgen.schema.algebra.shape cimport Shape
+from structgen.schema.reading.atoms cimport Atoms
+from structgen.schema.reading.scopes cimport Scope, Subschema
+from structgen.schema.reading.shape_cache cimport flat_content
+
+
+cdef class Space:
+    cdef readonly object document
+    cdef readonly object options
+    cdef readonly object limits
+    cdef public object deadline
+    cdef readonly Atoms atoms
+    cdef public object text_units
+    cdef public object dead
+    cdef readonly dict listed
+    cdef readonly bint is_circular
+    cdef readonly set under_way
+    cdef bint _is_lenient
+    cdef object _writable
+    cdef object _widening
+    cdef object _sizes
+    cdef object _simple
+    cdef object _fixed
+    cdef dict _common
+    cdef dict _shapes
+    cdef dict _open
+    cdef dict _beside
+    cdef long long _parts
+    cdef int _questions
+
+    cpdef Shape writable(self, Shape shape)
+    cpdef tuple node(self, schema, location)
+    @cython.locals(made=Shape)
+    cpdef Shape shape(self, tuple node)
+    @cython.locals(size="long long")
+    cpdef Shape spend(self, Shape shape)
+    @cython.locals(outer=Scope, subschema=Subschema, shape=Shape, known=dict)
+    cpdef Shape _made(self, tuple node)
+    @cython.locals(result=Shape)
+    cdef Shape _accepted_by(self, dict known, location)
+    cpdef Shape keyword(self, key, dict known, location)
+    cpdef begin_again(self, deadline)
+    cpdef Shape base(self, dict known, location)
+    cpdef Shape _typed(self, dict known, location)
+    cdef dict _asserting(self, dict schema, location)
+    cdef dict _as_read(self, dict schema)
+    cpdef Shape union(self, nodes)
+
+
+cpdef release(Space space)
+cdef _answer(Space space, question)

@@ -1,0 +1,46 @@
+"""What may follow a token: its conflicts, removed from masks, and the bytes that the next token begins with."""
+
+import numpy as np
+from support.bpe_tokenizers import gpt2, llama3, tokenizer_of, vocabulary_of
+
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
+from structgen.tokenization.matching.token_sets import ids
+from structgen.tokenization.matching.tokenizer_state import TokenizerState
+
+
+def test_conflicts_are_removed_in_the_same_way_each_time():
+    tokenization = ProperTokenization(tokenizer_of(llama3), vocabulary_of(llama3))
+    conflicts, size = tokenization.conflicts, tokenization.vocabulary.size
+    some = [token for token in range(size) if tokenization.merges.is_proper[token]][:40]
+    found = 0
+    for token in some:
+        expected = set(range(32 * tokenization.word_count)) - set(tokenization.merges.conflicts(token))
+        for is_known in (False, False, True):
+            assert conflicts.knows(token) == is_known
+            row = np.full(tokenization.word_count, 0xFFFFFFFF, dtype=np.uint32)
+            conflicts.remove(token, row)
+            assert set(ids(row)) == expected
+        found += 32 * tokenization.word_count - len(expected)
+    assert found > 0
+
+
+def test_no_token_that_may_follow_begins_with_another_byte():
+    """Whatever `advance` lets follow begins with one of the bytes; after a space only few do."""
+    for make in (llama3, gpt2):
+        tokenization = ProperTokenization(tokenizer_of(make), vocabulary_of(make))
+        spellings = tokenization.vocabulary.spellings
+        space = spellings.index(b" ")
+        states = [tokenization.advance(tokenization.start, spellings.index(b"a")), tokenization.start]
+        few = 0
+        for before in states:
+            state = tokenization.advance(before, space)
+            for branch in state.branches:
+                alone = TokenizerState((branch,), token=space)
+                following = [
+                    token for token, text in enumerate(spellings) if text and tokenization.advance(alone, token)
+                ]
+                bits = tokenization.next_tokens.first_bytes_after(branch.scanner_state, branch.word, space)
+                assert following
+                assert all(bits >> spellings[token][0] & 1 for token in following)
+                few += bits.bit_count() < 256
+        assert few
