@@ -105,6 +105,7 @@ COLD = {
     "engine.automata.terms",
     "engine.earley.captured_texts",
     "engine.grammar.lookaheads",
+    "engine.grammar.rules",
     "engine.grammar.tables",
     "engine.masks.bound_room",
     "engine.masks.dotted_rule_masks",
@@ -117,15 +118,26 @@ COLD = {
     *(f"schema.json_text.{part}" for part in ("layout", "strings", "terminals")),
     *(
         f"schema.reading.{part}"
-        for part in ("atoms", "emptiness", "exploration", "scopes", "shape_cache", "shared_parts", "space")
+        for part in ("atoms", "emptiness", "exploration", "keywords", "scopes", "shape_cache", "shared_parts", "space")
     ),
     *(
         f"schema.rules.{part}"
-        for part in ("arrays", "clause_search", "lazy_rules", "notation", "object_states", "objects", "states")
+        for part in (
+            "arrays",
+            "clause_choices",
+            "clause_search",
+            "lazy_rules",
+            "notation",
+            "object_states",
+            "objects",
+            "states",
+        )
     ),
     "tokenization.matching.blank_tokens",
     "tokenization.matching.bridges",
     "tokenization.matching.last_texts",
+    "tokenization.matching.proper_matcher",
+    "tokenization.matching.sure_cuts",
 }
 """Modules for -Og, with which gcc takes half the time of -O1: they call Python most of the time."""
 

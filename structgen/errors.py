@@ -54,9 +54,18 @@ class StructgenError(Exception):
         super().__init__(f"{message}\nHint: {hint}" if hint else message)
         self.hint = hint
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what pickle stores: by default, it would call the class with the message alone."""
+        return _restored, (type(self), self.args), self.__dict__
+
     def add_location(self, location: str) -> None:
         """Put a location before the message, for a caller that knows where the work was that failed."""
         self.args = (f"{location}: {self.args[0]}", *self.args[1:])
+
+
+def _restored(kind: type[StructgenError], args: tuple[Any, ...]) -> StructgenError:
+    """Return an error with its message; pickle adds its attributes."""
+    return kind.__new__(kind, *args)
 
 
 class SchemaError(StructgenError):

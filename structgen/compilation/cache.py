@@ -201,7 +201,7 @@ class CompileCache:
         """
         self._weigh(used)
         before, self._used_before = self._used_before, used
-        if before is not None and self._entries.get(before) is before:
+        if before is not None and before is not used and self._entries.get(before) is before:
             self._weigh(before)
         if self._total_bytes > max_bytes // 2:
             self._weigh(next(iter(self._entries)))
@@ -226,10 +226,10 @@ def estimated_bytes(compiled: CompiledGrammar) -> int:
     grammar shares, are kept only by the grammars that use them: they count, for each of these. So do the tables of a
     grammar that has moved.
     """
-    sets = compiled.sets
+    sets, shared = compiled.sets, compiled.shared
     in_use = SYMBOL_BYTES * sets.rules.size + SET_BYTES * sets.set_count + STEP_BYTES * len(sets.step_targets)
     texts = UNIT_BYTES * compiled.tables.text_units
-    worn = compiled.shared.bytes_used if compiled.shared.is_worn or compiled.has_moved else 0
+    worn = shared.bytes_used if compiled.has_moved or shared.is_worn else 0
     return GRAMMAR_BYTES + _schema_bytes(compiled.tables) + texts + in_use + worn
 
 

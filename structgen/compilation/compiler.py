@@ -305,6 +305,8 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
     Raises:
         SchemaError, LimitExceededError: see `structgen.schema.resolve`.
     """
+    if isinstance(given, dict):
+        return from_source(resolve(given, limits=limits, options=options), limits)
     given = as_grammar(given)
     if isinstance(given, Yaml):
         return from_source(resolve(given.schema, limits=limits, options=replace(options, format="yaml")), limits)
@@ -376,8 +378,9 @@ def _compiled(
             logger.info("compiling failed after %.3f s: %s", span.seconds, type(error).__name__)
             span.end({}, error=error)
             raise
-        level = logging.INFO if span.seconds > SLOW_SECONDS else logging.DEBUG
-        logger.log(level, "compiled a grammar in %.3f s, for %d tokens", span.seconds, vocabulary.size)
+        seconds = span.seconds
+        level = logging.INFO if seconds > SLOW_SECONDS else logging.DEBUG
+        logger.log(level, "compiled a grammar in %.3f s, for %d tokens", seconds, vocabulary.size)
         span.end({"structgen.vocabulary_size": vocabulary.size})
         return made
 

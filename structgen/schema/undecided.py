@@ -12,7 +12,10 @@ valid? Where a reference is reached again, the answers are no and yes. `not` ask
     {"not": {"anyOf": [...]}}                          of 1: surely no, as it possibly satisfies the branch
 
 Answers at references are kept for the values inside of a value that is being validated. Otherwise `anyOf` beside
-`unevaluatedProperties` would double the work at each level of a value.
+`unevaluatedProperties` would double the work at each level of a value. An answer of "no" (or "possibly yes") may depend
+on a reference that is still open. It is kept for now: it falls with the first "yes" (or "no, not even possibly") of a
+reference that was open when it was made, and is true if the first of these references gets no such answer either. Both
+answers need no assumption, so they stay. Without this, a few references that lead to one another take exponential time.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import jsonschema
@@ -41,7 +45,24 @@ Errors = Iterable[jsonschema.ValidationError]
 Keyword = Callable[[Validator, Any, Any, Any], Errors]
 
 _Key = tuple[str, int, tuple[str, ...], int, bool]
-_Errors = list[dict[str, Any]]
+_NO_REFERENCE = 1 << 30  # in place of a position in `_State.open`
+
+
+@dataclass(slots=True)
+class _Answer:
+    """The answer at a reference that was followed to its end.
+
+    Attributes:
+        errors: the arguments of its errors.
+        depends: whether the other question may have another answer.
+        instance: the value, which keeps its identity while the answer is stored.
+        lowest: the position in `open` of the first reference on which the answer depends.
+    """
+
+    errors: list[dict[str, Any]]
+    depends: bool
+    instance: Any
+    lowest: int
 
 
 class _State(threading.local):
@@ -53,8 +74,8 @@ class _State(threading.local):
             scope, the value and the question.
         lowest: the position in `open` of the first reference that was reached again.
         circles: how often a reference was reached again.
-        answers: the errors of references that were followed to their end, whether they depend on the question, and the
-            value, which keeps its identity while it is stored.
+        answers: the answers at references that were followed to their end.
+        assumed: the keys of the answers that depend on a reference that is open, in the order in which they were made.
     """
 
     def __init__(self) -> None:
@@ -62,7 +83,8 @@ class _State(threading.local):
         self.open: dict[_Key, int] = {}
         self.lowest = 0
         self.circles = 0
-        self.answers: dict[_Key, tuple[_Errors, bool, Any]] = {}
+        self.answers: dict[_Key, _Answer] = {}
+        self.assumed: list[_Key] = []
 
 
 _STATE = _State()
@@ -83,24 +105,59 @@ def decided_reference(name: str, keyword: Keyword) -> Keyword:
         if key in _STATE.open:
             return _reached_again(_STATE.open[key], reference if isinstance(reference, str) else name)
         if key in _STATE.answers:
-            return _answered(*_STATE.answers[key])
-        before = _STATE.lowest, _STATE.circles
+            return _answered(_STATE.answers[key])
+        before, circles, assumed = _STATE.lowest, _STATE.circles, len(_STATE.assumed)
         depth = _STATE.open[key] = _STATE.lowest = len(_STATE.open)
         errors: list[jsonschema.ValidationError] = []
         try:  # here and not in a function: each level of a deep value has few frames of the stack
             errors.extend(keyword(validator, reference, instance, schema) or ())
-            if depth and _STATE.lowest == depth:  # the answer depends on no reference before this one
-                _STATE.answers[key] = [_content(error) for error in errors], _STATE.circles > before[1], instance
+            if depth:
+                _keep(key, _Answer([], _STATE.circles > circles, instance, _STATE.lowest), errors, depth, assumed)
         except Unresolvable:  # outside of the schema; without `lenient`, the grammar refused it or did not reach it
             errors.clear()
+            _drop(assumed)
         finally:
             del _STATE.open[key]
-            _STATE.lowest = min(before[0], _STATE.lowest)
+            _STATE.lowest = min(before, _STATE.lowest)
             if not depth:
                 _STATE.answers.clear()
+                _STATE.assumed.clear()
         return errors
 
     return check
+
+
+def _keep(key: _Key, answer: _Answer, errors: list[jsonschema.ValidationError], depth: int, assumed: int) -> None:
+    """Keep the answer at a reference, and correct the answers that depend on it.
+
+    Args:
+        key: of the reference.
+        answer: its answer, without the errors.
+        errors: its errors.
+        depth: its position in `open`.
+        assumed: how many answers were assumed before it was followed.
+    """
+    if bool(errors) == _STATE.possibly:  # whatever the open references answer
+        _drop(assumed)
+        answer.lowest = _NO_REFERENCE
+    elif answer.lowest == depth:  # nothing before it is needed: the answers inside of it are true, too
+        answer.lowest = _NO_REFERENCE
+    _STATE.lowest = min(depth, answer.lowest)
+    answer.errors = [_content(error) for error in errors]
+    _STATE.answers[key] = answer
+    for inner in _STATE.assumed[assumed:]:
+        _STATE.answers[inner].lowest = answer.lowest
+    if answer.lowest == _NO_REFERENCE:
+        del _STATE.assumed[assumed:]
+    else:
+        _STATE.assumed.append(key)
+
+
+def _drop(assumed: int) -> None:
+    """Forget the answers that were assumed last, from a position on."""
+    for key in _STATE.assumed[assumed:]:
+        del _STATE.answers[key]
+    del _STATE.assumed[assumed:]
 
 
 def _reached_again(depth: int, reference: Any) -> list[jsonschema.ValidationError]:
@@ -111,9 +168,10 @@ def _reached_again(depth: int, reference: Any) -> list[jsonschema.ValidationErro
     return [jsonschema.ValidationError(f"{reference!r} refers to itself, and nothing else accepts the value")]
 
 
-def _answered(errors: _Errors, depends: bool, instance: Any) -> list[jsonschema.ValidationError]:
-    _STATE.circles += depends
-    return [jsonschema.ValidationError(**known) for known in errors]
+def _answered(answer: _Answer) -> list[jsonschema.ValidationError]:
+    _STATE.circles += answer.depends
+    _STATE.lowest = min(_STATE.lowest, answer.lowest)
+    return [jsonschema.ValidationError(**known) for known in answer.errors]
 
 
 def _content(error: jsonschema.ValidationError) -> dict[str, Any]:

@@ -150,3 +150,25 @@ def test_a_schema_that_applies_itself_to_one_value_is_an_error(schema):
 def test_depth_outside_of_the_schema_is_no_matter(place):
     schema = {"type": "null", place: _nested(lambda inner: {"a": inner}, DEEP, {})}
     assert len(schema_to_kbnf(schema).rules) == 1
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"anyOf": [{"type": "number", "exclusiveMinimum": i / 7, "maximum": i / 7 + 0.05} for i in range(600)]},
+        {"type": "string", "allOf": [{"pattern": f"^({'ab?' * 500})*c{{0,{i}}}$"} for i in range(1, 21)]},
+    ],
+)
+def test_large_terminals_are_refused_by_the_compile(schema):
+    """Not by the first mask."""
+    with pytest.raises(LimitExceededError, match=r"the numbers and strings are too many") as caught:
+        schema_to_rules({"properties": {"a": schema}}, limits=Limits(regex_nodes=20_000))
+    assert caught.value.limit == "regex_nodes"
+
+
+@pytest.mark.parametrize("pattern", ["^a.*b$", "a"])
+def test_long_texts_with_a_pattern_are_refused_by_the_compile(pattern):
+    schema = {"type": "string", "minLength": 10**8, "maxLength": 2**30, "pattern": pattern}
+    with pytest.raises(LimitExceededError, match=r"minLength .* takes too many automaton states \(at #\)"):
+        schema_to_rules(schema)
+    schema_to_rules(schema | {"minLength": 100})

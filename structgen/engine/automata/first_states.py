@@ -15,11 +15,12 @@ from structgen.engine.regex.tree import Regex
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
-__all__ = ["check_look_ahead"]
+__all__ = ["check_look_ahead", "has_few_terms"]
 
 LOOKS = ("(?=", "(?!", "(?<")  # the beginnings of look-ahead and look-behind
 SHARE = 10  # the first states may take one in so many of the `automaton_states`
 FEW_TERMS = 2_000  # of the first states of a pattern
+CHAIN = 400  # states of a prefix before these
 STATES = 4  # whose successors are searched: those of the first two or three characters
 
 
@@ -48,25 +49,34 @@ def check_look_ahead(
         return
     few = min(limits.automaton_states, FEW_TERMS)
     bound = max(limits.automaton_states // SHARE, few)
-    if _has_few_terms(regex, limits, few):
+    if has_few_terms(regex, limits, few):
         return
-    if not _has_few_terms(regex if spelled is None else spelled(), limits, bound):
+    if not has_few_terms(regex, limits, bound) or (spelled and not has_few_terms(spelled(), limits, bound)):
         message = f"the look-ahead of this pattern takes too many automaton states{where()}"
         raise LimitExceededError("automaton_states", limits.automaton_states, message=message)
 
 
-def _has_few_terms(regex: Regex, limits: Limits, terms: int) -> bool:
-    """Return whether the first states of a regex take at most so many terms."""
+def has_few_terms(regex: Regex, limits: Limits, terms: int = 0) -> bool:
+    """Return whether the first states of a regex take few terms.
+
+    Args:
+        regex: the regex.
+        limits: `automaton_states` bounds the terms.
+        terms: the greatest number; 0 for a tenth of these states.
+    """
+    terms = terms or limits.automaton_states // SHARE
     store = AutomatonStore(replace(limits, automaton_states=terms))
     try:
         waiting = [store.add(regex)]
         seen = set(waiting)
-        for _ in range(STATES):
-            if not waiting:
+        steps = 0
+        for _ in range(CHAIN):
+            if not waiting or steps == STATES:
                 break
             found = [state for state in store.successors(waiting.pop(0)) if state not in seen]
             waiting += found
             seen.update(found)
+            steps += len(waiting) != 1  # a prefix such as [a-z]{300} has one state after the other
     except LimitExceededError as error:
         if error.limit != "automaton_states":
             raise

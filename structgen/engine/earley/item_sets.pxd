@@ -35,6 +35,9 @@ cdef class ItemSetStore:
     cdef readonly PairTable step_targets
     cdef readonly long long steps
     cdef bint _accepts_empty
+    cdef int _refusing_set      # the arguments and the result
+    cdef int _refusing_group    # of the last call of `refusals`
+    cdef tuple _refused
     cdef readonly int start_set
 
     cpdef int close(self, int set_id) except -1
@@ -66,8 +69,9 @@ cdef class ItemSetStore:
     @cython.locals(index=int, item=int, position=int, state=int, left=int, after=int, rules=Rules, items=ItemTable, table=SetTable)
     cpdef int after_token(self, int set_id) except -1
     cpdef bint begins_here(self, int set_id, int group) except -1
+    cpdef tuple refusals(self, int set_id, int group)
     @cython.locals(begun=bytes, capture=int)
-    cpdef refusals(self, int set_id, int group)
+    cdef tuple _find_refusals(self, int set_id, int group)
     @cython.locals(index=int, item=int, number=dict, table=SetTable, items=ItemTable)
     cpdef int adopt(self, ItemSetStore other, int set_id) except -1
     @cython.locals(number=dict, found=list, addresses=list, group=int, row=int, base=int, mine=GroupTable, theirs=GroupTable, table=SetTable)

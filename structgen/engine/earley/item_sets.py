@@ -114,6 +114,8 @@ class ItemSetStore:
         self._leading_bytes = LeadingBytes(self.table, self.scans, self.automata)
         self.step_targets = PairTable()
         self.steps = 0
+        self._refusing_set = self._refusing_group = DEAD_SET  # of the last result of `refusals`
+        self._refused: tuple[Sequence[Spelling], Sequence[Spelling]] = ((), ())
         self._accepts_empty = accepts_empty
         self._kernels.add_set()  # number 0: the dead set, an empty kernel
         self._predictor.close(DEAD_SET)
@@ -368,6 +370,13 @@ class ItemSetStore:
             set_id: a closed set, whose text is not AFTER.
             group: the group of one of its scannable items; it is REFUSING.
         """
+        if set_id != self._refusing_set or group != self._refusing_group:  # one mask asks several times
+            self._refused = self._find_refusals(set_id, group)
+            self._refusing_set, self._refusing_group = set_id, group
+        return self._refused
+
+    def _find_refusals(self, set_id: int, group: int) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+        """Compute what `refusals` returns."""
         begun = b""
         if not self.begins_here(set_id, group):
             if self.table.text[set_id] < EMPTY_TEXT:

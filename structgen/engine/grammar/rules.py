@@ -93,9 +93,9 @@ class Rules:
         self.automata = automata
         self._source = tables.source
         self._max_symbols = limits.grammar_symbols
-        self.symbols = zeros(256)
-        self.start_state = zeros(256)
-        self.before = zeros(256)
+        self.symbols = zeros(128)
+        self.start_state = zeros(128)
+        self.before = zeros(128)
         self.lookaheads = Lookaheads(tables.lookaheads, automata)
         self.size = 0
         self.rule_starts = zeros(64)

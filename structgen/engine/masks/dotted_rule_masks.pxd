@@ -79,7 +79,7 @@ cdef class DottedRuleMasks:
     cdef void _work(self) except *
     @cython.locals(rules=Rules, symbol=int, state=int, inner=DottedRule, waiting=Waiting, index="Py_ssize_t")
     cdef void _go_on(self, int position, int ahead, RemainderNodes remainders, DottedRule dotted_rule, int node) except *
-    @cython.locals(rules=Rules, table=TerminalMask, is_listless=bint, index=int, following=int, ahead=int)
+    @cython.locals(rules=Rules, table=TerminalMask, has_tokens=bint, is_end=bint, index=int, following=int, ahead=int)
     cdef void _read(self, int position, int state, RemainderNodes remainders, DottedRule dotted_rule, int node) except *
     @cython.locals(found=DottedRule, corner=Corner, left=ByteSet, first=ByteSet, index="Py_ssize_t")
     cdef DottedRule _predicted(self, int nonterminal, int ahead, RemainderNodes remainders)

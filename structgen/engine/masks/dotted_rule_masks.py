@@ -38,7 +38,7 @@ class DottedRule:
     """The findings for a dotted rule, or for all rules of a nonterminal, with certain remainders.
 
     Attributes:
-        tables: tables of tokens that end before the body does, or within the nonterminal.
+        tables: tables of tokens that end before the body does, or within the nonterminal; each once at the end.
         escapes: in turn, remainders that are left at the end, and the look-ahead that holds there.
         parts: nonterminals within, to which more tables belong.
         open: during the search, the dotted rules that wait for the escapes; None once all are found.
@@ -266,18 +266,17 @@ class DottedRuleMasks:
             return
         rules = self._rules
         table = self._terminals.after(remainders, state)
-        is_listless = table.first_token == table.last_token and table.first_remainders == table.last_remainders
-        if is_listless and table.dense < 0:
+        has_tokens = table.dense >= 0 or table.first_token < table.last_token
+        if not has_tokens and table.first_remainders == table.last_remainders:
             return
         following = position + 1
         ahead = rules.before[following]
-        if rules.symbols[following] != END:
-            if not self.corners.is_alive(following, 0):
-                return
-            dotted_rule.tables.append(table)
-        elif ahead and position not in self.corners.covered:
+        is_end = rules.symbols[following] == END
+        if not is_end and not self.corners.is_alive(following, 0):
+            return
+        if has_tokens and is_end and ahead and position not in self.corners.covered:
             self._complete(dotted_rule, node, self._ended(table), ahead)
-        else:
+        elif has_tokens:
             dotted_rule.tables.append(table)
         for index in range(table.first_remainders, table.last_remainders):
             self._put(following, 0, self._store.remainders[index], dotted_rule, node)
@@ -359,5 +358,5 @@ class DottedRuleMasks:
                 if inner.round != of_round:
                     inner.round = of_round
                     stack.append(inner)
-        dotted_rule.tables = tables
+        dotted_rule.tables = list(dict.fromkeys(tables))  # each once: several rules begin with the same terminals
         dotted_rule.parts = []

@@ -35,7 +35,7 @@ cdef class LeftCorners:
     cdef Lookaheads _lookaheads
     cdef dict _corners
     cdef readonly Corner body
-    cdef dict _first_at
+    cdef list _first_at
     cdef dict _first_of_state
     cdef dict _byte_sets
     cdef set _met

@@ -79,7 +79,7 @@ class LeftCorners:
         self._lookaheads = sets.rules.lookaheads
         self._corners: dict[int, Corner] = {}
         self.body = Corner()
-        self._first_at: dict[int, ByteSet] = {}
+        self._first_at: list[ByteSet | None] = []  # by position
         self._first_of_state: dict[int, ByteSet] = {}
         self._byte_sets: dict[int, ByteSet] = {}
         self._met: set[int] = set()
@@ -206,7 +206,9 @@ class LeftCorners:
 
     def first_at(self, position: int) -> ByteSet:
         """Return the bytes that may come at a position inside its body, whatever look-ahead holds."""
-        found = self._first_at.get(position)
+        if position >= len(self._first_at):
+            self._first_at.extend([None] * (self._rules.size - len(self._first_at)))
+        found = self._first_at[position]
         if found is None:
             symbol = self._rules.symbols[position]
             if symbol < 0:

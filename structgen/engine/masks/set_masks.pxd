@@ -75,6 +75,7 @@ cdef class SetMasks:
     cdef SetMask _shared(self, int set_id)
     @cython.locals(mask=SetMask)
     cdef SetMask _make(self, int set_id)
+    @cython.locals(scratch=MaskScratch)
     cdef int _begin(self) except -1
     @cython.locals(sets=ItemSetStore, store=TableStore, has_lookaheads=bint, by_dotted_rule=bint, marks=Marks, of_round=int, scan=int, last=int, state=int, first_refusing=int, first_found=int, first_range=int, terminal=TerminalMask, index=int)
     cdef int _add_items(self, int set_id) except -1

@@ -244,12 +244,18 @@ class SetMasks:
         """Forget the mask that was made last, or that an error kept from being made."""
         self._found.size = self._ranges.size = 0
         self._followed = 0
-        self._met.clear()
-        self._agenda.clear()
         self._round = self._store.new_round()
-        self._scratch.suspects.clear()
-        self._scratch.removed.clear()
-        self._parts.clear()
+        scratch = self._scratch
+        if self._met:  # a call of `clear` takes longer than the question
+            self._met.clear()
+        if self._agenda:
+            self._agenda.clear()
+        if scratch.suspects:
+            scratch.suspects.clear()
+        if scratch.removed:
+            scratch.removed.clear()
+        if self._parts:
+            self._parts.clear()
 
     def _add_items(self, set_id: int) -> None:
         """Add the tokens of all scannable items of a set."""

@@ -10,7 +10,7 @@ from structgen.engine.masks.tables cimport RemainderNodes, Trie
 from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 from structgen.engine.masks.trie_walk cimport AutomatonPath, EnteredStates
 
-cdef int FIRST_LEAD, K_LITERAL, MANY_NODES, MIN_ONCE, MIN_SKIPPED_NODES, NOT_ASKED, NOT_ENTERED, NO_BYTE, NO_MAP, ROOT_NODE
+cdef int FIRST_LEAD, K_LITERAL, MANY_NODES, MIN_ONCE, MIN_SKIPPED_TOKENS, NOT_ASKED, NOT_ENTERED, NO_BYTE, NO_MAP, ROOT_NODE
 
 
 @cython.final
@@ -24,6 +24,9 @@ cdef class TokenWalks:
     cdef readonly long long nodes_visited
     cdef AutomatonPath _path
     cdef int[::1] _skippable_at     # by depth: the state's number among the skippable states
+    cdef int[::1] _child_at         # by depth: the next child,
+    cdef int[::1] _last_child_at    # the one after the last,
+    cdef int[::1] _last_token_at    # and the token after those below the last
     cdef int _serial                # the number of the walk
     cdef int[::1] _walk_of_token    # by token: the walk in which it was last found
     cdef int[::1] _nodes            # at which the walk begins
@@ -31,8 +34,12 @@ cdef class TokenWalks:
 
     @cython.locals(automata=AutomatonStore, trie=Trie, may_repeat=bint, is_many=bint, is_before_next=bint, are_next=bint)
     cdef void walk(self, RemainderNodes remainders, int start) except *
-    @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, skippable_states=SkippableStates, entered=EnteredStates, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, records="int[::1]", record=int, map_at="int[::1]", targets_at="int[::1]", state_at="int[::1]", skippable_at="int[::1]", token_at="int[::1]", kinds_below="unsigned long long[::1]", kinds_with="unsigned long long[::1]", skips_characters=bint, inside=CountedTokens, tokens="int[::1]", size=int, visited="long long", depth=int, at=int, state=int, end=int, first=int, last=int, number=int, only=int, index=int, node=int, stop=int, entered_depth=int)
+    @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, records="int[::1]", record=int, map_at="int[::1]", targets_at="int[::1]", token_at="int[::1]", visited=int, depth=int, at=int, state=int, end=int, first=int, last=int, index=int, node=int, stop=int, entered_depth=int)
     cdef int _walk_from_nodes(self, RemainderNodes remainders, int start, bint may_repeat, bint are_next) except -1
+    @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, skippable_states=SkippableStates, entered=EnteredStates, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, records="int[::1]", kinds_below="unsigned long long[::1]", kinds_with="unsigned long long[::1]", first_child="int[::1]", token_at="int[::1]", map_at="int[::1]", targets_at="int[::1]", state_at="int[::1]", skippable_at="int[::1]", at_depth="int[::1]", stop_at_depth="int[::1]", last_at_depth="int[::1]", inside=CountedTokens, tokens="int[::1]", size=int, at=int, stop=int, last=int, visited=int, depth=int, child=int, record=int, first=int, after=int, byte=int, number=int, place=int, state=int, node=int, height=int, index=int)
+    cdef int _walk_below(self, int top, int start) except -1
+    @cython.locals(trie=Trie)
+    cdef int _skip_with_exits(self, int node, int first, int after) except -1
     cdef int _begin_at(self, int first, int last) except -1
     @cython.locals(nodes="int[::1]", pool="int[::1]", count=int, index=int)
     cdef int _add_nodes(self, int first, int last) except -1

@@ -21,7 +21,7 @@ __all__ = ["TokenWalks"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 NOT_ENTERED = -1  # stands for the state in which a walk begins
-MIN_SKIPPED_NODES = 32  # of a subtree for which it is worth finding out whether the walk may skip it
+MIN_SKIPPED_TOKENS = 16  # in a subtree for which it is worth finding out whether the walk may skip it
 FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
 NOT_ASKED = -2  # in place of a number of a skippable state
 MIN_ONCE = 8  # nodes in all for each that may be walked twice; of fewer, a walk compares what it finds
@@ -31,9 +31,9 @@ MANY_NODES = 16  # from so many on, a table tells which nodes a byte leads to
 class TokenWalks:
     """Walks over tries with single states.
 
-    They have a loop of their own: `TrieWalk.walk` with the visit written out, and its values in local variables. With
-    a `visit` method a node takes 24 ns instead of 11. Where little can be skipped, as for
-    `(ab|cd|[a-z][a-z]|[^a-z])*x`, a walk over 55,338 nodes then takes 1.33 ms instead of 0.63, in the middle of a mask.
+    They have loops of their own, with the visit written out and its values in local variables: with a `visit` method a
+    node takes more than twice as long. One loop walks the whole vocabulary, or all that comes below one node, and skips
+    subtrees. The other one walks what is left of many tokens, of which most are short.
 
     Args:
         automata: the automata of the states.
@@ -68,6 +68,7 @@ class TokenWalks:
         depth = store.trie.max_depth + 2
         self._path = AutomatonPath(automata, depth)
         self._skippable_at = zeros(depth)
+        self._child_at, self._last_child_at, self._last_token_at = zeros(depth), zeros(depth), zeros(depth)
         self._serial = 0
         self._walk_of_token = zeros(vocabulary_size)
         self._nodes = zeros(1024)
@@ -105,27 +106,25 @@ class TokenWalks:
             are_next = True
         if are_next:
             may_repeat = may_repeat and self._may_meet(remainders)
-        self._walk_from_nodes(remainders, start, may_repeat, are_next)
+        if may_repeat or are_next:
+            self._walk_from_nodes(remainders, start, may_repeat, are_next)
+        else:
+            self._walk_below(self._nodes[0], start)
 
     def _walk_from_nodes(self, remainders: RemainderNodes, start: int, may_repeat: bool, are_next: bool) -> None:
         """Walk the trie below the nodes, or with them if they are one byte further (`are_next`).
 
-        A hot loop: what each step needs lies in local variables.
+        A hot loop: what each step needs lies in local variables. Little comes below most of the nodes, so no subtrees
+        are skipped.
         """
-        found, automata, trie = self._found, self._automata, remainders.trie
-        skippable_states, entered, path = self._skippable_states, self._entered, self._path
-        only = automata.only_byte.values[start]
+        found, automata, trie, path = self._found, self._automata, remainders.trie, self._path
         class_of, targets, pools = (
             automata.partitions.class_of,
             automata.partitions.target_pool,
             automata.partitions.pools,
         )
-        records, kinds_below, kinds_with = trie.records, trie.kinds_below, trie.kinds_with
-        map_at, targets_at, state_at, skippable_at = path.map_at, path.targets_at, path.state_at, self._skippable_at
-        token_at = trie.tokens
-        inside = found.inside
-        tokens, size = inside.values, inside.size
-        skips_characters = not may_repeat and not entered.is_recording
+        records, token_at = trie.records, trie.tokens
+        map_at, targets_at = path.map_at, path.targets_at
         visited = 0
         entered_depth = -1
         spend(self._node_count)
@@ -140,44 +139,14 @@ class TokenWalks:
             elif node != ROOT_NODE:
                 depth = trie.depth[node]
                 stop = trie.end[node]
-            elif only >= 0 and only != NO_BYTE:
-                node = trie.first_node[only]
-                stop = node
-                if node >= 0:
-                    stop = trie.end[node]
-                    node -= 1
             node += 1
             if depth != entered_depth:
                 path.enter(depth, start)
-                state_at[depth] = NOT_ENTERED  # the state in which a walk begins has no number yet
-                skippable_at[depth] = NOT_ASKED
                 entered_depth = depth
             while node < stop:
                 record = 4 * node  # depth and byte, end, first token, height; in the next one the token after the last
                 depth = records[record] >> 8
                 end = records[record + 1]
-                if records[record] & 255 >= FIRST_LEAD and end - node >= MIN_SKIPPED_NODES and skips_characters:
-                    # All characters that begin with this byte, before the walk steps into their bytes.
-                    number = skippable_at[depth - 1]
-                    if number == NOT_ASKED:
-                        number = skippable_at[depth - 1] = skippable_states.find(start)
-                        if automata.partitions.pools != pools:
-                            class_of, targets, pools = (
-                                automata.partitions.class_of,
-                                automata.partitions.target_pool,
-                                automata.partitions.pools,
-                            )
-                    if number >= 0 and skippable_states.stays_inside(number, kinds_with[node], records[record + 3] + 1):
-                        visited += 1
-                        found.skip(records[record + 2], records[4 * end + 2], 0, 0)
-                        node = end
-                        continue
-                    if number >= 0 and skippable_states.stays_at_end(number, kinds_with[node]):
-                        visited += 1
-                        found.skip(records[record + 2], records[4 * end + 2], 0, 0)
-                        found.exits.extend(trie.inner, trie.first_inner[node], trie.first_inner[end])
-                        node = end
-                        continue
                 at = targets_at[depth - 1] + class_of[map_at[depth - 1] + (records[record] & 255)]
                 state = targets[at]
                 visited += 1
@@ -187,52 +156,12 @@ class TokenWalks:
                 if state == 0:
                     node = end
                     continue
-                first = records[record + 2]
-                last = records[record + 6]
+                first, last = records[record + 2], records[record + 6]
                 if may_repeat:
                     if first < last:
                         self._add_meant(remainders, node)
                 else:
-                    # Nearly always one or none. One is written in any case, which spares a branch that no processor
-                    # can tell beforehand.
-                    if size + last - first >= len(tokens):
-                        inside.size = size
-                        inside.reserve(last - first + 1)
-                        tokens = inside.values
-                    tokens[size] = token_at[first]
-                    for at in range(first + 1, last):
-                        tokens[size + at - first] = token_at[at]
-                    size += last - first
-                    if end == node + 1:
-                        node = end
-                        continue
-                    number = skippable_at[depth - 1] if state == state_at[depth - 1] else skippable_states.known(state)
-                    if number < 0 and end - node >= MIN_SKIPPED_NODES:
-                        number = skippable_states.find(state)
-                        if automata.partitions.pools != pools:
-                            class_of, targets, pools = (
-                                automata.partitions.class_of,
-                                automata.partitions.target_pool,
-                                automata.partitions.pools,
-                            )
-                    skippable_at[depth] = number
-                    if (
-                        number >= 0
-                        and skippable_states.stays_inside(number, kinds_below[node], records[record + 3])
-                        and not (entered.is_recording and skippable_states.moves[number])
-                    ):
-                        found.skip(last, records[4 * end + 2], 0, 0)
-                        if entered.is_recording:
-                            entered.add(state)
-                        node = end
-                        continue
-                    if number >= 0 and skippable_states.stays_at_end(number, kinds_below[node]):
-                        found.skip(last, records[4 * end + 2], 0, 0)
-                        found.exits.extend(trie.inner, trie.first_inner[node], trie.first_inner[end])
-                        if entered.is_recording:
-                            entered.add(state)
-                        node = end
-                        continue
+                    found.inside.extend(token_at, first, last)
                 if end == node + 1:
                     node = end
                     continue
@@ -245,21 +174,152 @@ class TokenWalks:
                 if automata.only_byte.values[state] == NO_BYTE:
                     node = end
                     continue
-                if entered.is_recording:
-                    entered.add(state)
                 if automata.partitions.pools != pools:
                     class_of, targets, pools = (
                         automata.partitions.class_of,
                         automata.partitions.target_pool,
                         automata.partitions.pools,
                     )
-                state_at[depth] = state
                 map_at[depth] = automata.partitions.map_at.values[state] * 256
                 targets_at[depth] = automata.partitions.targets_at.values[state]
                 node += 1
-        if not may_repeat:
-            inside.size = size
         self.nodes_visited += visited
+
+    def _walk_below(self, top: int, start: int) -> None:
+        """Walk the vocabulary's trie below a node, from a state there.
+
+        A hot loop: what each step needs lies in local variables. It goes along the children of each node, which stand
+        side by side in memory: those that are refused or skipped cost no access to their own nodes, which lie apart.
+        """
+        found, automata, trie = self._found, self._automata, self._store.trie
+        skippable_states, entered, path = self._skippable_states, self._entered, self._path
+        class_of, targets, pools = (
+            automata.partitions.class_of,
+            automata.partitions.target_pool,
+            automata.partitions.pools,
+        )
+        records, kinds_below, kinds_with = trie.child_records, trie.child_kinds_below, trie.child_kinds_with
+        first_child, token_at = trie.first_child, trie.tokens
+        map_at, targets_at, state_at, skippable_at = path.map_at, path.targets_at, path.state_at, self._skippable_at
+        at_depth, stop_at_depth, last_at_depth = self._child_at, self._last_child_at, self._last_token_at
+        inside = found.inside
+        tokens, size = inside.values, inside.size
+        at, stop, last = first_child[trie.size], first_child[trie.size + 1], trie.token_start[trie.size]
+        if top != ROOT_NODE:
+            at, stop, last = first_child[top], first_child[top + 1], trie.token_start[trie.end[top]]
+        visited = depth = 0
+        path.enter(0, start)
+        state_at[0] = NOT_ENTERED  # the state in which a walk begins has no number yet
+        skippable_at[0] = NOT_ASKED
+        while True:
+            if at == stop:  # go back to the siblings of the parent
+                if depth == 0:
+                    break
+                depth -= 1
+                at, stop, last = at_depth[depth], stop_at_depth[depth], last_at_depth[depth]
+                continue
+            child = at
+            at += 1
+            visited += 1
+            record = 4 * child
+            first = records[record + 1]  # of the tokens at and below the child,
+            after = last if at == stop else records[record + 5]  # and the one after the last
+            byte = records[record] & 255
+            if byte >= FIRST_LEAD and after - first >= MIN_SKIPPED_TOKENS and not entered.is_recording:
+                # All characters that begin with this byte, before the walk steps into their bytes.
+                number = skippable_at[depth]
+                if number == NOT_ASKED:
+                    number = skippable_at[depth] = skippable_states.find(start)
+                    if automata.partitions.pools != pools:
+                        class_of, targets, pools = (
+                            automata.partitions.class_of,
+                            automata.partitions.target_pool,
+                            automata.partitions.pools,
+                        )
+                if number >= 0 and skippable_states.stays_inside(number, kinds_with[child], records[record + 2] + 1):
+                    found.skip(first, after, 0, 0)
+                    continue
+                if number >= 0 and skippable_states.stays_at_end(number, kinds_with[child]):
+                    self._skip_with_exits(records[record] >> 8, first, after)
+                    continue
+            place = targets_at[depth] + class_of[map_at[depth] + byte]
+            state = targets[place]
+            if state < 0:
+                state = automata.live_target(place)
+                targets = automata.partitions.target_pool
+            if state == 0:
+                continue
+            node = records[record] >> 8
+            height = records[record + 2]
+            if height:
+                number = skippable_at[depth] if state == state_at[depth] else skippable_states.known(state)
+                if number < 0 and after - first >= MIN_SKIPPED_TOKENS:
+                    number = skippable_states.find(state)
+                    if automata.partitions.pools != pools:
+                        class_of, targets, pools = (
+                            automata.partitions.class_of,
+                            automata.partitions.target_pool,
+                            automata.partitions.pools,
+                        )
+                if (
+                    number >= 0
+                    and skippable_states.stays_inside(number, kinds_below[child], height)
+                    and not (entered.is_recording and skippable_states.moves[number])
+                ):
+                    found.skip(first, after, 0, 0)
+                    if entered.is_recording:
+                        entered.add(state)
+                    continue
+                if number >= 0 and skippable_states.stays_at_end(number, kinds_below[child]):
+                    self._skip_with_exits(node, first, after)
+                    if entered.is_recording:
+                        entered.add(state)
+                    continue
+                skippable_at[depth + 1] = number
+                last_at_depth[depth], last = last, after
+                after = records[4 * first_child[node] + 1]  # the tokens of the children come after the node's own
+            # Nearly always one token or none. One is written in any case, which spares a branch that no processor can
+            # tell beforehand.
+            if size + after - first >= len(tokens):
+                inside.size = size
+                inside.reserve(after - first + 1)
+                tokens = inside.values
+            tokens[size] = token_at[first]
+            for index in range(first + 1, after):
+                tokens[size + index - first] = token_at[index]
+            size += after - first
+            if not height:
+                continue
+            if automata.table.accepting[state]:
+                found.exits.add_counted(node, 0)
+            if automata.partitions.map_at.values[state] == NO_MAP:
+                automata.derivatives.derive(state)
+            if automata.only_byte.values[state] == NO_BYTE:
+                last = last_at_depth[depth]
+                continue
+            if entered.is_recording:
+                entered.add(state)
+            if automata.partitions.pools != pools:
+                class_of, targets, pools = (
+                    automata.partitions.class_of,
+                    automata.partitions.target_pool,
+                    automata.partitions.pools,
+                )
+            at_depth[depth], stop_at_depth[depth] = at, stop
+            depth += 1
+            at, stop = first_child[node], first_child[node + 1]
+            state_at[depth] = state
+            map_at[depth] = automata.partitions.map_at.values[state] * 256
+            targets_at[depth] = automata.partitions.targets_at.values[state]
+        inside.size = size
+        self.nodes_visited += visited
+        spend(visited)
+
+    def _skip_with_exits(self, node: int, first: int, after: int) -> None:
+        """Add the tokens at and below a node to those inside, and the ends of all characters there to the exits."""
+        trie = self._store.trie
+        self._found.skip(first, after, 0, 0)
+        self._found.exits.extend(trie.inner, trie.first_inner[node], trie.first_inner[trie.end[node]])
 
     def _begin_at(self, first: int, last: int) -> None:
         """Set the nodes at which a walk begins to `pool[first:last]`."""

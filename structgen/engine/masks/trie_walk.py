@@ -7,7 +7,7 @@ A trie's nodes stand in depth-first order (`engine/vocabulary/token_trie.py`), s
     depth  1 2 3 3 1      visit(1) == STOP:    the walk ends
 
 What happens at a node is the `visit` method of a subclass: `CountedWalk`, `BoundedWalk`, `DifferenceWalk`, `SetWalk`.
-Only `TokenWalks` has a loop of its own; its docstring says why.
+`TokenWalks` has loops of its own, its docstring says why; and `CountedWalk` has one for the characters that it counts.
 """
 
 from __future__ import annotations

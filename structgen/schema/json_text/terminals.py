@@ -56,12 +56,17 @@ __all__ = [
     "PLAIN_INTEGER",
     "PLAIN_NUMBER",
     "are_surely_expressible",
+    "has_long_texts",
+    "is_long",
     "is_surely_expressible",
     "key_regex",
     "number_regex",
     "scalar_terminals",
     "string_regex",
 ]
+
+_NODES_OF_RANGE = 32  # about so many nodes of a regex describe a range of numbers
+_MAX_SHORT = 16_384  # nodes of terminals, or characters of texts, that are surely within the limits
 
 # --- strings ---------------------------------------------------------------------------------------------------------
 
@@ -158,6 +163,20 @@ def is_surely_expressible(shape: Shape) -> bool:
     if shape.strings is not ALL_STRINGS and not all(map(are_surely_expressible, shape.strings)):
         return False
     return shape.numbers is ALL_NUMBERS or shape.numbers is INTEGERS or all(map(_is_wide, shape.numbers))
+
+
+def is_long(shape: Shape) -> bool:
+    """Return whether the terminals of a shape's scalars may have more nodes or states than the limits allow."""
+    size = len(shape.numbers) * _NODES_OF_RANGE if len(shape.numbers) > 1 else 0
+    for strings in shape.strings:
+        if strings.within or strings.outside:
+            size += sum([len(language.name) for language in (*strings.within, *strings.outside)])
+    return size > _MAX_SHORT or has_long_texts(shape)
+
+
+def has_long_texts(shape: Shape) -> bool:
+    """Return whether strings with a pattern must be so long that a search for one of them may take long."""
+    return any(strings.low > _MAX_SHORT and (strings.within or strings.outside) for strings in shape.strings)
 
 
 def are_surely_expressible(strings: StringSet) -> bool:

@@ -10,6 +10,7 @@ cdef frozenset _LEADING
 cdef class Atoms:
     cdef public Scope scope
     cdef object _document
+    cdef object _dialect            # of the document
     cdef object _limits
     cdef object _deadline
     cdef dict _common
@@ -23,7 +24,7 @@ cdef class Atoms:
     cdef tuple _node(self, schema, location, Scope scope)
     @cython.locals(target=Subschema)
     cdef tuple _followed(self, schema, location, Scope scope)
-    @cython.locals(content=tuple, found=tuple)
+    @cython.locals(content=tuple, found=tuple, is_usual=bint)
     cdef tuple _number(self, dict schema, location, Scope scope)
     cdef tuple _new_atom(self, dict schema, location, Scope scope)
     cpdef Subschema subschema(self, int atom)

@@ -53,6 +53,7 @@ class Atoms:
     ) -> None:
         self.scope = document.start
         self._document = document
+        self._dialect = document.dialect
         self._limits = limits
         self._deadline = deadline
         self._common = common
@@ -124,12 +125,13 @@ class Atoms:
             return found
         if not content:
             return ANY
-        if dialect is not self._document.dialect:
+        is_usual = dialect is self._dialect
+        if not is_usual:
             content = (dialect, *content)
         found = self._flat.get(content)
         if found is None:
             found = self._flat[content] = self._new_atom(schema, location, scope)
-            if dialect is self._document.dialect:
+            if is_usual:
                 self._contents[len(self._subschemas) - 1] = content
                 known = self._common.get(content)
                 if known is not None:

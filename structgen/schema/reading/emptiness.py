@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from itertools import product
-from math import prod
 
 from structgen.engine.deadlines import spend
 from structgen.schema.algebra import Clause, KeyClass, Node, NumberSet, StringSet, meet
-from structgen.schema.algebra.arrays import ArraySet
+from structgen.schema.algebra.arrays import ArraySet, Contains
 from structgen.schema.algebra.counting import can_be_met
 from structgen.schema.algebra.objects import ObjectSet
 from structgen.schema.algebra.shape import Shape
@@ -25,6 +24,8 @@ _MAX_DEPTH = 16  # levels of values that are counted
 _MAX_ASKED = 8  # parts of `ObjectSet.somewhere` whose combinations are searched
 _MAX_NAMES = 256  # single keys of `ObjectSet.somewhere`
 _MAX_STEPS = 5_000  # combinations of items that are tried
+
+_NESTED = ("array", "object")  # kinds of values
 
 _Part = NumberSet | StringSet | ArraySet | ObjectSet
 
@@ -66,13 +67,7 @@ class Sizes:
             found = part.count(_MAX_LISTED + 1)
             return found if found <= _MAX_LISTED or part.texts is not None else None
         if isinstance(part, ArraySet):
-            if part.high is None or part.high > _MAX_LISTED:
-                return None
-            items = [self.count(part.at(i), depth - 1) for i in range(part.high)]
-            known = [item for item in items if item is not None]
-            if len(known) < len(items):
-                return None
-            return sum(prod(known[:length]) for length in range(part.low, part.high + 1))
+            return self._arrays(part, depth)
         if part.classes:
             return None
         total = 1
@@ -83,6 +78,31 @@ class Sizes:
                 return None
             total *= ways + (key not in part.required)
         return total
+
+    def _arrays(self, part: ArraySet, depth: int) -> int | None:
+        """Return an upper bound on the number of arrays of a set; None where none is known."""
+        high = self._longest(part, depth)
+        if high is None:
+            return None
+        ways, total = 1, 0
+        for length in range(high + 1):
+            if length >= part.low:
+                total += ways
+            found = self.count(part.at(length), depth - 1) if length < high else 0
+            if found is None:
+                return None
+            # No two items after the prefix are equal, if all of them differ.
+            ways *= found - max(length - len(part.prefix), 0) if part.repeats is False else found
+        return total
+
+    def _longest(self, part: ArraySet, depth: int) -> int | None:
+        """Return an upper bound on the number of items of an array; None where none is known, or it is large."""
+        high = part.high
+        if part.repeats is False and (high is None or high > len(part.prefix)):
+            rest = self.count(part.rest, depth - 1)
+            if rest is not None and (high is None or high > len(part.prefix) + rest):
+                high = len(part.prefix) + rest
+        return None if high is None or high > _MAX_LISTED else high
 
     def values(self, node: Node) -> frozenset[Value] | None:
         """Return the values of a node, and perhaps more; None where they are unknown or many."""
@@ -103,12 +123,10 @@ class Sizes:
         for strings in shape.strings:
             found.update(("string", text) for text in strings.listed(_MAX_LISTED) or ())
         for array in shape.arrays:
-            items = [self.values(array.at(i)) for i in range(array.high or 0)]
-            known = [item for item in items if item is not None]
-            if len(known) < len(items):
+            arrays = self._listed_arrays(array)
+            if arrays is None:
                 return None
-            for length in range(array.low, len(items) + 1):
-                found.update(("array", chosen) for chosen in product(*known[:length]))
+            found.update(("array", chosen) for chosen in arrays)
         for part in shape.objects:
             members: list[Collection[tuple[str, Value] | None]] = []
             for key, node in sorted(part.properties.items()):
@@ -116,8 +134,48 @@ class Sizes:
                 if values is None:
                     return None
                 members.append([*((key, value) for value in values), *([None] * (key not in part.required))])
-            found.update(("object", frozenset(filter(None, chosen))) for chosen in product(*members))
+            objects = (frozenset(filter(None, chosen)) for chosen in product(*members))
+            high = len(members) if part.high is None else part.high
+            found.update(("object", chosen) for chosen in objects if part.low <= len(chosen) <= high)
         return frozenset(found)
+
+    def _listed_arrays(self, part: ArraySet) -> list[tuple[Value, ...]] | None:
+        """Return the items of the arrays of a set, and perhaps of more arrays; None where they are unknown or many."""
+        high = self._longest(part, _MAX_DEPTH)
+        items = [self.values(part.at(i)) for i in range(high or 0)]
+        counted = [(count, self.values(count.node)) for count in part.contains if not count.start]
+        found: list[tuple[Value, ...]] = []
+        begun: list[tuple[Value, ...]] = [()]
+        for length in range(len(items) + 1):
+            if length >= part.low:
+                repeated = [chosen for chosen in begun if not part.repeats or len(set(chosen)) < length]
+                found += [chosen for chosen in repeated if _has_counts(chosen, counted)]
+            if length < len(items):
+                choices = items[length]
+                if choices is None:
+                    return None
+                is_unique = part.repeats is False
+                spend(len(begun) * len(choices))
+                begun = [
+                    (*chosen, value) for chosen in begun for value in choices if not is_unique or value not in chosen
+                ]
+        return found
+
+
+def _has_counts(items: tuple[Value, ...], counted: list[tuple[Contains, frozenset[Value] | None]]) -> bool:
+    """Return whether the number of items in each count's values may be allowed. Where these are unknown, it is.
+
+    The values of a count may be too many, except scalars.
+    """
+    for count, values in counted:
+        if values is None:
+            continue
+        inside = [item for item in items if item in values]
+        if len(inside) < count.low:
+            return False
+        if count.high is not None and sum(item[0] not in _NESTED for item in inside) > count.high:
+            return False
+    return True
 
 
 def children(shape: Shape) -> list[Node]:

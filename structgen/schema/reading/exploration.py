@@ -69,9 +69,10 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
                 productive.add(node)
             else:
                 left.append(node)
-        if len(left) == len(pending):
-            break
+        is_done = len(left) in (0, len(pending))
         pending = left
+        if is_done:
+            break
         space.deadline.check()
     for node in (*mixed, *pending):  # every other node has one part, which has a value
         shapes[node] = _held(space, shapes[node], productive)

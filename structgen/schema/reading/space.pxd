@@ -3,6 +3,7 @@ cimport cython
 from structgen.engine.deadlines cimport spend
 from structgen.schema.algebra.shape cimport Shape
 from structgen.schema.reading.atoms cimport Atoms
+from structgen.schema.reading.keywords cimport base_shape
 from structgen.schema.reading.scopes cimport Scope, Subschema
 from structgen.schema.reading.shape_cache cimport flat_content
 
@@ -41,10 +42,9 @@ cdef class Space:
     cpdef Shape _made(self, tuple node)
     @cython.locals(result=Shape)
     cdef Shape _accepted_by(self, dict known, location)
-    cpdef Shape keyword(self, key, dict known, location)
-    cpdef begin_again(self, deadline)
     cpdef Shape base(self, dict known, location)
     cpdef Shape _typed(self, dict known, location)
+    @cython.locals(keywords=frozenset)
     cdef dict _asserting(self, dict schema, location)
     cdef dict _as_read(self, dict schema)
     cpdef Shape union(self, nodes)

@@ -70,6 +70,7 @@ T = TypeVar("T")
 _MAX_WITNESS_DEPTH = 12  # levels that are searched for a value when a node is tested for emptiness
 _MAX_COUNTED = 6  # counts of an array whose combinations are searched
 _STRICT = Widening(is_allowed=False)  # shared: it remembers nothing
+_WITHOUT_NUMBERS = ("object", "array", "string", "boolean", "null")
 _SHAPE_UNITS = 100  # of `spend`: a shape may take long
 _NO_SETS: frozenset[ObjectSet] = frozenset()
 _MAX_ABSORBED = 256  # sets of objects that are compared with each other
@@ -323,11 +324,13 @@ class Space:
             return {"$ref": schema["$ref"]}
         if dialect.name:
             check_forms(schema, dialect, location)
-        return {k: v for k, v in schema.items() if k in dialect.keywords or k in OWN_KEYWORDS}
+        keywords = dialect.keywords
+        return {k: v for k, v in schema.items() if k in keywords or k in OWN_KEYWORDS}
 
     def _as_read(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Return a subschema with a mark for integers as in draft 4, where `1.0` is not one."""
-        if "type" not in schema or not is_of_draft4(schema, self.atoms.scope.dialect):
+        types = schema.get("type")
+        if types is None or types in _WITHOUT_NUMBERS or not is_of_draft4(schema, self.atoms.scope.dialect):
             return schema
         return {NUMBER_FORM: INTEGER_DIGITS_ONLY, **schema}
 
@@ -507,15 +510,14 @@ def release(space: Space) -> None:
     space.listed.clear()
 
 
-def _told_apart(space: Space, known: dict[str, Any], location: Location) -> Shape:
-    """Return the result of `told_apart`; every value if it has none."""
-    return told_apart(space, known, location) or EVERYTHING
-
-
 def _shapes_of_atoms(space: Space, node: Node) -> Iterator[tuple[Shape, bool]]:
     """Yield the shapes of a node's atoms, and whether parts of them often overlap with parts of others."""
     for atom in node:
         yield space.shape((atom,)), isinstance(atom, AnyOf) or atom < 0
+
+
+def _told_apart(space: Space, known: dict[str, Any], location: Location) -> Shape:
+    return told_apart(space, known, location) or EVERYTHING
 
 
 def _answer(space: Space, question: Callable[[], T]) -> T | None:

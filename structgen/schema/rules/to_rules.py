@@ -14,14 +14,22 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar, get_args
 
+from structgen.engine.automata.first_states import has_few_terms
+from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import END, Describer, GrammarTables, RuleSource
+from structgen.engine.regex.tree import Regex
 from structgen.errors import LimitExceededError, UnsatisfiableSchemaError, UnsupportedSchemaError
 from structgen.limits import Limits
 from structgen.schema.algebra import OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape, StringSet
 from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.json_text.layout import LAYOUTS
-from structgen.schema.json_text.terminals import are_surely_expressible, is_surely_expressible
+from structgen.schema.json_text.terminals import (
+    are_surely_expressible,
+    has_long_texts,
+    is_long,
+    is_surely_expressible,
+)
 from structgen.schema.options import Numbers, SchemaOptions
 from structgen.schema.own_keywords import GRAMMAR
 from structgen.schema.reading.emptiness import children
@@ -278,6 +286,8 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
             for content in part.grammars:
                 if isinstance(content, JsonContent):
                     expressed(partial(_check_content, lazy, content), lazy.space, node)
+    if is_long(shape):
+        _check_size(lazy, node, shape)
     for items in shape.arrays:
         if items.repeats is not None and _reaches_grammar(lazy, shape):
             expressed(partial(_refuse, "uniqueItems", "the items hold strings of a grammar"), lazy.space, node)
@@ -301,6 +311,25 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
 
 def _refuse(keyword: str, why: str) -> None:
     raise Inexpressible(keyword, why)
+
+
+def _check_size(lazy: LazyRules, node: Node, shape: Shape) -> None:
+    """Make the first states of the terminals of long scalars, to find out whether the limits allow them."""
+    limits = lazy.space.limits
+    where = f" (at #{pointer(lazy.space.location(node))})"
+    terminals = [symbol for symbol in lazy.notation.scalars(shape) if isinstance(symbol, get_args(Regex))]
+    if has_long_texts(shape) and not all(has_few_terms(terminal, limits) for terminal in terminals):
+        message = f"a string with this minLength and its patterns takes too many automaton states{where}"
+        raise LimitExceededError("automaton_states", limits.automaton_states, message=message)
+    try:
+        store = AutomatonStore(limits)
+        for terminal in terminals:
+            store.add(terminal)
+    except LimitExceededError as error:
+        if error.limit in ("compile_seconds", "memory_bytes"):
+            raise
+        message = f"the numbers and strings are too many, or their patterns too long{where}"
+        raise LimitExceededError(error.limit, error.value, message=message) from error
 
 
 def _check_content(lazy: LazyRules, content: JsonContent) -> None:

@@ -120,6 +120,25 @@ def test_additional_items_beside_a_boolean_say_nothing(draft):
     assert structgen.compile(schema, BYTES).parse("[1]") == [1]  # jsonschema raises a TypeError
 
 
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda others: {"anyOf": [{"type": "string"}, *others]}, [False, True]),
+        (lambda others: {"oneOf": [{"type": "string"}, *others]}, [False, False]),
+        (
+            lambda others: {"if": {"anyOf": others}, "then": {"type": "string"}, "else": {"oneOf": others}},
+            [False, False],
+        ),
+    ],
+)
+def test_references_that_all_lead_to_one_another_are_followed_few_times(make, expected):
+    # Without answers that are kept while a reference is open, these take the time of 12! paths.
+    others = [{"$ref": f"#/$defs/d{index}"} for index in range(12)]
+    schema = {"$defs": {f"d{index}": make(others) for index in range(12)}, "$ref": "#/$defs/d0"}
+    validator = validator_for(schema)
+    assert [validator.is_valid(value) for value in (1, "a")] == expected
+
+
 def test_errors_of_a_repeated_reference_keep_their_paths():
     branch = {"properties": {"a": {"$ref": "#/$defs/text"}}}
     schema = {"$ref": "#/$defs/twice", "$defs": {"text": {"type": "string"}, "twice": {"allOf": [branch, branch]}}}

@@ -84,3 +84,32 @@ def test_they_nest_in_arrays_that_compare_them(around: Any) -> None:
     validator = jsonschema.Draft202012Validator(schema)
     valid = {_compact([a, b]) for a in inner for b in inner if validator.is_valid([a, b])}
     assert language(schema, "[],12", 17, whitespace="compact") == valid
+
+
+_FLAG = {"type": "boolean"}
+
+
+@pytest.mark.parametrize(
+    ("items", "count"),
+    [
+        ({"type": "array", "items": _FLAG, "maxItems": 12, "uniqueItems": True}, 5),
+        ({"type": "array", "items": _FLAG, "uniqueItems": True}, 5),
+        ({"type": "array", "prefixItems": [_FLAG, {"type": "null"}], "items": {"const": 1}, "uniqueItems": True}, 7),
+        ({"type": "array", "items": _FLAG, "maxItems": 3, "contains": {"const": True}}, 11),
+        ({"type": "array", "items": _FLAG, "maxItems": 3, "contains": {"const": True}, "maxContains": 1}, 6),
+        ({"type": "array", "items": _FLAG, "maxItems": 2, "minItems": 2, "not": {"uniqueItems": True}}, 2),
+        ({"properties": dict.fromkeys("abc", _FLAG), "additionalProperties": False, "minProperties": 2}, 20),
+        ({"properties": dict.fromkeys("abc", _FLAG), "additionalProperties": False, "maxProperties": 1}, 7),
+    ],
+)
+def test_as_many_different_items_as_there_are_values(items: dict[str, Any], count: int) -> None:
+    """One more is refused by the compile: a text with all values would be a dead end."""
+    kind = "object" if "properties" in items else "array"
+    schema = {"type": "array", "items": {"type": kind, **items}, "uniqueItems": True, "minItems": count}
+    matcher = constraint_of(schema, whitespace="compact").matcher()
+    while not matcher.is_accepting:
+        following = matcher.allowed_token_ids()
+        assert len(following)
+        matcher.accept_token(int(following[-1]))
+    with pytest.raises(UnsatisfiableSchemaError):
+        constraint_of(schema | {"minItems": count + 1})
