@@ -44,9 +44,9 @@ from structgen.output_types.parameters import Parameters
 from structgen.output_types.template import Template
 from structgen.output_types.yaml import Yaml
 from structgen.reporting.telemetry import SLOW_SECONDS, Span, logger
-from structgen.schema import Source, begins_with_bracket, begins_with_many_texts, resolve
+from structgen.schema import Source, begins_plainly, begins_with_many_texts, resolve
 from structgen.schema.algebra.strings import forget_automata
-from structgen.schema.options import SchemaArguments, SchemaOptions
+from structgen.schema.options import SchemaArguments, SchemaOptions, read_options
 from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def compile(
     if limits is not None and not isinstance(limits, Limits):
         raise TypeError(f"limits must be a structgen.Limits, not {type(limits).__name__}")
     release_if_due()
-    checked = SchemaOptions(**options) if options else _DEFAULT_OPTIONS
+    checked = read_options(**options) if options else _DEFAULT_OPTIONS
     check_warm(warm)
     call = CompileCall(
         as_grammar(schema), tokenization, limits or _DEFAULT_LIMITS, cache, eager_automata, warm, dict(options)
@@ -393,7 +393,7 @@ def _compiled(
                 build_automata(made.shared.automata, all_terminals(written, limits, deadline), deadline)
         # A grammar with look-aheads is mostly that of a language. Many terminals begin it, so its first mask is one of
         # the longest, and takes a small part of the time of the compile.
-        if begins_with_bracket(tables) or tables.lookaheads:
+        if begins_plainly(tables) or tables.lookaheads:
             made.prepare()
         elif begins_with_many_texts(tables):
             made.prepare_start()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args
 
 from structgen.compilation.constraint import Tokenization
@@ -14,7 +13,7 @@ from structgen.generation.adjusting import Adjuster
 from structgen.generation.reasoning_marks import MARKS, Marks, marks_of
 from structgen.generation.sampling import Sampler
 from structgen.output_types.grammar import Grammar
-from structgen.schema.options import Draft, Formats, Numbers, PropertyOrder, SchemaArguments, Whitespace
+from structgen.schema.options import Draft, Formats, Numbers, PropertyOrder, SchemaArguments, Whitespace, unknown_option
 from structgen.schema.signatures import SCHEMA_DEFAULTS, defaults_of
 
 if TYPE_CHECKING:
@@ -183,8 +182,7 @@ def check_names(options: dict[str, Any], known: Sequence[str] = tuple(Generation
         if name in ("tools", "tool_choice", "functions"):
             raise TypeError(f"there is no option {name!r} here: structgen.call and structgen.run_tools take tools")
         if name not in known:
-            close = get_close_matches(name, known, n=1)
-            raise TypeError(f"there is no option {name!r}" + (f": did you mean {close[0]!r}?" if close else ""))
+            raise unknown_option(name, known)
 
 
 LOCAL_READING: SchemaArguments = {"whitespace": "single", "numbers": "plain"}

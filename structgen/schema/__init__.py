@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.limits import Limits
-from structgen.schema.options import SchemaArguments, SchemaOptions
+from structgen.schema.options import SchemaArguments, SchemaOptions, read_options
 from structgen.schema.reading.keywords import SchemaWarning
 from structgen.schema.rules.to_rules import (
-    begins_with_bracket,
+    begins_plainly,
     begins_with_many_texts,
     json_schema_to_rules,
     strings_of_schema,
@@ -41,7 +41,7 @@ __all__ = [
     "SchemaOptions",
     "SchemaWarning",
     "Source",
-    "begins_with_bracket",
+    "begins_plainly",
     "begins_with_many_texts",
     "json_schema_to_rules",
     "resolve",
@@ -141,4 +141,4 @@ def schema_to_rules(
 def _source(schema_or_type: Any, limits: Limits | None, options: SchemaArguments) -> Source:
     if isinstance(schema_or_type, Source):
         return replace(schema_or_type, options=replace(schema_or_type.options, **options))
-    return resolve(schema_or_type, limits=limits, options=SchemaOptions(**options))
+    return resolve(schema_or_type, limits=limits, options=read_options(**options))

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from referencing import Registry
 
-__all__ = ["Draft", "Format", "Formats", "Numbers", "PropertyOrder", "SchemaArguments", "SchemaOptions", "Whitespace"]
+__all__ = [
+    "Draft",
+    "Format",
+    "Formats",
+    "Numbers",
+    "PropertyOrder",
+    "SchemaArguments",
+    "SchemaOptions",
+    "Whitespace",
+    "read_options",
+    "unknown_option",
+]
 
 Whitespace = Literal["any", "compact", "single", "line"]
 PropertyOrder = Literal["schema", "any"]
@@ -118,3 +131,21 @@ class SchemaOptions:
     def without_registry(self) -> SchemaOptions:
         """Return the options without the registry, as a part of a cache key; registries are compared by content."""
         return self if self.registry is None else replace(self, registry=None)
+
+
+def read_options(**options: Unpack[SchemaArguments]) -> SchemaOptions:
+    """Return the options that a caller gave, checked.
+
+    Raises:
+        ValueError, TypeError: see `SchemaOptions`; of an unknown option, the message suggests a known one.
+    """
+    for name in options:
+        if name not in SchemaArguments.__annotations__:
+            raise unknown_option(name, SchemaArguments.__annotations__)
+    return SchemaOptions(**options)
+
+
+def unknown_option(name: str, known: Iterable[str]) -> TypeError:
+    """Return the error for an option that does not exist, with the known one that is most like it."""
+    close = get_close_matches(name, known, n=1)
+    return TypeError(f"there is no option {name!r}" + (f": did you mean {close[0]!r}?" if close else ""))

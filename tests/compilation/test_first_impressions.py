@@ -1,6 +1,7 @@
 """Inputs that a new user tries first: they work, or the error says what to do."""
 
 import re
+from functools import partial
 
 import pytest
 from pydantic import BaseModel
@@ -56,6 +57,12 @@ def test_inputs_that_are_no_schema(schema, message):
 def test_swapped_arguments():
     with pytest.raises(TypeError, match="the arguments are swapped"):
         structgen.compile(VOCABULARY, Person)
+
+
+def test_a_misspelled_option_is_named_with_the_right_one():
+    for use in (partial(structgen.compile, int, VOCABULARY), partial(structgen.export, int, "gbnf")):
+        with pytest.raises(TypeError, match="there is no option 'propertyorder': did you mean 'property_order'"):
+            use(propertyorder="any")
 
 
 @pytest.mark.parametrize("limits", [3, {"mask_seconds": 1}])

@@ -20,6 +20,7 @@ __all__ = ["Clauses"]
 
 _MAX_SEARCHED = 5_000  # nodes of one search
 _MAX_FIRST = 5_000  # nodes of all searches that `check` makes
+_MAX_FEW = 100  # clauses
 _MAX_KEPT = 100  # solutions
 _MAX_CASES = 5_000  # of one property
 _NONE: frozenset[int] = frozenset()
@@ -222,6 +223,9 @@ class Clauses:
     def check(self, left: int, *, any_order: bool) -> None:
         """Make the most cases of each property. Decide each choice alone, if the first search took a wrong step.
 
+        If the properties may come in any order, the first masks ask for each of them. So with many clauses, all choices
+        are decided in any case.
+
         So the searches of masks are likely to be short: many solutions are known.
 
         Args:
@@ -236,7 +240,8 @@ class Clauses:
             self.cases(index, decided, _NONE)
             if not any_order:
                 decided += decided + 1  # no shifts, as above
-        if not self.can_hold(0, _NONE, left) or not self.search.failed:
+        is_hard = any_order and len(self.numbers) > _MAX_FEW
+        if not self.can_hold(0, _NONE, left) or not (is_hard or self.search.failed):
             return
         rest = left - 1 if left > 0 else -1
         for index, choices in self._choices.items():

@@ -21,7 +21,18 @@ from structgen.engine.grammar.tables import END, Describer, GrammarTables, RuleS
 from structgen.engine.regex.tree import Regex
 from structgen.errors import LimitExceededError, UnsatisfiableSchemaError, UnsupportedSchemaError
 from structgen.limits import Limits
-from structgen.schema.algebra import OPEN, ArraySet, Inexpressible, Node, ObjectSet, Shape, StringSet
+from structgen.schema.algebra import (
+    ALL_NUMBERS,
+    ALL_STRINGS,
+    INTEGERS,
+    OPEN,
+    ArraySet,
+    Inexpressible,
+    Node,
+    ObjectSet,
+    Shape,
+    StringSet,
+)
 from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.json_text.layout import LAYOUTS
 from structgen.schema.json_text.terminals import (
@@ -51,7 +62,7 @@ from structgen.schema.rules.wording import SchemaDescriber
 
 __all__ = [
     "MakeOfRules",
-    "begins_with_bracket",
+    "begins_plainly",
     "begins_with_many_texts",
     "expressed",
     "json_rules_beside",
@@ -165,17 +176,17 @@ def _only_strings(lazy: LazyRules, root: Node) -> tuple[StringSet, ...]:
     return () if is_more else shape.strings
 
 
-def begins_with_bracket(tables: GrammarTables) -> bool:
-    """Return whether every text is an array or an object.
+def begins_plainly(tables: GrammarTables) -> bool:
+    """Return whether every text is an array, an object, or a scalar without conditions besides its type.
 
-    The first characters of such texts cost little to find. Those of scalars may cost more: multiples of several
+    The first characters of such texts cost little to find. Those of other scalars may cost more: multiples of several
     numbers, for example.
     """
     if not isinstance(tables.source, LazyRules):
         return False
     key: Any = tables.lazy[0]
     shape = tables.source.shapes[key[1]]
-    return not (shape.null or shape.booleans or shape.numbers or shape.strings)
+    return shape.numbers in ((), ALL_NUMBERS, INTEGERS) and shape.strings in ((), ALL_STRINGS)
 
 
 def begins_with_many_texts(tables: GrammarTables) -> bool:

@@ -194,3 +194,11 @@ def test_the_first_mask_of_a_grammar_with_look_aheads_is_made_by_its_compile() -
     assert made > 0
     assert constraint.matcher().allowed_token_ids()
     assert constraint.grammar.shared.terminals.nodes_visited == made
+
+
+@pytest.mark.parametrize("schema", [{"properties": {"age": {"type": "integer"}}}, {"type": ["object", "string"]}])
+def test_the_first_mask_of_a_schema_without_a_type_is_made_by_its_compile(schema: dict[str, Any]) -> None:
+    constraint = structgen.compile(schema, VOCABULARY, cache=False)
+    made = constraint.grammar.shared.terminals.nodes_visited
+    assert constraint.matcher().allowed_token_ids()
+    assert constraint.grammar.shared.terminals.nodes_visited == made

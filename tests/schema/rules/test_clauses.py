@@ -172,6 +172,23 @@ def test_many_clauses_are_searched_from_the_tightest_on(seed):
     assert validator.is_valid(written)
 
 
+def test_many_hard_clauses_of_keys_in_any_order_are_refused_by_the_compile():
+    """Masks would search for each key whether it may come."""
+    rng = random.Random(1)
+    keys = [f"k{i}" for i in range(80)]
+    clauses = [
+        {
+            "anyOf": [
+                {"properties": {key: {"const": rng.random() < 0.5}}, "required": [key]} for key in rng.sample(keys, 3)
+            ]
+        }
+        for _ in range(330)
+    ]
+    schema = {"type": "object", "properties": {key: {"type": "boolean"} for key in keys}, "allOf": clauses}
+    with pytest.raises(structgen.LimitExceededError, match="too many ways to satisfy"):
+        structgen.compile(schema, BYTES, property_order="any")
+
+
 def refused_by_other_keys(count, *, first=False):
     """Each key excludes its name from a list, as in the schema of pyproject.toml."""
     keys = [f"k{i}" for i in range(count)]
