@@ -16,9 +16,11 @@ from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, Case, Node, StringSet
 from structgen.schema.algebra.objects import ObjectSet
-from structgen.schema.json_text.values import Value, members
+from structgen.schema.json_text.values import Value, members, read_value
+from structgen.schema.reading.membership import surely_in
 from structgen.schema.rules.clause_search import Clauses
 from structgen.schema.rules.lazy_rules import LazyRules
+from structgen.schema.rules.notation import JsonNotation
 from structgen.schema.rules.overlapping_keys import allowed_keys
 from structgen.schema.rules.states import MAX_COUNTED_KEYS, ObjectState, OtherKeys, Property
 
@@ -66,12 +68,15 @@ class Pair(NamedTuple):
         node: the node of its value.
         values: values of the node that are excluded.
         state: the state after it.
+        deferred: the index of its property, if the value decides the state once it is written (`state_after`). Then
+            `state` is the one after a value that decides nothing. -1 otherwise.
     """
 
     key: str | None
     node: Node
     values: frozenset[Value]
     state: ObjectState
+    deferred: int = -1
 
 
 class ObjectStates:
@@ -118,13 +123,13 @@ class ObjectStates:
         self.properties = self._writable_properties(part, needed, is_full)
         self._absent: tuple[frozenset[int], ...] = ()
         self._clauses: Clauses | None = None
+        self.counts = self.low > len(needed) or self.high is not None
         if part.clauses:
-            self._clauses = Clauses(part, self.properties, lazy.holds)
+            self._clauses = Clauses(part, self.properties, lazy.holds, self._is_deferrable)
             self._absent = self._clauses.absent
             self.asked |= self._clauses.numbers
         self.classes = () if is_full else self._classes(part)
         self._has_endless_keys = any(found.is_endless for found in self.classes)
-        self.counts = self.low > len(needed) or self.high is not None
         self.is_plain = not (self.any_order or self.asked or self.counts)
         self.unknown = len(self.properties)
         self._required = 0
@@ -398,6 +403,32 @@ class ObjectStates:
         given = state.given | self._absent[state.progress] if self._absent else state.given
         return ObjectState(state.progress + 1, state.written, given, state.seen, avoid)
 
+    def _is_deferrable(self, node: Node) -> bool:
+        """Return whether the text of a value of a node may decide what follows: it has parts, and is written as JSON.
+
+        Scalars are split into cases, as these are few and simple.
+        """
+        lazy = self._lazy
+        if self.counts or not lazy.captures or not isinstance(lazy.notation, JsonNotation):
+            return False
+        shape = lazy.shapes[node]
+        return bool(shape.arrays or shape.objects)
+
+    def state_after(self, index: int, state: ObjectState, text: bytes | None) -> ObjectState:
+        """Return the state after a deferred value.
+
+        Args:
+            index: the index of the value's property.
+            state: the state after a value that decides nothing.
+            text: the value's text. For an unknown text, the state has all continuations after any text.
+        """
+        given = self.asked
+        if text is not None and self._clauses is not None:
+            value = read_value(text)
+            shape_of = self._lazy.space.shape
+            given = state.given | self._clauses.satisfied(index, lambda node: surely_in(shape_of, node, value))
+        return self.normal(ObjectState(state.progress, state.written, given, state.seen))
+
     def pairs_of_property(self, index: int, state: ObjectState) -> Iterator[Pair]:
         """Yield the pairs of a property that may come next."""
         entry = self.properties[index]
@@ -405,6 +436,13 @@ class ObjectStates:
         after = ObjectState(progress, state.written, state.given, state.seen, state.avoid)
         cases = entry.cases
         if self._clauses is not None:
+            if not state.avoid and state.given != self.asked:
+                open_case = self._clauses.deferred(index, self._decided(state), state.given)
+                if open_case is not None:
+                    given, node = open_case
+                    after = ObjectState(progress, state.written + 1, state.given | given, state.seen)
+                    yield Pair(entry.key, node, _NONE, self.normal(after), index)
+                    return
             cases = self._clauses.cases(index, self._decided(state), state.given)
         yield from self.pairs_of_key(entry.key, entry.node, cases, after)
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from structgen.engine.deadlines import spend
 from structgen.engine.grammar.tables import Capture, Lazy, Spelling, Symbol
@@ -45,6 +45,13 @@ _NOTHING_REFUSED: tuple[Spelling, ...] = ()
 
 _AfterKey = tuple[int, ShortState, tuple[str, ...]]
 """The `then` of a captured key: the index of its class, the state before it, and refused keys besides those seen."""
+
+
+class _Deferred(NamedTuple):
+    """The `then` of a captured value: the number of its property, and the state; see `ObjectStates.state_after`."""
+
+    number: int
+    state: ObjectState
 
 
 def _used_keys(then: _AfterKey) -> frozenset[str]:
@@ -239,9 +246,12 @@ class ObjectRules:
             (key, *self._rest(pair)) for pair in states.pairs_of_property(index, state) if states.is_alive_after(pair)
         ]
 
-    def _rest(self, pair: Pair) -> tuple[Symbol, Symbol]:
+    def _rest(self, pair: Pair) -> tuple[Symbol, ...]:
         """Return the value of a pair, and what follows the pair."""
         node, values = pair.node, pair.values
+        if pair.deferred >= 0:
+            then = (self._number, _Deferred(pair.deferred, pair.state))
+            return (Capture(Lazy(("value", node)), then, False),)
         value = self._lazy.symbol_without(node, values) if values else self._lazy.late_symbol(node)
         return value, self._nonterminal("then", shortened(pair.state))
 
@@ -297,8 +307,10 @@ class ObjectRules:
             if states.is_alive_after(pair)
         ]
 
-    def after(self, then: _AfterKey, text: bytes | None) -> tuple[int, ShortState] | None:
-        """Return the state after a key that the schema does not name. See `SetRules.after`."""
+    def after(self, then: _AfterKey | _Deferred, text: bytes | None) -> tuple[int | str, ShortState] | None:
+        """Return the state after a key that the schema does not name, or a deferred value. See `SetRules.after`."""
+        if isinstance(then, _Deferred):
+            return "then", shortened(self.states.state_after(then.number, then.state, text))
         index, before, used = then
         state = whole(before)
         if index < 0:

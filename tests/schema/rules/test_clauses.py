@@ -12,6 +12,7 @@ from support.walks import Sampler
 
 import structgen
 from structgen.schema.reading import intersections
+from structgen.schema.rules import clause_search
 
 KEYS = ["a", "b", "c", "d"]
 VALUES = [
@@ -204,10 +205,12 @@ def refused_by_other_keys(count, *, first=False):
     }
 
 
+@pytest.mark.parametrize("most", [0, 8])
 @pytest.mark.parametrize(("order", "first"), [("schema", False), ("schema", True), ("any", False)])
-def test_keys_that_narrow_one_list(order, first):
+def test_keys_that_narrow_one_list(order, first, most, monkeypatch):
+    monkeypatch.setattr(clause_search, "_MAX_SPLIT", most)
     schema = refused_by_other_keys(4, first=first)
-    constraint = structgen.compile(schema, BYTES, property_order=order)
+    constraint = structgen.compile(schema, BYTES, property_order=order, cache=False)
     validator = jsonschema.Draft202012Validator(schema)
     chance = random.Random(4)
     found = set()
@@ -226,6 +229,46 @@ def test_a_list_has_one_case_after_the_keys_that_narrow_it():
     constraint = structgen.compile(schema, BYTES, limits=structgen.Limits(schema_nodes=20_000))
     assert accepts(constraint, {"k1": "x", "k3": "x", "list": ["k0", "k2"]})
     assert not accepts(constraint, {"k1": "x", "k3": "x", "list": ["k0", "k3"]})
+
+
+@pytest.mark.parametrize(("order", "first"), [("schema", True), ("any", False)])
+def test_a_list_before_the_keys_that_it_narrows_is_decided_once_it_is_written(order, first):
+    """As cases of the list, they would be 2³⁰."""
+    limits = structgen.Limits(schema_nodes=20_000)
+    constraint = structgen.compile(refused_by_other_keys(30, first=first), BYTES, property_order=order, limits=limits)
+    assert accepts(constraint, {"list": ["k0", "k3"], "k1": "x", "k4": "x"})
+    assert not accepts(constraint, {"list": ["k0", "k3"], "k1": "x", "k3": "x"})
+    assert not accepts(constraint, {"list": ["k3"], "k1": "x"})
+
+
+OBJECTS = [
+    {"type": "object", "properties": {"x": {"type": "integer"}}, "additionalProperties": False},
+    {"type": "object", "properties": {"x": {"const": 1}}},
+    {"type": "object", "required": ["y"]},
+    {"type": ["object", "array"], "minProperties": 1, "contains": {"const": "a"}},
+    {"type": "object", "additionalProperties": {"type": "integer"}},
+]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_values_that_decide_clauses_once_they_are_written(seed, monkeypatch):
+    monkeypatch.setattr(intersections, "_MAX_SETS", 0)
+    monkeypatch.setattr(clause_search, "_MAX_SPLIT", 0)
+    rng = random.Random(seed)
+
+    def branch(tag):
+        named = {"tag": {"const": tag}, "options": rng.choice(OBJECTS), "more": rng.choice(OBJECTS)}
+        return {"type": "object", "properties": named, "required": rng.sample(list(named), rng.randint(0, 1))}
+
+    schema = {"oneOf": [branch(tag) for tag in range(3)]}
+    validator = jsonschema.Draft202012Validator(schema)
+    constraint = structgen.compile(schema, BYTES, property_order="any", cache=False)
+    assert_walks_are_valid(constraint, SAMPLER, validator, rng, 2)
+    values = [{}, {"x": 1}, {"x": 2}, {"y": 1}, {"x": 1, "y": "s"}, ["a"], []]
+    for _ in range(30):
+        whole = {"tag": rng.choice([0, 1, 5]), "options": rng.choice(values), "more": rng.choice(values)}
+        value = {key: whole[key] for key in rng.sample(list(whole), rng.randint(0, 3))}
+        assert accepts(constraint, value) == validator.is_valid(value), value
 
 
 def test_masks_have_a_count_of_parts_of_their_own():
