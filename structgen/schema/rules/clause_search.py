@@ -190,7 +190,7 @@ class Clauses:
             None where the values are split: few clauses are open, or some value leaves one that nothing satisfies.
         """
         entry = self._properties[index]
-        if len(self._asked[index]) <= _MAX_SPLIT or entry.cases or not self._is_deferrable(entry.node):
+        if len(self._asked[index]) <= _MAX_SPLIT or entry.cases:
             return None
         key = (index, decided, given)
         if key not in self._deferred:
@@ -207,7 +207,7 @@ class Clauses:
                     size += 1
                 else:
                     must.append((number, node))
-        if size <= _MAX_SPLIT:
+        if size <= _MAX_SPLIT or not self._is_deferrable(self._properties[index].node):
             return None
         node = _met(self._properties[index].node, must)
         numbers = frozenset([number for number, _ in must])

@@ -19,7 +19,7 @@ from structgen.schema.algebra.objects import ObjectSet
 from structgen.schema.json_text.values import Value, members, read_value
 from structgen.schema.reading.membership import surely_in
 from structgen.schema.rules.clause_search import Clauses
-from structgen.schema.rules.lazy_rules import LazyRules
+from structgen.schema.rules.lazy_rules import LazyRules, reaches_grammar
 from structgen.schema.rules.notation import JsonNotation
 from structgen.schema.rules.overlapping_keys import allowed_keys
 from structgen.schema.rules.states import MAX_COUNTED_KEYS, ObjectState, OtherKeys, Property
@@ -404,7 +404,7 @@ class ObjectStates:
         return ObjectState(state.progress + 1, state.written, given, state.seen, avoid)
 
     def _is_deferrable(self, node: Node) -> bool:
-        """Return whether the text of a value of a node may decide what follows: it has parts, and is written as JSON.
+        """Return whether the text of a value of a node may decide what follows: it has parts, and can be captured.
 
         Scalars are split into cases, as these are few and simple.
         """
@@ -412,7 +412,7 @@ class ObjectStates:
         if self.counts or not lazy.captures or not isinstance(lazy.notation, JsonNotation):
             return False
         shape = lazy.shapes[node]
-        return bool(shape.arrays or shape.objects)
+        return bool(shape.arrays or shape.objects) and not reaches_grammar(lazy, shape)
 
     def state_after(self, index: int, state: ObjectState, text: bytes | None) -> ObjectState:
         """Return the state after a deferred value.
