@@ -119,7 +119,10 @@ class Clauses:
         Raises:
             LimitExceededError: there are too many.
         """
-        asked = self._asked[index]
+        # Clauses that no value satisfies would only make the nodes of the others larger.
+        asked = [
+            pair for pair in self._asked[index] if pair[0] in self._by_value and self._by_value[pair[0]] >> index & 1
+        ]
         rests: list[tuple[frozenset[int], Node]] = [(_NONE, ANY)]  # the clauses from each one on, the last one first
         for number, node in reversed(asked):
             numbers, rest = rests[len(rests) - 1]

@@ -48,9 +48,9 @@ _AfterKey = tuple[int, ShortState, tuple[str, ...]]
 
 
 class _Deferred(NamedTuple):
-    """The `then` of a captured value: the number of its property, and the state; see `ObjectStates.state_after`."""
+    """The `then` of a captured value: `Pair.deferred`, and the state; see `ObjectStates.state_after`."""
 
-    number: int
+    deferred: int
     state: ObjectState
 
 
@@ -249,9 +249,10 @@ class ObjectRules:
     def _rest(self, pair: Pair) -> tuple[Symbol, ...]:
         """Return the value of a pair, and what follows the pair."""
         node, values = pair.node, pair.values
-        if pair.deferred >= 0:
+        if pair.deferred:
             then = (self._number, _Deferred(pair.deferred, pair.state))
-            return (Capture(Lazy(("value", node)), then, False),)
+            symbol = self._lazy.symbol_without(node, values)
+            return (Capture(symbol, then, False),) if isinstance(symbol, (Regex, Lazy)) else ()
         value = self._lazy.symbol_without(node, values) if values else self._lazy.late_symbol(node)
         return value, self._nonterminal("then", shortened(pair.state))
 
@@ -310,7 +311,7 @@ class ObjectRules:
     def after(self, then: _AfterKey | _Deferred, text: bytes | None) -> tuple[int | str, ShortState] | None:
         """Return the state after a key that the schema does not name, or a deferred value. See `SetRules.after`."""
         if isinstance(then, _Deferred):
-            return "then", shortened(self.states.state_after(then.number, then.state, text))
+            return "then", shortened(self.states.state_after(then.deferred, then.state, text))
         index, before, used = then
         state = whole(before)
         if index < 0:
@@ -389,5 +390,6 @@ class ObjectRules:
         cases = states.cases_after(index)
         if states.is_free(short_state):
             return [(colon, self._lazy.symbol(cases[0][1]), self._nonterminal("then", short_state))]
-        pairs = states.pairs_of_key(None, None, cases, whole(short_state))
+        deferred = -1 - index if self.states.is_unsplit else 0
+        pairs = states.pairs_of_key(None, None, cases, whole(short_state), deferred)
         return [(colon, *self._rest(pair)) for pair in pairs if states.is_alive_after(pair)]

@@ -11,7 +11,7 @@ from support.vocabularies import BYTES
 from support.walks import Sampler
 
 import structgen
-from structgen.schema.reading import intersections
+from structgen.schema.reading import exploration, intersections
 from structgen.schema.rules import clause_search
 
 KEYS = ["a", "b", "c", "d"]
@@ -269,6 +269,59 @@ def test_values_that_decide_clauses_once_they_are_written(seed, monkeypatch):
         whole = {"tag": rng.choice([0, 1, 5]), "options": rng.choice(values), "more": rng.choice(values)}
         value = {key: whole[key] for key in rng.sample(list(whole), rng.randint(0, 3))}
         assert accepts(constraint, value) == validator.is_valid(value), value
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_values_that_decide_conditions_on_any_key_once_they_are_written(seed, monkeypatch):
+    monkeypatch.setattr(exploration, "_FEW_COUNTS", 0)
+    rng = random.Random(seed)
+    schema = {
+        "type": "object",
+        "properties": {"a": rng.choice(OBJECTS)},
+        "allOf": [{"not": {"additionalProperties": other}} for other in rng.sample(OBJECTS, 2)],
+        "not": {"enum": [{"b": {}}, {"b": {"x": 1}, "c": 3}]},
+    }
+    validator = jsonschema.Draft202012Validator(schema)
+    constraint = structgen.compile(schema, BYTES, property_order="any", cache=False)
+    assert_walks_are_valid(constraint, SAMPLER, validator, rng, 2)
+    for _ in range(30):
+        values = [{}, {"x": 1}, {"x": 2}, {"y": 1}, {"x": 1, "y": "s"}, ["a"], [], 3]
+        value = {key: rng.choice(values) for key in rng.sample("abcd", rng.randint(0, 3))}
+        assert accepts(constraint, value) == validator.is_valid(value), value
+
+
+def workspace(branches, size):
+    """A `oneOf` of closed objects, with options and maps of options, whose tag may be missing: as Angular's schema."""
+
+    def branch(number):
+        named = {f"o{(7 * number + i) % (2 * size)}": {"type": "string"} for i in range(size)}
+        options = {"type": "object", "properties": named, "additionalProperties": False}
+        maps = {"type": "object", "additionalProperties": options}
+        properties = {"tag": {"const": f"t{number}"}, "options": options, "maps": maps}
+        return {"type": "object", "properties": properties, "additionalProperties": False}
+
+    return {"oneOf": [branch(number) for number in range(branches)]}
+
+
+def test_many_branches_with_many_options_whose_tag_may_be_missing():
+    schema = workspace(19, 12)
+    constraint = structgen.compile(schema, BYTES)
+    validator = jsonschema.Draft202012Validator(schema)
+    values = [
+        {}, {"tag": "t1"}, {"tag": "t1", "options": {"o7": "x"}}, {"options": {"o7": "x"}}, {"options": {}},
+        {"options": {"o0": "x", "o11": "x"}}, {"options": {"o0": "x"}, "maps": {"m": {"o11": "x"}}},
+        {"options": {}, "maps": {"m": {"o0": "x"}, "n": {"o11": "x"}}}, {"maps": {"m": {"o1": "x"}, "n": {"o2": "x"}}},
+    ]  # fmt: skip
+    for value in values:
+        assert accepts(constraint, value) == validator.is_valid(value), value
+    assert {validator.is_valid(value) for value in values} == {False, True}
+    assert_walks_are_valid(constraint, SAMPLER, validator, random.Random(1), 4)
+
+
+def test_exports_refuse_conditions_that_only_written_values_decide():
+    schema = {"type": "object", "allOf": [{"not": {"additionalProperties": other}} for other in OBJECTS]}
+    with pytest.raises(structgen.StructgenError):
+        structgen.export(schema, "gbnf")
 
 
 def test_masks_have_a_count_of_parts_of_their_own():
