@@ -25,13 +25,13 @@ from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.limits import Limits
 from structgen.schema.options import SchemaArguments, SchemaOptions, read_options
-from structgen.schema.reading.keywords import SchemaWarning
 from structgen.schema.rules.to_rules import (
     begins_plainly,
     begins_with_many_texts,
     json_schema_to_rules,
     strings_of_schema,
 )
+from structgen.schema.schema_warnings import SchemaWarning
 from structgen.schema.sources import Source, resolve
 
 if TYPE_CHECKING:

@@ -275,7 +275,6 @@ class TokenWalks:
                     if entered.is_recording:
                         entered.add(state)
                     continue
-                skippable_at[depth + 1] = number
                 last_at_depth[depth], last = last, after
                 after = records[4 * first_child[node] + 1]  # the tokens of the children come after the node's own
             # Nearly always one token or none. One is written in any case, which spares a branch that no processor can
@@ -305,9 +304,11 @@ class TokenWalks:
                     automata.partitions.target_pool,
                     automata.partitions.pools,
                 )
-            at_depth[depth], stop_at_depth[depth] = at, stop
-            depth += 1
+            if at < stop:  # else there is nothing to come back to
+                at_depth[depth], stop_at_depth[depth] = at, stop
+                depth += 1
             at, stop = first_child[node], first_child[node + 1]
+            skippable_at[depth] = number
             state_at[depth] = state
             map_at[depth] = automata.partitions.map_at.values[state] * 256
             targets_at[depth] = automata.partitions.targets_at.values[state]

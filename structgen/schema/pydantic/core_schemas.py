@@ -5,11 +5,10 @@ Examples: which functions constrain a type, which types can be members of a set,
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any
 
-from structgen.schema.reading.keywords import SchemaWarning
+from structgen.schema.schema_warnings import warn
 
 __all__ = [
     "FUNCTIONS",
@@ -81,11 +80,9 @@ def warn_of_bound(keyword: str, function: Any) -> None:
         function: the user's function.
     """
     name = getattr(function, "__name__", type(function).__name__)
-    warnings.warn(
+    warn(
         f"{keyword} applies to what the validator {name} returns, so only the finished text is checked; to enforce it "
-        "in masks, write Field before the validator in Annotated[…]",
-        SchemaWarning,
-        stacklevel=2,
+        "in masks, write Field before the validator in Annotated[…]"
     )
 
 

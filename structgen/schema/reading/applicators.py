@@ -214,7 +214,7 @@ def _refused_branches(space: NodeSpace, keyword: str, schema: dict[str, Any], lo
         if found is None:
             found = _not_one_of(space, nodes, objects)
         return found if objects is None else found.unite(_NO_OBJECTS)
-    if beside != ANY:
+    if beside != ANY:  # otherwise only the complements of the branches are needed, and not their shapes
         objects = _only_objects(space, nodes, location, untyped=1)
         told_apart = _not_tagged(space, beside, objects, nodes, is_exclusive=False)
         if told_apart is not None:
@@ -225,8 +225,8 @@ def _refused_branches(space: NodeSpace, keyword: str, schema: dict[str, Any], lo
 def _not_tagged(
     space: NodeSpace, beside: Node, objects: Node | None, nodes: list[Node], *, is_exclusive: bool
 ) -> Shape | None:
-    """Return the result of `not_tagged`; only objects, if their node is given. None if nothing stands beside."""
-    if beside == ANY:
+    """Return the result of `not_tagged`; only objects, if their node is given and something stands beside."""
+    if beside == ANY and objects is not None:
         return None
     return not_tagged(space, beside if objects is None else meet(beside, objects), nodes, is_exclusive=is_exclusive)
 

@@ -9,7 +9,6 @@ Flat subschemas of equal content have one number, wherever they stand:
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable
 from typing import Any
 
@@ -18,10 +17,10 @@ from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaE
 from structgen.limits import Limits
 from structgen.schema.algebra import ANY, NONE, AnyOf, Node, Shape
 from structgen.schema.reading.dialects import Dialect
-from structgen.schema.reading.keywords import SchemaWarning
 from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_reference
 from structgen.schema.reading.scopes import ROOT, Location, Scope, Subschema, pointer
 from structgen.schema.reading.shape_cache import Content, flat_content
+from structgen.schema.schema_warnings import warn
 
 __all__ = ["Atoms", "too_deep"]
 
@@ -192,4 +191,4 @@ def _warn_of_ignored(schema: dict[str, Any], location: Location, dialect: Dialec
     for keyword in schema:
         if keyword in dialect.ignores and not (dialect.ref_overrides and "$ref" in schema):
             message = f"{keyword} is no keyword of {dialect.name} (at #{pointer(location)}): it is not enforced"
-            warnings.warn(message, SchemaWarning, stacklevel=2)
+            warn(message)

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -43,8 +42,9 @@ from structgen.schema.reading.key_classes import disjoint_classes, merged, overl
 from structgen.schema.reading.number_keywords import NUMBER_FORM, number_of, number_sets
 from structgen.schema.reading.scopes import Location, pointer
 from structgen.schema.reading.substrings import substring_language
+from structgen.schema.schema_warnings import warn
 
-__all__ = ["OWN_KEYWORDS", "NodeOf", "SchemaWarning", "base_shape", "language_of", "unsupported", "value_shape"]
+__all__ = ["OWN_KEYWORDS", "NodeOf", "base_shape", "language_of", "unsupported", "value_shape"]
 
 
 OWN_KEYWORDS = frozenset({REGEX_DIALECT, NUMBER_FORM, SUBSTRING_OF, GRAMMAR, JSON_CONTENT})
@@ -74,10 +74,6 @@ _OBJECT_KEYS = frozenset(
 _MAX_LENGTH = 2**31 - 2  # characters of a text; automata count in 32 bits, and a complement adds one
 
 NodeOf = Callable[[Any, Location], Node]
-
-
-class SchemaWarning(UserWarning):
-    """A text may be valid that the author does not expect: an unknown `format` asserts nothing, an export is wider."""
 
 
 def _fail(message: str, location: Location, keyword: str) -> SchemaError:
@@ -242,9 +238,7 @@ def _format(name: Any, location: Location, reading: Formats) -> Language | None:
     if language is None and reading == "strict":
         raise unsupported(f"unknown format {name!r}", location, "format")
     if language is None and name not in formats.ANNOTATIONS:
-        warnings.warn(
-            f"unknown format {name!r} (at #{pointer(location)}): it is not enforced", SchemaWarning, stacklevel=2
-        )
+        warn(f"unknown format {name!r} (at #{pointer(location)}): it is not enforced")
     return language
 
 

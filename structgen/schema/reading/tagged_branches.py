@@ -26,8 +26,9 @@ __all__ = ["not_tagged"]
 def not_tagged(space: NodeSpace, beside: Node, branches: Sequence[Node], *, is_exclusive: bool) -> Shape | None:
     """Return the values of a node that are in none of some branches, or in two.
 
-    Returns None unless each branch, with what the node requires, is one set of objects with a tag; and in the rounds of
-    a fixed point, as shapes are too small there before the last round.
+    Returns None unless each branch, with what the node requires, is one set of objects with a tag, and all tags differ
+    if the node requires nothing; and in the rounds of a fixed point, as shapes are too small there before the last
+    round.
 
     Args:
         space: makes the shapes of nodes.
@@ -35,15 +36,17 @@ def not_tagged(space: NodeSpace, beside: Node, branches: Sequence[Node], *, is_e
         branches: the nodes of the branches.
         is_exclusive: include the values that are in two of the branches.
     """
-    if space.is_circular or beside == ANY:
+    if space.is_circular:
         return None
     inside = [meet(beside, branch) for branch in branches]
     if not all(space.is_tagged(node) for node in inside):
         return None
-    whole = space.shape(beside)
-    found = [replace(whole, objects=())]
     tags = [space.tag(node) for node in inside]
     groups = _groups(tags)
+    if beside == ANY and len(groups) < len(inside):
+        return None
+    whole = space.shape(beside)
+    found = [replace(whole, objects=())]
     key = None if tags[0] is None or len(groups) == 1 else tags[0][0]
     values: list[Node] = []
     for group in groups:

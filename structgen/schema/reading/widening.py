@@ -7,7 +7,6 @@ the nodes whose shapes are not exact are remembered.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 from structgen.errors import UnsupportedSchemaError
 from structgen.schema.algebra import ALL_ARRAYS, ALL_NUMBERS, ALL_OBJECTS, ALL_STRINGS, EVERYTHING, Node, Shape
 from structgen.schema.own_keywords import GRAMMAR, JSON_CONTENT, SUBSTRING_OF
-from structgen.schema.reading.keywords import SchemaWarning
+from structgen.schema.schema_warnings import warn
 
 __all__ = ["Widening", "without_limits"]
 
@@ -115,7 +114,7 @@ class Widening:
         self.is_used = True
         if (error.pointer, error.keyword) not in self._warned:
             self._warned.add((error.pointer, error.keyword))
-            warnings.warn(f"{error.keyword} is dropped: {error}", SchemaWarning, stacklevel=2)
+            warn(f"{error.keyword} is dropped: {error}")
 
 
 def without_limits(shape: Shape, keyword: str) -> Shape:

@@ -13,7 +13,6 @@ that items do (`uniqueItems` is refused).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Hashable
 from itertools import islice
 from typing import Any
@@ -32,7 +31,6 @@ from structgen.schema.formats.by_name import wider_regex
 from structgen.schema.json_text.plain_numbers import with_any_length
 from structgen.schema.json_text.strings import escaped, quoted
 from structgen.schema.options import SchemaOptions
-from structgen.schema.reading.keywords import SchemaWarning
 from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.objects import ObjectRules
@@ -41,6 +39,7 @@ from structgen.schema.rules.rule_names import ANY_VALUE, RuleNames, comment_of, 
 from structgen.schema.rules.text_rules import TextRules
 from structgen.schema.rules.to_rules import expressed, read_schema
 from structgen.schema.rules.written_terminals import NAMES, WrittenTerminals
+from structgen.schema.schema_warnings import warn
 
 __all__ = ["json_schema_to_kbnf"]
 
@@ -205,7 +204,7 @@ class _Writer:
                     message = (
                         f"#{origin}: the format {wider[1]!r} is written wider than it is: without all its {missing}"
                     )
-                    warnings.warn(message, SchemaWarning, stacklevel=2)
+                    warn(message)
 
     def _widen_numbers(self, terminal: rx.Regex, part: NumberSet) -> None:
         """Leave out the bound on the digits of multiples, where it makes the rules many times longer."""

@@ -58,15 +58,18 @@ class ConflictTable:
         return token in self._known
 
     def remove(self, token: int, row: NDArray[np.uint32]) -> None:
-        """Remove the conflicts of a token from a mask, uint32[words]. They are kept from the second time on."""
+        """Remove the conflicts of a token from a mask, uint32[words].
+
+        Few conflicts are kept from the second time on: most tokens of a text come once.
+        """
         if token < 0:
             return
         if token not in self._known and token not in self._met:
             if len(self._met) >= MAX_KEPT:
                 self._met.clear()
             self._met.add(token)
-            self._merges.remove_conflicts(token, row)
-            return
+            if self._merges.remove_conflicts(token, row):
+                return
         conflicts = self.of(token)
         if conflicts.row is not None:
             remove(row, conflicts.row)

@@ -46,6 +46,7 @@ __all__ = ["MergeTable", "ids_of_merges"]
 # Declared as C integers in the .pxd, so not importable from here.
 NEVER = 2147483647  # the turn of a merge that does not happen
 ALL_BITS = 0xFFFFFFFF  # of a word
+MAX_REMOVED = 8192  # conflicts of a token that are removed one by one; more of them are better kept as a mask
 
 
 class MergeTable:
@@ -251,14 +252,20 @@ class MergeTable:
                 row[other >> 5] |= one << (other & 31)
         return count
 
-    def remove_conflicts(self, token: int, row: Any) -> None:
-        """Remove the tokens that `conflicts` returns from a mask, uint32[words]."""
+    def remove_conflicts(self, token: int, row: Any) -> int:
+        """Remove the tokens that `conflicts` returns from a mask, uint32[words], unless they are many.
+
+        Returns:
+            1 if they were removed, 0 if they are more than MAX_REMOVED.
+        """
         one = 1
-        self._find_conflicts(token)
+        if self._find_conflicts(token) > MAX_REMOVED:
+            return 0
         for index in range(0, self._range_count, 2):
             for at in range(self._ranges[index], self._ranges[index + 1]):
                 other = self.by_position[at]
                 row[other >> 5] &= ALL_BITS ^ (one << (other & 31))
+        return 1
 
     def _find_conflicts(self, token: int) -> int:
         """Write the conflicts of a token to `_ranges`, as ranges of positions, and return their number."""

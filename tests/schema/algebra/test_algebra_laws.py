@@ -31,7 +31,7 @@ from structgen.schema.reading.emptiness import can_repeat, object_holds
 from structgen.schema.reading.exploration import explore
 from structgen.schema.validation import validator_for
 
-pytestmark = pytest.mark.filterwarnings("ignore::structgen.schema.reading.keywords.SchemaWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::structgen.schema.schema_warnings.SchemaWarning")
 
 MANY_VALUES = st.lists(VALUES, min_size=1, max_size=8)
 SETTINGS = settings(max_examples=250, suppress_health_check=list(HealthCheck))

@@ -41,7 +41,7 @@ from typing_extensions import TypedDict
 
 from structgen.errors import UnsupportedSchemaError
 from structgen.schema import resolve, schema_to_rules
-from structgen.schema.reading.keywords import SchemaWarning
+from structgen.schema.schema_warnings import SchemaWarning
 
 
 class Color(Enum):

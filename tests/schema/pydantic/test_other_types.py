@@ -10,7 +10,7 @@ from pydantic_core import core_schema
 from support.texts import constraint_of, is_read
 
 from structgen.errors import UnsupportedSchemaError
-from structgen.schema.reading.keywords import SchemaWarning
+from structgen.schema.schema_warnings import SchemaWarning
 
 
 class Regex:

@@ -190,7 +190,20 @@ def closed_objects_with_an_optional_tag(count):
     return {"oneOf": branches}
 
 
+def closed_tags(count):
+    """The complement of branches that require their tag, and allow no other keys."""
+    tagged = tagged_one_of(count)["oneOf"]
+    return {
+        "not": {
+            "oneOf": [
+                branch | {"type": "object", "required": ["type"], "additionalProperties": False} for branch in tagged
+            ]
+        }
+    }
+
+
 KINDS = [
+    (closed_tags, 300),
     (closed_objects_with_an_optional_tag, 30),
     (one_of_inside_one_of, 30),
     (one_of_beside_a_tag, 30),

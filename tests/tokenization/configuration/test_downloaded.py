@@ -23,7 +23,7 @@ HURRY = 60  # from there on tokens that close something are preferred
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.parametrize("name", NAMES),
-    pytest.mark.filterwarnings("ignore::structgen.schema.reading.keywords.SchemaWarning"),
+    pytest.mark.filterwarnings("ignore::structgen.schema.schema_warnings.SchemaWarning"),
 ]
 
 
