@@ -15,6 +15,10 @@ that the schema does not name come last.
 
 With properties in any order, counts, keys that must differ or conditions on any value, states say more about what was
 written. States that are never reached cost nothing.
+
+Where a value decides conditions, there is one body for each case of its values. Where there may be too many cases, and
+later keys can satisfy the conditions whatever the value is, the value is captured instead: its text decides the state
+(`ObjectStates.state_after`).
 """
 
 from __future__ import annotations
