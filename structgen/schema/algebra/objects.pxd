@@ -8,3 +8,4 @@ cdef class ObjectSet:
     cdef public object somewhere
     cdef readonly object overlapping, clauses
     cdef public object known_cases
+    cdef public bint is_unsplit

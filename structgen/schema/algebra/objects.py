@@ -52,6 +52,8 @@ class ObjectSet:
         clauses: conditions on single keys; of each clause, one holds.
         known_cases: what `cases` returns, by key, and what `key_cases` returns; None if they compute it. Not part of
             the set.
+        is_unsplit: `known_cases` has one case for each key: what values satisfy of `somewhere` is found out once they
+            are written. Not part of the set.
     """
 
     properties: dict[str, Node] = field(default_factory=dict)
@@ -65,6 +67,7 @@ class ObjectSet:
     known_cases: tuple[dict[str, list[Case]], KeyCases] | None = field(
         default=None, init=False, compare=False, repr=False
     )
+    is_unsplit: bool = field(default=False, init=False, compare=False, repr=False)
 
     def __hash__(self) -> int:
         properties = frozenset(self.properties.items())
@@ -371,6 +374,10 @@ class ObjectSet:
     def asked_of(self, key: str) -> list[tuple[int, Node]]:
         """Return the parts of `somewhere` that the value of a key may satisfy: their indices and nodes."""
         return [(number, node) for number, (keys, node) in enumerate(self.somewhere) if keys.contains(key)]
+
+    def asked_in(self, keys: StringSet) -> list[tuple[int, Node]]:
+        """Return the parts of `somewhere` that all keys of one of the sets of `key_cases` may satisfy."""
+        return [(number, node) for number, (asked, node) in enumerate(self.somewhere) if not keys.split(asked)[1]]
 
     def key_cases(self, split_by: Callable[[Node, list[tuple[int, Node]]], list[Case]] | None = None) -> KeyCases:
         """Split the keys without properties into disjoint sets, and their values by the parts of `somewhere`.

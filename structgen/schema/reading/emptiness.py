@@ -336,7 +336,7 @@ def _may_hold_clause(part: ObjectSet, clause: Clause, productive: Collection[Nod
 
 def _fewest_keys(part: ObjectSet, productive: Collection[Node]) -> int | None:
     """Return the least number of keys that satisfy `somewhere` and `required`; None if no number does."""
-    if len(part.somewhere) > _MAX_ASKED:
+    if part.is_unsplit or len(part.somewhere) > _MAX_ASKED:
         possible = all(any(node in productive for node in witnesses(part, asked)) for asked in part.somewhere)
         return len(part.required) if possible else None
     everything = frozenset(range(len(part.somewhere)))

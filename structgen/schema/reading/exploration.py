@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -18,6 +19,7 @@ from structgen.schema.reading.space import Space
 __all__ = ["explore"]
 
 _FEW_COUNTS = 3  # of an array, or conditions on any key; the cases of so few are not tested for emptiness
+_ENDLESS = 10_000  # keys that are taken to be endless, as in `schema/rules/states.py`
 _MAX_CASES = 1_024  # of a value, by the counts and conditions that it adds to
 
 
@@ -93,8 +95,37 @@ def _find_cases(space: Space, part: ArraySet) -> None:
 def _find_key_cases(space: Space, part: ObjectSet) -> None:
     """Split the values of keys by the conditions that some value must meet, without cases that have no value."""
     if part.known_cases is None:
-        named = {key: _cases(space, part.at(key), part.asked_of(key)) for key in part.properties}
-        part.known_cases = named, part.key_cases(partial(_cases, space))
+        split_by: Callable[[Node, list[tuple[int, Node]]], list[Case]] = partial(_cases, space)
+        if not space.object_may_hold(part):
+            split_by = _one_case  # there is no member whose values could be split
+        elif _can_wait(space, part):
+            part.is_unsplit = True
+            split_by = _one_case
+        named = {key: split_by(part.at(key), part.asked_of(key)) for key in part.properties}
+        part.known_cases = named, part.key_cases(split_by)
+
+
+def _can_wait(space: Space, part: ObjectSet) -> bool:
+    """Return whether values need no split: whatever is written, other keys can still satisfy all conditions.
+
+    Values with parts may have 2ⁿ cases by n conditions; scalars have few.
+    """
+    if part.high is not None or part.overlapping:
+        return False
+    for keys, node in part.somewhere:
+        others = part.witnesses(keys, node)[1]
+        if not any(mine.count(_ENDLESS) == _ENDLESS and _has_parts(space, found) for mine, found in others):
+            return False
+    return True
+
+
+def _has_parts(space: Space, node: Node) -> bool:
+    shape = space.shape(node)
+    return bool(shape.arrays or shape.objects) and space.may_hold(node)
+
+
+def _one_case(node: Node, asked: list[tuple[int, Node]]) -> list[Case]:
+    return [(frozenset(), node)]
 
 
 def _cases(space: Space, node: Node, asked: list[tuple[int, Node]]) -> list[Case]:

@@ -6,8 +6,8 @@ from structgen.schema.rules.states cimport Property
 
 @cython.final
 cdef class Clauses:
-    cdef object _holds
-    cdef dict _by_absence, _by_value, _bits, _masks, _choices, _cases
+    cdef object _holds, _is_deferrable
+    cdef dict _by_absence, _by_value, _bits, _masks, _choices, _cases, _deferred
     cdef tuple _properties
     cdef list _asked
     cdef readonly frozenset numbers
@@ -21,6 +21,11 @@ cdef class Clauses:
     @cython.locals(entry=Property)
     cdef tuple _before(self, index)
     cpdef tuple cases(self, index, decided, frozenset given)
+    @cython.locals(entry=Property)
+    cpdef object deferred(self, index, decided, frozenset given)
+    @cython.locals(size=int, must=list, numbers=frozenset)
+    cdef object _find_deferred(self, index, decided, frozenset given)
+    cpdef frozenset satisfied(self, index, is_in)
     cdef list _split(self, list cases, list asked)
     cdef list _choices_of(self, index, price)
     cdef list _widest(self, index)

@@ -23,6 +23,7 @@ _MAX_FIRST = 5_000  # nodes of all searches that `check` makes
 _MAX_FEW = 100  # clauses
 _MAX_KEPT = 100  # solutions
 _MAX_CASES = 5_000  # of one property
+_MAX_SPLIT = 8  # open clauses that values with parts are split by; n of them may make 2ⁿ cases
 _NONE: frozenset[int] = frozenset()
 
 
@@ -33,6 +34,7 @@ class Clauses:
         part: the set.
         properties: the properties that may be written. All keys of clauses without one are absent.
         holds: returns whether a node has a value.
+        is_deferrable: returns whether the values of a node may be decided once they are written; see `deferred`.
 
     Attributes:
         absent: for each property, the clauses that its absence satisfies.
@@ -40,8 +42,15 @@ class Clauses:
             indices of `ObjectSet.somewhere`.
     """
 
-    def __init__(self, part: ObjectSet, properties: tuple[Property, ...], holds: Callable[[Node], bool]) -> None:
+    def __init__(
+        self,
+        part: ObjectSet,
+        properties: tuple[Property, ...],
+        holds: Callable[[Node], bool],
+        is_deferrable: Callable[[Node], bool],
+    ) -> None:
         self._holds = holds
+        self._is_deferrable = is_deferrable
         index_of_key = {entry.key: index for index, entry in enumerate(properties)}
         absent: list[set[int]] = [set() for _ in properties]
         self._properties = properties
@@ -73,6 +82,7 @@ class Clauses:
         price = 0 if part.high is None else 1  # without a bound on the number of keys, they cost nothing
         self._choices: dict[int, list[Choice]] = {}
         self._cases: dict[tuple[int, frozenset[int], frozenset[int]], tuple[Case, ...]] = {}
+        self._deferred: dict[tuple[int, int, frozenset[int]], Case | None] = {}
         for index in range(len(properties)):
             choices = self._choices_of(index, price)
             if properties[index].is_required or any(mask for mask, _ in choices):
@@ -109,7 +119,10 @@ class Clauses:
         Raises:
             LimitExceededError: there are too many.
         """
-        asked = self._asked[index]
+        # Clauses that no value satisfies would only make the nodes of the others larger.
+        asked = [
+            pair for pair in self._asked[index] if pair[0] in self._by_value and self._by_value[pair[0]] >> index & 1
+        ]
         rests: list[tuple[frozenset[int], Node]] = [(_NONE, ANY)]  # the clauses from each one on, the last one first
         for number, node in reversed(asked):
             numbers, rest = rests[len(rests) - 1]
@@ -165,6 +178,55 @@ class Clauses:
             found = self._cases[key] = tuple(self._split(cases, [pair for pair in asked if pair[0] in key[2]]))
         return found
 
+    def deferred(self, index: int, decided: int, given: frozenset[int]) -> Case | None:
+        """Return the values of a property that need no split, with the clauses that all of them satisfy.
+
+        Later properties can satisfy all other clauses, whichever value is written. So the clauses that the value
+        satisfies may be found out once it is written: n clauses need not split the values into 2ⁿ cases.
+
+        Args:
+            index: the property's.
+            decided: as for `cases`.
+            given: as for `cases`.
+
+        Returns:
+            None where the values are split: few clauses are open, or some value leaves one that nothing satisfies.
+        """
+        entry = self._properties[index]
+        if len(self._asked[index]) <= _MAX_SPLIT or entry.cases:
+            return None
+        key = (index, decided, given)
+        if key not in self._deferred:
+            self._deferred[key] = self._find_deferred(index, decided, given)
+        return self._deferred[key]
+
+    def _find_deferred(self, index: int, decided: int, given: frozenset[int]) -> Case | None:
+        decided |= 1 << index
+        must: list[tuple[int, Node]] = []
+        size = 0
+        for number, node in self._asked[index]:
+            if number not in given:
+                if (self._by_absence[number] | self._by_value[number]) & ~decided:
+                    size += 1
+                else:
+                    must.append((number, node))
+        if size <= _MAX_SPLIT or not self._is_deferrable(self._properties[index].node):
+            return None
+        node = _met(self._properties[index].node, must)
+        numbers = frozenset([number for number, _ in must])
+        if not self._has_value(node) or not self.can_hold(decided, given | numbers, -1):
+            return None
+        return numbers, node
+
+    def satisfied(self, index: int, is_in: Callable[[Node], bool]) -> frozenset[int]:
+        """Return the clauses that a value of a property satisfies.
+
+        Args:
+            index: the property's.
+            is_in: returns whether the value is in a node.
+        """
+        return frozenset([number for number, node in self._asked[index] if is_in(node)])
+
     def _split(self, cases: list[Case], asked: list[tuple[int, Node]]) -> list[Case]:
         """Split values by whether they satisfy some clauses."""
         for number, node in asked:
@@ -185,6 +247,7 @@ class Clauses:
         """Drop what was found out. It is found again when needed."""
         self._found.clear()
         self._cases.clear()
+        self._deferred.clear()
         self._masks.clear()
         self._solutions.clear()
 
@@ -237,7 +300,8 @@ class Clauses:
         """
         decided = 0
         for index in range(len(self._properties)):
-            self.cases(index, decided, _NONE)
+            if self.deferred(index, decided, _NONE) is None:
+                self.cases(index, decided, _NONE)
             if not any_order:
                 decided += decided + 1  # no shifts, as above
         is_hard = any_order and len(self.numbers) > _MAX_FEW

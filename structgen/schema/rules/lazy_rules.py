@@ -29,11 +29,12 @@ from structgen.schema.algebra import ANY, NONE, ArraySet, Inexpressible, Node, N
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.json_text.values import Value, not_too_deep, numbers_of, strings_of, thaw
+from structgen.schema.reading.emptiness import children
 from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.space import Space
 from structgen.schema.rules.notation import JsonNotation, Notation
 
-__all__ = ["LazyRules", "SetRules"]
+__all__ = ["LazyRules", "SetRules", "reaches_grammar"]
 
 Bodies = Sequence[Sequence[Symbol]]
 
@@ -325,6 +326,19 @@ class LazyRules:
         if needed is not None or part.overlapping or part.clauses:
             return False
         return any(self.is_endless(node, depth) for _, node in part.classes)
+
+
+def reaches_grammar(lazy: LazyRules, shape: Shape) -> bool:
+    """Return whether a string of a grammar is anywhere in the values of a shape. Such values are not captured."""
+    waiting, seen = [shape], set[Node]()
+    while waiting:
+        at = waiting.pop()
+        if any(part.grammars for part in at.strings):
+            return True
+        new = [node for node in children(at) if node in lazy.shapes and node not in seen]
+        seen.update(new)
+        waiting += [lazy.shapes[node] for node in new]
+    return False
 
 
 def _has_pattern(shape: Shape) -> bool:

@@ -38,6 +38,8 @@ cdef class ObjectStates:
     cdef tuple _absent
     cdef Clauses _clauses
     cdef frozenset _asked_of_keys
+    cdef readonly bint is_unsplit
+    cdef list _asked_in
     cdef bint _has_endless_keys
     cdef readonly bint asks_other_keys
 

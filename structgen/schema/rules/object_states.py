@@ -14,16 +14,19 @@ from typing import Any, NamedTuple
 
 from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
-from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, Case, Node, StringSet
+from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, Case, Node, StringSet, meet
 from structgen.schema.algebra.objects import ObjectSet
-from structgen.schema.json_text.values import Value, members
+from structgen.schema.json_text.values import Value, members, read_value
+from structgen.schema.reading.membership import surely_in
 from structgen.schema.rules.clause_search import Clauses
-from structgen.schema.rules.lazy_rules import LazyRules
+from structgen.schema.rules.lazy_rules import LazyRules, reaches_grammar
+from structgen.schema.rules.notation import JsonNotation
 from structgen.schema.rules.overlapping_keys import allowed_keys
 from structgen.schema.rules.states import MAX_COUNTED_KEYS, ObjectState, OtherKeys, Property
 
 __all__ = ["ObjectStates", "Pair", "ShortState", "index_of", "seen_of", "shortened", "whole"]
 
+_MAX_SPLIT = 10  # conditions on any key that values are split by where they cannot be captured
 _MAX_STATES_SEARCHED = 50_000  # in one search for a state that can be closed
 _PAIR_BYTES = 4  # of a pair, besides the characters of its key
 _NONE: frozenset[Any] = frozenset()  # one object shared by all states, as there are many
@@ -66,12 +69,15 @@ class Pair(NamedTuple):
         node: the node of its value.
         values: values of the node that are excluded.
         state: the state after it.
+        deferred: if the value decides the state once it is written (`state_after`): i + 1 for the property i, and
+            -1 - i for a key of the class i. Then `state` is the one after a value that decides nothing. 0 otherwise.
     """
 
     key: str | None
     node: Node
     values: frozenset[Value]
     state: ObjectState
+    deferred: int = 0
 
 
 class ObjectStates:
@@ -93,6 +99,7 @@ class ObjectStates:
             each of these conditions; a clause may also be satisfied by the absence of a key.
         asks_other_keys: keys that the schema does not name may satisfy a condition of `asked`.
         counts: the number of pairs matters, beyond the required ones.
+        is_unsplit: see `ObjectSet.is_unsplit`.
         is_plain: nothing depends on what was written, unless objects are excluded.
         required_from: in the schema's order, the number of required properties from each index on.
         unknown: in any order, the bit of a state after a key that is not known. All keys may follow, and the end.
@@ -101,6 +108,9 @@ class ObjectStates:
     def __init__(self, lazy: LazyRules, part: ObjectSet) -> None:
         self._lazy = lazy
         self._part = part
+        self.names = part.properties
+        if part.is_unsplit and self._must_split(part):
+            self._part = part = replace(part)
         self._node_numbers: dict[Node, int] = {}  # the values of keys of mixed classes, as they are met
         self._met_cases: list[tuple[Case, ...]] = []
         self.any_order = lazy.options.property_order == "any"
@@ -118,13 +128,17 @@ class ObjectStates:
         self.properties = self._writable_properties(part, needed, is_full)
         self._absent: tuple[frozenset[int], ...] = ()
         self._clauses: Clauses | None = None
+        self.counts = self.low > len(needed) or self.high is not None
         if part.clauses:
-            self._clauses = Clauses(part, self.properties, lazy.holds)
+            self._clauses = Clauses(part, self.properties, lazy.holds, self._is_deferrable)
             self._absent = self._clauses.absent
             self.asked |= self._clauses.numbers
         self.classes = () if is_full else self._classes(part)
+        self.is_unsplit = part.is_unsplit
+        self._asked_in: list[list[tuple[int, Node]]] = []  # by class, where it is unsplit
+        if part.is_unsplit:
+            self._asked_in = [part.asked_in(found.keys) for found in self.classes]
         self._has_endless_keys = any(found.is_endless for found in self.classes)
-        self.counts = self.low > len(needed) or self.high is not None
         self.is_plain = not (self.any_order or self.asked or self.counts)
         self.unknown = len(self.properties)
         self._required = 0
@@ -269,6 +283,8 @@ class ObjectStates:
         """Return whether an object can be completed from a state; with `must_add`, by at least one more pair."""
         if not state.avoid and state.given == self.asked:
             return self._fits(state, must_add)
+        if self.is_unsplit and self._clauses is None:
+            return True  # further keys can satisfy all conditions
         if not must_add and self.is_closable(state):
             return True
         if not must_add and self._absent and not state.avoid:
@@ -297,7 +313,9 @@ class ObjectStates:
 
         Searches the states that follow, and keeps the results.
         """
-        if self._clauses is not None and not self._asked_of_keys and not state.avoid:
+        if self.is_unsplit and self._clauses is None:
+            return True
+        if self._clauses is not None and (self.is_unsplit or not self._asked_of_keys) and not state.avoid:
             if not self._clauses_can_hold(state):
                 return False
             if not self.counts or state.written >= self.low or self._has_endless_keys:
@@ -398,6 +416,68 @@ class ObjectStates:
         given = state.given | self._absent[state.progress] if self._absent else state.given
         return ObjectState(state.progress + 1, state.written, given, state.seen, avoid)
 
+    def _is_deferrable(self, node: Node) -> bool:
+        """Return whether the text of a value of a node may decide what follows: it has parts, and can be captured.
+
+        Scalars are split into cases, as these are few and simple.
+        """
+        lazy = self._lazy
+        if self.counts or not lazy.captures or not isinstance(lazy.notation, JsonNotation):
+            return False
+        shape = lazy.shapes[node]
+        return bool(shape.arrays or shape.objects) and not reaches_grammar(lazy, shape)
+
+    def _must_split(self, part: ObjectSet) -> bool:
+        """Return whether values that are unsplit have to be split here: they cannot be captured, or decide too much.
+
+        Raises:
+            LimitExceededError: there are too many cases.
+        """
+        lazy = self._lazy
+        nodes = [*part.class_nodes(), *part.properties.values()]
+        can_capture = lazy.captures and isinstance(lazy.notation, JsonNotation)
+        if can_capture and not any(lazy.holds(node) and reaches_grammar(lazy, lazy.shapes[node]) for node in nodes):
+            endless = [other for other in part.key_cases() if self._unnamed_count(other[0]) == MAX_COUNTED_KEYS]
+            able = [
+                number
+                for keys, cases in endless
+                for number, node in part.asked_in(keys)
+                if lazy.holds(meet(cases[0][1], node))
+            ]
+            if len(set(able)) == len(part.somewhere):
+                return False
+        if len(part.somewhere) > _MAX_SPLIT:
+            message = "too many ways to meet the conditions on the keys of an object"
+            raise LimitExceededError("schema_nodes", lazy.space.limits.schema_nodes, message=message)
+        return True
+
+    def _satisfied(self, deferred: int, value: Value) -> frozenset[int]:
+        """Return the conditions that a deferred value satisfies; see `Pair.deferred`."""
+        shape_of = self._lazy.space.shape
+        found: frozenset[int] = _NONE
+        asked: list[tuple[int, Node]] = []
+        if deferred < 0:
+            asked = self._asked_in[-1 - deferred]
+        else:
+            key = self.properties[deferred - 1].key
+            asked = self._part.asked_of(key)
+            if self._clauses is not None:
+                found = self._clauses.satisfied(deferred - 1, lambda node: surely_in(shape_of, node, value))
+        return found.union([number for number, node in asked if surely_in(shape_of, node, value)])
+
+    def state_after(self, deferred: int, state: ObjectState, text: bytes | None) -> ObjectState:
+        """Return the state after a deferred value.
+
+        Args:
+            deferred: see `Pair.deferred`.
+            state: the state after a value that decides nothing.
+            text: the value's text. For an unknown text, the state has all continuations after any text.
+        """
+        given = self.asked
+        if text is not None:
+            given = state.given | self._satisfied(deferred, read_value(text))
+        return self.normal(ObjectState(state.progress, state.written, given, state.seen))
+
     def pairs_of_property(self, index: int, state: ObjectState) -> Iterator[Pair]:
         """Yield the pairs of a property that may come next."""
         entry = self.properties[index]
@@ -405,8 +485,15 @@ class ObjectStates:
         after = ObjectState(progress, state.written, state.given, state.seen, state.avoid)
         cases = entry.cases
         if self._clauses is not None:
+            if not state.avoid and state.given != self.asked:
+                open_case = self._clauses.deferred(index, self._decided(state), state.given)
+                if open_case is not None:
+                    given, node = open_case
+                    after = ObjectState(progress, state.written + 1, state.given | given, state.seen)
+                    yield Pair(entry.key, node, _NONE, self.normal(after), index + 1)
+                    return
             cases = self._clauses.cases(index, self._decided(state), state.given)
-        yield from self.pairs_of_key(entry.key, entry.node, cases, after)
+        yield from self.pairs_of_key(entry.key, entry.node, cases, after, index + 1 if self.is_unsplit else 0)
 
     def pairs_of_class(self, found: OtherKeys, state: ObjectState, key: str | None) -> Iterator[Pair]:
         """Yield the pairs of one key of a class; None stands for any unseen key of it."""
@@ -419,10 +506,11 @@ class ObjectStates:
             after = ObjectState(state.progress, state.written, state.given, seen)
         else:
             after = ObjectState(state.progress, state.written, state.given, state.seen | {key}, state.avoid)
-        yield from self.pairs_of_key(key, node, cases, after)
+        deferred = -1 - self.classes.index(found) if self.is_unsplit else 0
+        yield from self.pairs_of_key(key, node, cases, after, deferred)
 
     def pairs_of_key(
-        self, key: str | None, node: Node | None, cases: Sequence[Case], state: ObjectState
+        self, key: str | None, node: Node | None, cases: Sequence[Case], state: ObjectState, deferred: int = 0
     ) -> Iterator[Pair]:
         """Yield a key's pairs, split by the conditions that values satisfy and the excluded objects that still agree.
 
@@ -431,15 +519,18 @@ class ObjectStates:
             node: the node of the value, where it is one.
             cases: the values, split by the conditions of `ObjectSet.somewhere`.
             state: the state after the key.
+            deferred: see `Pair`; used where a condition is left.
         """
-        if node is not None and (not self.asked or state.given == self.asked):
-            cases = ((_NONE, node),)
+        if not self.asked or state.given == self.asked:
+            deferred = 0
+            if node is not None:
+                cases = ((_NONE, node),)
         for given, mine in cases:
             all_given = state.given | given if given else state.given
             after = ObjectState(state.progress, state.written + 1, all_given, state.seen, state.avoid)
             if not state.avoid:
                 if self._lazy.holds(mine):
-                    yield Pair(key, mine, _NONE, self.normal(after))
+                    yield Pair(key, mine, _NONE, self.normal(after), deferred)
                 continue
             same: dict[Value, list[Value]] = {}
             for other in state.avoid:
@@ -449,10 +540,12 @@ class ObjectStates:
             for value, others in same.items():
                 const = self._lazy.among((value,), mine)
                 if self._lazy.holds(const):
-                    yield Pair(key, const, _NONE, self.normal(replace(after, avoid=frozenset(others))))
+                    met = all_given | self._satisfied(deferred, value) if deferred else all_given
+                    avoid = frozenset(others)
+                    yield Pair(key, const, _NONE, self.normal(replace(after, given=met, avoid=avoid)))
             values = frozenset(same)
             if self._lazy.holds_without(mine, values):
-                yield Pair(key, mine, values, self.normal(replace(after, avoid=_NONE)))
+                yield Pair(key, mine, values, self.normal(replace(after, avoid=_NONE)), deferred)
 
     def normal(self, state: ObjectState) -> ObjectState:
         """Return one representative for all states with the same continuations."""

@@ -15,13 +15,17 @@ that the schema does not name come last.
 
 With properties in any order, counts, keys that must differ or conditions on any value, states say more about what was
 written. States that are never reached cost nothing.
+
+Where a value decides conditions, there is one body for each case of its values. Where there may be too many cases, and
+later keys can satisfy the conditions whatever the value is, the value is captured instead: its text decides the state
+(`ObjectStates.state_after`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from structgen.engine.deadlines import spend
 from structgen.engine.grammar.tables import Capture, Lazy, Spelling, Symbol
@@ -45,6 +49,13 @@ _NOTHING_REFUSED: tuple[Spelling, ...] = ()
 
 _AfterKey = tuple[int, ShortState, tuple[str, ...]]
 """The `then` of a captured key: the index of its class, the state before it, and refused keys besides those seen."""
+
+
+class _Deferred(NamedTuple):
+    """The `then` of a captured value: `Pair.deferred`, and the state; see `ObjectStates.state_after`."""
+
+    deferred: int
+    state: ObjectState
 
 
 def _used_keys(then: _AfterKey) -> frozenset[str]:
@@ -239,9 +250,13 @@ class ObjectRules:
             (key, *self._rest(pair)) for pair in states.pairs_of_property(index, state) if states.is_alive_after(pair)
         ]
 
-    def _rest(self, pair: Pair) -> tuple[Symbol, Symbol]:
+    def _rest(self, pair: Pair) -> tuple[Symbol, ...]:
         """Return the value of a pair, and what follows the pair."""
         node, values = pair.node, pair.values
+        if pair.deferred:
+            then = (self._number, _Deferred(pair.deferred, pair.state))
+            symbol = self._lazy.symbol_without(node, values)
+            return (Capture(symbol, then, False),) if isinstance(symbol, (Regex, Lazy)) else ()
         value = self._lazy.symbol_without(node, values) if values else self._lazy.late_symbol(node)
         return value, self._nonterminal("then", shortened(pair.state))
 
@@ -297,8 +312,10 @@ class ObjectRules:
             if states.is_alive_after(pair)
         ]
 
-    def after(self, then: _AfterKey, text: bytes | None) -> tuple[int, ShortState] | None:
-        """Return the state after a key that the schema does not name. See `SetRules.after`."""
+    def after(self, then: _AfterKey | _Deferred, text: bytes | None) -> tuple[int | str, ShortState] | None:
+        """Return the state after a key that the schema does not name, or a deferred value. See `SetRules.after`."""
+        if isinstance(then, _Deferred):
+            return "then", shortened(self.states.state_after(then.deferred, then.state, text))
         index, before, used = then
         state = whole(before)
         if index < 0:
@@ -377,5 +394,6 @@ class ObjectRules:
         cases = states.cases_after(index)
         if states.is_free(short_state):
             return [(colon, self._lazy.symbol(cases[0][1]), self._nonterminal("then", short_state))]
-        pairs = states.pairs_of_key(None, None, cases, whole(short_state))
+        deferred = -1 - index if self.states.is_unsplit else 0
+        pairs = states.pairs_of_key(None, None, cases, whole(short_state), deferred)
         return [(colon, *self._rest(pair)) for pair in pairs if states.is_alive_after(pair)]

@@ -43,7 +43,6 @@ from structgen.schema.json_text.terminals import (
 )
 from structgen.schema.options import Numbers, SchemaOptions
 from structgen.schema.own_keywords import GRAMMAR
-from structgen.schema.reading.emptiness import children
 from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.keywords import unsupported
 from structgen.schema.reading.refs import Document, DynamicScopeNeeded
@@ -52,7 +51,7 @@ from structgen.schema.reading.space import Space, release
 from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.content_rules import ContentRules
-from structgen.schema.rules.lazy_rules import LazyRules, SetRules
+from structgen.schema.rules.lazy_rules import LazyRules, SetRules, reaches_grammar
 from structgen.schema.rules.notation import JsonNotation, Notation
 from structgen.schema.rules.object_states import ObjectStates
 from structgen.schema.rules.objects import ObjectRules
@@ -300,12 +299,12 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
     if is_long(shape):
         _check_size(lazy, node, shape)
     for items in shape.arrays:
-        if items.repeats is not None and _reaches_grammar(lazy, shape):
+        if items.repeats is not None and reaches_grammar(lazy, shape):
             expressed(partial(_refuse, "uniqueItems", "the items hold strings of a grammar"), lazy.space, node)
         if items.contains or items.repeats is not None:
             expressed(lambda part=items: lazy.rules_of(part), lazy.space, node)  # type: ignore[misc]
     for members in shape.objects:
-        if members.overlapping and _reaches_grammar(lazy, shape):
+        if members.overlapping and reaches_grammar(lazy, shape):
             why = "patterns overlap, and the values hold strings of a grammar"
             expressed(partial(_refuse, "patternProperties", why), lazy.space, node)
         is_open = members.classes is OPEN or not members.classes
@@ -347,19 +346,6 @@ def _check_content(lazy: LazyRules, content: JsonContent) -> None:
     rules, _ = lazy.rules_of(content)
     assert isinstance(rules, ContentRules)
     rules.check()
-
-
-def _reaches_grammar(lazy: LazyRules, shape: Shape) -> bool:
-    """Return whether a string of a grammar is anywhere in the values of a shape."""
-    waiting, seen = [shape], set[Node]()
-    while waiting:
-        at = waiting.pop()
-        if any(part.grammars for part in at.strings):
-            return True
-        new = [node for node in children(at) if node in lazy.shapes and node not in seen]
-        seen.update(new)
-        waiting += [lazy.shapes[node] for node in new]
-    return False
 
 
 def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:

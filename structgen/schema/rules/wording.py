@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from structgen.engine.grammar.tables import Capture, Lookahead, Symbol
+from structgen.engine.grammar.tables import Capture, Lazy, Lookahead, Symbol
 from structgen.engine.matching.expectations import joined
 from structgen.engine.regex.tree import Literal, LiteralSet, Regex
 from structgen.engine.regex.tree import Sequence as RegexSequence
@@ -63,6 +63,9 @@ class SchemaDescriber:
         symbol = body[at]
         if at == 0 and _is_value(key):
             return node_words(lazy, key[1]) + (_DIFFERENT if key[0] == "without" else ""), ""
+        if isinstance(symbol, Capture) and isinstance(symbol.of, Lazy) and at > 0:  # the value after a key
+            node = lazy.node_of(symbol.of)
+            return ("" if node is None else node_words(lazy, node)), ""
         if isinstance(symbol, Capture):
             if isinstance(symbol.of, LiteralSet):  # the keys of a group
                 return "a key: " + joined([text.decode() for text in symbol.of.texts]), ""
@@ -92,7 +95,7 @@ class SchemaDescriber:
         subschemas = subschemas_of(lazy, node)
         if not _is_object(lazy, key, body):
             return item_location(subschemas, key, is_item=at == 0 and not _is_value(key) and key[1] == "item")
-        is_key = _key_of(body[at]) is not None or isinstance(body[at], Capture)
+        is_key = _key_of(body[at]) is not None or (at == 0 and isinstance(body[at], Capture))
         is_other = not _is_value(key) and isinstance(key[1], int)
         return property_location(subschemas, None if is_key or at == 0 else _key_of(body[at - 1]), is_other)
 

@@ -11,7 +11,8 @@ from support.vocabularies import BYTES
 from support.walks import Sampler
 
 import structgen
-from structgen.schema.reading import intersections
+from structgen.schema.reading import exploration, intersections
+from structgen.schema.rules import clause_search
 
 KEYS = ["a", "b", "c", "d"]
 VALUES = [
@@ -204,10 +205,12 @@ def refused_by_other_keys(count, *, first=False):
     }
 
 
+@pytest.mark.parametrize("most", [0, 8])
 @pytest.mark.parametrize(("order", "first"), [("schema", False), ("schema", True), ("any", False)])
-def test_keys_that_narrow_one_list(order, first):
+def test_keys_that_narrow_one_list(order, first, most, monkeypatch):
+    monkeypatch.setattr(clause_search, "_MAX_SPLIT", most)
     schema = refused_by_other_keys(4, first=first)
-    constraint = structgen.compile(schema, BYTES, property_order=order)
+    constraint = structgen.compile(schema, BYTES, property_order=order, cache=False)
     validator = jsonschema.Draft202012Validator(schema)
     chance = random.Random(4)
     found = set()
@@ -226,6 +229,99 @@ def test_a_list_has_one_case_after_the_keys_that_narrow_it():
     constraint = structgen.compile(schema, BYTES, limits=structgen.Limits(schema_nodes=20_000))
     assert accepts(constraint, {"k1": "x", "k3": "x", "list": ["k0", "k2"]})
     assert not accepts(constraint, {"k1": "x", "k3": "x", "list": ["k0", "k3"]})
+
+
+@pytest.mark.parametrize(("order", "first"), [("schema", True), ("any", False)])
+def test_a_list_before_the_keys_that_it_narrows_is_decided_once_it_is_written(order, first):
+    """As cases of the list, they would be 2³⁰."""
+    limits = structgen.Limits(schema_nodes=20_000)
+    constraint = structgen.compile(refused_by_other_keys(30, first=first), BYTES, property_order=order, limits=limits)
+    assert accepts(constraint, {"list": ["k0", "k3"], "k1": "x", "k4": "x"})
+    assert not accepts(constraint, {"list": ["k0", "k3"], "k1": "x", "k3": "x"})
+    assert not accepts(constraint, {"list": ["k3"], "k1": "x"})
+
+
+OBJECTS = [
+    {"type": "object", "properties": {"x": {"type": "integer"}}, "additionalProperties": False},
+    {"type": "object", "properties": {"x": {"const": 1}}},
+    {"type": "object", "required": ["y"]},
+    {"type": ["object", "array"], "minProperties": 1, "contains": {"const": "a"}},
+    {"type": "object", "additionalProperties": {"type": "integer"}},
+]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_values_that_decide_clauses_once_they_are_written(seed, monkeypatch):
+    monkeypatch.setattr(intersections, "_MAX_SETS", 0)
+    monkeypatch.setattr(clause_search, "_MAX_SPLIT", 0)
+    rng = random.Random(seed)
+
+    def branch(tag):
+        named = {"tag": {"const": tag}, "options": rng.choice(OBJECTS), "more": rng.choice(OBJECTS)}
+        return {"type": "object", "properties": named, "required": rng.sample(list(named), rng.randint(0, 1))}
+
+    schema = {"oneOf": [branch(tag) for tag in range(3)]}
+    validator = jsonschema.Draft202012Validator(schema)
+    constraint = structgen.compile(schema, BYTES, property_order="any", cache=False)
+    assert_walks_are_valid(constraint, SAMPLER, validator, rng, 2)
+    values = [{}, {"x": 1}, {"x": 2}, {"y": 1}, {"x": 1, "y": "s"}, ["a"], []]
+    for _ in range(30):
+        whole = {"tag": rng.choice([0, 1, 5]), "options": rng.choice(values), "more": rng.choice(values)}
+        value = {key: whole[key] for key in rng.sample(list(whole), rng.randint(0, 3))}
+        assert accepts(constraint, value) == validator.is_valid(value), value
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_values_that_decide_conditions_on_any_key_once_they_are_written(seed, monkeypatch):
+    monkeypatch.setattr(exploration, "_FEW_COUNTS", 0)
+    rng = random.Random(seed)
+    schema = {
+        "type": "object",
+        "properties": {"a": rng.choice(OBJECTS)},
+        "allOf": [{"not": {"additionalProperties": other}} for other in rng.sample(OBJECTS, 2)],
+        "not": {"enum": [{"b": {}}, {"b": {"x": 1}, "c": 3}]},
+    }
+    validator = jsonschema.Draft202012Validator(schema)
+    constraint = structgen.compile(schema, BYTES, property_order="any", cache=False)
+    assert_walks_are_valid(constraint, SAMPLER, validator, rng, 2)
+    for _ in range(30):
+        values = [{}, {"x": 1}, {"x": 2}, {"y": 1}, {"x": 1, "y": "s"}, ["a"], [], 3]
+        value = {key: rng.choice(values) for key in rng.sample("abcd", rng.randint(0, 3))}
+        assert accepts(constraint, value) == validator.is_valid(value), value
+
+
+def workspace(branches, size):
+    """A `oneOf` of closed objects, with options and maps of options, whose tag may be missing: as Angular's schema."""
+
+    def branch(number):
+        named = {f"o{(7 * number + i) % (2 * size)}": {"type": "string"} for i in range(size)}
+        options = {"type": "object", "properties": named, "additionalProperties": False}
+        maps = {"type": "object", "additionalProperties": options}
+        properties = {"tag": {"const": f"t{number}"}, "options": options, "maps": maps}
+        return {"type": "object", "properties": properties, "additionalProperties": False}
+
+    return {"oneOf": [branch(number) for number in range(branches)]}
+
+
+def test_many_branches_with_many_options_whose_tag_may_be_missing():
+    schema = workspace(19, 12)
+    constraint = structgen.compile(schema, BYTES)
+    validator = jsonschema.Draft202012Validator(schema)
+    values = [
+        {}, {"tag": "t1"}, {"tag": "t1", "options": {"o7": "x"}}, {"options": {"o7": "x"}}, {"options": {}},
+        {"options": {"o0": "x", "o11": "x"}}, {"options": {"o0": "x"}, "maps": {"m": {"o11": "x"}}},
+        {"options": {}, "maps": {"m": {"o0": "x"}, "n": {"o11": "x"}}}, {"maps": {"m": {"o1": "x"}, "n": {"o2": "x"}}},
+    ]  # fmt: skip
+    for value in values:
+        assert accepts(constraint, value) == validator.is_valid(value), value
+    assert {validator.is_valid(value) for value in values} == {False, True}
+    assert_walks_are_valid(constraint, SAMPLER, validator, random.Random(1), 4)
+
+
+def test_exports_refuse_conditions_that_only_written_values_decide():
+    schema = {"type": "object", "allOf": [{"not": {"additionalProperties": other}} for other in OBJECTS]}
+    with pytest.raises(structgen.StructgenError):
+        structgen.export(schema, "gbnf")
 
 
 def test_masks_have_a_count_of_parts_of_their_own():
