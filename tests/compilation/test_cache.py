@@ -289,9 +289,15 @@ def test_what_is_dropped_goes():
 
 
 @pytest.mark.parametrize(
-    ("schema", "is_made"), [({"type": "object"}, True), ({"type": ["array", "object"]}, True), ({}, False)]
+    ("schema", "is_made"),
+    [
+        ({"type": "object"}, True),
+        ({"type": ["array", "object"]}, True),
+        ({}, True),
+        ({"type": "integer", "multipleOf": 3}, False),
+    ],
 )
-def test_the_first_mask_of_objects_and_arrays_is_made_by_the_compile(schema, is_made):
+def test_the_first_mask_is_made_by_the_compile_where_scalars_have_no_conditions(schema, is_made):
     structgen.clear_cache()
     sets = structgen.compile(schema, VOCABULARY).grammar.sets
     assert (sets.table.first_scan[sets.start_set] >= 0) == is_made
