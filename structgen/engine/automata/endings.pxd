@@ -19,10 +19,11 @@ cdef class Endings:
     cdef readonly Alphabets alphabets
     cdef dict _ever_endless              # state -> result of is_ever_endless
     cdef dict _repeats_until                    # (C, R) -> term -> whether all its texts are C*·R; see repeats_until
+    cdef dict _known_endings             # C or NOTHING -> term -> result of _ends_repeating
     cdef dict _few                       # term -> result of _holds_few
 
     cpdef bint is_ever_endless(self, int state) except -1
-    @cython.locals(top=int, kind=int)
+    @cython.locals(top=int, kind=int, known=dict, is_star=bint, is_other=bint)
     cpdef bint _ends_repeating(self, int state, int repeated=*) except -1
     cdef bint _is_byte(self, int term) except -1
     @cython.locals(known=dict, before="Py_ssize_t")

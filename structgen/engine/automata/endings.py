@@ -50,6 +50,7 @@ class Endings:
         self.alphabets = emptiness.terms.alphabets
         self._ever_endless: dict[int, bool] = {}
         self._few: dict[int, bool] = {}
+        self._known_endings: dict[int, dict[int, bool]] = {}
         self._repeats_until: dict[tuple[int, int], dict[int, bool]] = {}
 
     def is_ever_endless(self, state: int) -> bool:
@@ -92,22 +93,27 @@ class Endings:
             state: the state.
             repeated: the term C must be; NOTHING for any.
         """
+        known = self._known_endings.setdefault(repeated, {})
         seen = {state}
         waiting = [state]
         while waiting:
             top = waiting.pop()
+            if top in known and known[top]:
+                continue
             kind = self.table.kind[top]
-            if kind < K_UNION or len(seen) > MAX_TERMS:
+            is_star = kind == K_REPEAT and self.table.payload[top][2] < 0 and self._is_byte(self.table.tail[top])
+            is_other = is_star and repeated not in (NOTHING, self.table.payload[top][0])
+            if len(seen) > MAX_TERMS:
                 return False
-            if kind == K_REPEAT and self.table.payload[top][2] < 0 and self._is_byte(self.table.tail[top]):
-                if repeated in (NOTHING, self.table.payload[top][0]):
-                    continue
+            if top in known or kind < K_UNION or is_other:
+                known[top] = known[state] = False
                 return False
-            if repeated == NOTHING and self._begins_repeating(top):
+            if is_star or (repeated == NOTHING and self._begins_repeating(top)):
                 continue
             following: tuple[int, ...] = self.table.payload[top] if kind == K_UNION else (self.table.tail[top],)
             waiting.extend([part for part in following if part not in seen])
             seen.update(following)
+        known.update(dict.fromkeys(seen, True))
         return True
 
     def _is_byte(self, term: int) -> bool:
