@@ -98,7 +98,7 @@ class Endings:
         waiting = [state]
         while waiting:
             top = waiting.pop()
-            if top in known and known[top]:
+            if known.get(top):
                 continue
             kind = self.table.kind[top]
             is_star = kind == K_REPEAT and self.table.payload[top][2] < 0 and self._is_byte(self.table.tail[top])
