@@ -22,6 +22,7 @@ from __future__ import annotations
 from typing import Any
 
 from structgen.engine.constants import ROOT
+from structgen.engine.deadlines import spend
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.tables import END
 from structgen.engine.masks.left_corners import Corner, LeftCorners
@@ -153,10 +154,10 @@ class DottedRuleMasks:
             try:
                 self._go_on(position, ahead, remainders, found, 0)
                 self._work()
+                self._gather(found)
             except BaseException:
                 self._forget()  # what is half found must not be taken for whole
                 raise
-            self._gather(found)
             self._rests[key] = found
             for dotted_rule in self._opened:
                 dotted_rule.open = None
@@ -226,6 +227,7 @@ class DottedRuleMasks:
         """Work off the agenda."""
         agenda = self._agenda
         while agenda:
+            spend(1)
             node = agenda.pop()
             dotted_rule = agenda.pop()
             remainders = agenda.pop()
@@ -353,6 +355,7 @@ class DottedRuleMasks:
         dotted_rule.round = of_round
         while stack:
             part = stack.pop()
+            spend(1 + len(part.parts))
             tables.extend(part.tables)
             for inner in part.parts:
                 if inner.round != of_round:

@@ -1,5 +1,6 @@
 cimport cython
 
+from structgen.engine.deadlines cimport spend
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.grammar.lookaheads cimport Lookaheads
 from structgen.engine.masks.tables cimport ByteSet

@@ -11,6 +11,7 @@ transitive items, 1991, do this for rules that are recursive on the right; climb
 
 from __future__ import annotations
 
+from structgen.engine.deadlines import spend
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.tables import END
 from structgen.engine.masks.tables import ByteSet
@@ -184,6 +185,7 @@ class LeftCorners:
             if at == 0:
                 climb.is_whole = True
             callers = corner.callers[at]
+            spend(1 + len(callers))
             for index in range(0, len(callers), 2):
                 following, above = callers[index] + 1, callers[index + 1]
                 if rules.symbols[following] != END or rules.before[following]:
