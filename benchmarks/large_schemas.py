@@ -32,7 +32,7 @@ from _report import heading, percentile, ratio, table
 from masks import HALVES, half_of
 
 import structgen
-from structgen.schema.reading.keywords import SchemaWarning
+from structgen.schema import SchemaWarning
 
 PEERS = ("llguidance",)
 Result = TypeVar("Result")
