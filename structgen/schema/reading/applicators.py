@@ -41,7 +41,7 @@ from structgen.schema.reading.refs import REFERENCES
 from structgen.schema.reading.scopes import Location, pointer
 from structgen.schema.reading.tagged_branches import not_tagged
 
-__all__ = ["APPLICATORS", "accepted", "refused"]
+__all__ = ["APPLICATORS", "accepted", "branches", "refused"]
 
 _DEPENDENCIES = ("dependencies", "dependentRequired", "dependentSchemas")
 _MAX_DISJOINT = 8
@@ -88,7 +88,7 @@ def refused(space: NodeSpace, key: str, schema: dict[str, Any], location: Locati
     if key == "not":
         return space.shape(space.node(schema["not"], (location, "not")))
     if key == "allOf":
-        return _not_all_of(space, _branches(space, schema, key, location))
+        return _not_all_of(space, branches(space, schema, key, location))
     if key in ("anyOf", "oneOf"):
         return _refused_branches(space, key, schema, location)
     if key in _UNEVALUATED:
@@ -106,12 +106,17 @@ def refused(space: NodeSpace, key: str, schema: dict[str, Any], location: Locati
     return space.all_but(lambda: accepted(space, key, schema, location))
 
 
-def _branches(space: NodeSpace, schema: dict[str, Any], keyword: str, location: Location) -> list[Node]:
-    branches = schema[keyword]
-    if not isinstance(branches, list) or not branches:
+def branches(space: NodeSpace, schema: dict[str, Any], keyword: str, location: Location) -> list[Node]:
+    """Return the nodes of the branches of `allOf`, `anyOf` or `oneOf`.
+
+    Raises:
+        SchemaError: they are no list, or there are none.
+    """
+    schemas = schema[keyword]
+    if not isinstance(schemas, list) or not schemas:
         raise SchemaError(f"{keyword} must be a list of schemas", pointer=pointer(location), keyword=keyword)
     inside = (location, keyword)
-    return [space.node(branch, (inside, str(i))) for i, branch in enumerate(branches)]
+    return [space.node(branch, (inside, str(i))) for i, branch in enumerate(schemas)]
 
 
 def _referred(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
@@ -120,18 +125,18 @@ def _referred(space: NodeSpace, keyword: str, schema: dict[str, Any], location: 
 
 def _all_of(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
     result = ANY
-    for node in _branches(space, schema, keyword, location):
+    for node in branches(space, schema, keyword, location):
         result = meet(result, node)
     return space.shape(result)
 
 
 def _any_of(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
-    return space.union(_branches(space, schema, keyword, location))
+    return space.union(branches(space, schema, keyword, location))
 
 
 def _one_of(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
     beside = space.beside(schema, location)  # first, so that its keys come first
-    nodes = _branches(space, schema, keyword, location)
+    nodes = branches(space, schema, keyword, location)
     objects = _only_objects(space, nodes, location)
     if objects is None:
         return space.union(_exclusive(space, nodes, beside))
@@ -207,7 +212,7 @@ def _narrowed(space: NodeSpace, nodes: list[Node], beside: Node) -> list[Node]:
 
 def _refused_branches(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
     beside = space.beside(schema, location)
-    nodes = _branches(space, schema, keyword, location)
+    nodes = branches(space, schema, keyword, location)
     if keyword == "oneOf":
         objects = _only_objects(space, nodes, location)
         found = _not_tagged(space, beside, objects, nodes, is_exclusive=True)
@@ -256,13 +261,13 @@ def _not_all_of(space: NodeSpace, nodes: list[Node]) -> Shape:
         {"allOf": [{"required": ["kind"]}, {"oneOf": [{"properties": {"kind": {"const": "a"}}}, …]}]}
     """
     for node in nodes:
-        branches = _plain_one_of(space, node)
-        if not branches:
+        inner = _plain_one_of(space, node)
+        if not inner:
             continue
         beside = ANY
         for other in nodes:
             beside = beside if other is node else meet(beside, other)
-        told_apart = not_tagged(space, beside, branches, is_exclusive=True)
+        told_apart = not_tagged(space, beside, inner, is_exclusive=True)
         if told_apart is not None:
             return space.spend(space.union(complements(beside)).unite(told_apart))
     return space.union(no for node in nodes for no in complements(node))
@@ -273,7 +278,7 @@ def _plain_one_of(space: NodeSpace, node: Node) -> list[Node]:
     if len(node) != 1 or not isinstance(node[0], int) or node[0] < 0:
         return []
     with space.inside(node[0]) as (known, location):
-        return _branches(space, known, "oneOf", location) if set(known) == {"oneOf"} else []
+        return branches(space, known, "oneOf", location) if set(known) == {"oneOf"} else []
 
 
 def _enum(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:

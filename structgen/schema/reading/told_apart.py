@@ -14,11 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from structgen.errors import SchemaError
 from structgen.schema.algebra import EVERYTHING, Node, Shape
-from structgen.schema.reading.applicators import APPLICATORS
+from structgen.schema.reading.applicators import APPLICATORS, branches
 from structgen.schema.reading.nodes import NodeSpace
-from structgen.schema.reading.scopes import Location, pointer
+from structgen.schema.reading.scopes import Location
 from structgen.schema.reading.tags import pairs_that_may_meet, tag_of
 
 __all__ = ["told_apart"]
@@ -56,20 +55,13 @@ def told_apart(space: NodeSpace, known: dict[str, Any], location: Location, besi
     after = _all(space, [*(space.keyword(key, known, location) for key in last), beside.after])
     if before is EVERYTHING and after is EVERYTHING:
         return None
-    inside = [_within(space, node, _Beside(before, after)) for node in _branches(space, known["oneOf"], location)]
+    inside = [_within(space, node, _Beside(before, after)) for node in branches(space, known, "oneOf", location)]
     others = _other_types(inside, _all(space, [before, after]))
     objects = [Shape(objects=shape.objects) for shape in inside]
     tags = [tag_of(shape, space.known_scalar) for shape in objects]
     if others is None or any(_overlap(space, objects[i], objects[j]) for i, j in pairs_that_may_meet(tags)):
         return None
     return space.spend(others.unite(*objects).joined())
-
-
-def _branches(space: NodeSpace, branches: Any, location: Location) -> list[Node]:
-    if not isinstance(branches, list) or not branches:
-        raise SchemaError("oneOf must be a list of schemas", pointer=pointer(location), keyword="oneOf")
-    inside = (location, "oneOf")
-    return [space.node(branch, (inside, str(i))) for i, branch in enumerate(branches)]
 
 
 def _all(space: NodeSpace, shapes: Iterable[Shape]) -> Shape:
