@@ -7,6 +7,7 @@ cdef long long BYTES_BETWEEN_READINGS
 cdef long long UNKNOWN
 cdef dict _running          # thread -> its innermost Deadline
 cdef int _units_left        # until the next look at the clock
+cdef bint _is_postponed
 cdef double _last_turn      # when other threads could run last
 cdef long long _new_bytes   # counted since they were last added to the count of a deadline
 

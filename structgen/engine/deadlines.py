@@ -13,7 +13,8 @@ Deadlines nest: the outer ones are checked as well, so an inner one cannot exten
 
 A compiled loop keeps Python's interpreter lock, so other threads would wait until it ends. Each look at the clock lets
 them run (`structgen.engine.turns`). While passes of a model run, work that has taken long sleeps at some of the looks;
-that time does not count.
+that time does not count. From the first look on until its outermost deadline ends, a call lets no full garbage
+collection begin (`structgen.engine.garbage_collection`).
 
 A unit is one step of a loop, of about a microsecond. `spend` raises where a bound on sizes may raise as well: between
 two steps, when every table holds whole entries only.
@@ -34,6 +35,7 @@ import time
 from threading import get_ident
 from types import TracebackType
 
+from structgen.engine.garbage_collection import allow_full_collections, postpone_full_collections
 from structgen.engine.memory import release_later, resident_bytes
 from structgen.engine.turns import end_rests, pause, rest
 from structgen.errors import LimitExceededError
@@ -54,6 +56,7 @@ UNKNOWN = -1
 
 _running: dict[int, Deadline | None] = {}  # by thread: its innermost deadline
 _units_left = UNITS_BETWEEN_LOOKS  # of all threads together: it only decides when the clock is looked at
+_is_postponed = False  # whether a call lets no full garbage collection begin
 _last_turn = 0.0  # when long work rested last, in any thread
 _last_reading = 0.0  # when the resident memory was read last
 _last_resident = UNKNOWN  # what was read then
@@ -93,7 +96,7 @@ def look() -> None:
     Raises:
         LimitExceededError: the deadline has passed, or its memory budget.
     """
-    global _units_left, _new_bytes
+    global _units_left, _new_bytes, _is_postponed
     _new_bytes += (UNITS_BETWEEN_LOOKS - _units_left) * UNIT_BYTES
     _units_left = UNITS_BETWEEN_LOOKS
     has_passes = pause()
@@ -102,6 +105,9 @@ def look() -> None:
     if size > BYTES_BETWEEN_READINGS:
         _new_bytes = 0
     if deadline is not None:
+        if not _is_postponed:
+            _is_postponed = True
+            postpone_full_collections()
         if has_passes:
             deadline.rest()
         deadline.check_chain()
@@ -176,9 +182,13 @@ class Deadline:
 
     def end(self) -> None:
         """Make the deadline that ran before the running one of the thread."""
+        global _is_postponed
         self._depth -= 1
         if self._depth == 0:
             _running[self._thread] = self._outer  # None stays as a value: the next deadline comes soon
+            if self._outer is None and _is_postponed:
+                _is_postponed = False
+                allow_full_collections()
             self._outer = None
 
     def expire(self) -> None:

@@ -12,9 +12,11 @@ import pytest
 import tokenizers
 from tokenizers import models
 
-from structgen.engine.garbage_collection import collect_early
+from structgen.engine.deadlines import Deadline, look
+from structgen.engine.garbage_collection import NEVER, collect_early
 from structgen.engine.vocabulary import vocabulary as vocabularies
 from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.errors import LimitExceededError
 
 
 @contextmanager
@@ -63,3 +65,44 @@ def test_a_large_vocabulary_is_read_with_one_collection(
         first = Vocabulary.from_huggingface(tokenizer)
         assert Vocabulary.from_huggingface(tokenizer) is first
         assert len(asked) == expected
+
+
+def test_long_work_lets_no_full_collection_begin() -> None:
+    usual = gc.get_threshold()
+    try:
+        gc.set_threshold(500, 7, 9)
+        with Deadline(10):
+            assert gc.get_threshold() == (500, 7, 9)
+            look()
+            assert gc.get_threshold() == (500, 7, NEVER)
+            with Deadline(5):
+                look()
+            assert gc.get_threshold() == (500, 7, NEVER)
+        assert gc.get_threshold() == (500, 7, 9)
+        with pytest.raises(LimitExceededError), Deadline(-1):
+            look()
+        assert gc.get_threshold() == (500, 7, 9)
+        look()  # no deadline runs
+        assert gc.get_threshold() == (500, 7, 9)
+    finally:
+        gc.set_threshold(*usual)
+
+
+def test_work_of_two_threads_at_once_leaves_the_collector_as_it_was() -> None:
+    usual = gc.get_threshold()
+    begun, may_end = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with Deadline(60):
+            look()
+            begun.set()
+            may_end.wait(60)
+
+    other = threading.Thread(target=work)
+    with Deadline(60):
+        other.start()
+        assert begun.wait(60)
+        look()
+    may_end.set()
+    other.join()
+    assert gc.get_threshold() == usual
