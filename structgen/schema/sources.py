@@ -86,12 +86,15 @@ _INSTEAD_OF_OUTLINES = {
 
 _INSTEAD_OF_VALUES = 'for one of several values: {"enum": […]}, or Literal[…]; for one of several texts, a list of str'
 
+_INSTEAD_OF_TEXT = "a text is read as JSON Schema; structgen.generate takes the model, the prompt, then the schema"
+
 
 def _read(text: str | bytes, limits: Limits) -> Any:
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise SchemaError(f"the schema is not valid JSON: {error}", pointer="") from error
+        message = f"the schema is a text that is not valid JSON: {error}"
+        raise SchemaError(message, pointer="", hint=_INSTEAD_OF_TEXT) from error
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth, message="the schema nests too deep") from error
     if not isinstance(value, (dict, bool)):

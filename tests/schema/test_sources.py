@@ -5,7 +5,7 @@ import typing
 
 import pytest
 
-from structgen.errors import UnsupportedSchemaError
+from structgen.errors import SchemaError, UnsupportedSchemaError
 from structgen.schema.sources import resolve
 
 
@@ -23,3 +23,8 @@ def test_a_typed_dict_of_old_python_names_the_import():
 def test_numbers_that_json_does_not_have(text):
     with pytest.raises(ValueError, match="is not JSON"):
         resolve(True).parse(text)
+
+
+def test_a_prompt_in_place_of_the_schema():
+    with pytest.raises(SchemaError, match="not valid JSON.*\nHint: .*the model, the prompt, then the schema"):
+        resolve("Who wrote Emma?")
