@@ -2,6 +2,7 @@ cimport cython
 from structgen.engine.deadlines cimport spend
 from structgen.engine.automata.byte_partitions cimport BytePartitions
 from structgen.engine.automata.derivatives cimport Derivatives
+from structgen.engine.automata.inclusion cimport is_all_refused
 from structgen.engine.automata.term_table cimport TermColumn, TermTable
 from structgen.engine.automata.terms cimport Terms
 

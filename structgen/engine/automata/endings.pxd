@@ -3,6 +3,7 @@ cimport cython
 from structgen.engine.deadlines cimport spend
 from structgen.engine.automata.alphabets cimport Alphabets
 from structgen.engine.automata.emptiness cimport Emptiness
+from structgen.engine.automata.inclusion cimport is_spelled
 from structgen.engine.automata.term_table cimport TermTable
 from structgen.engine.automata.terms cimport Terms
 

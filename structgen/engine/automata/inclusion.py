@@ -31,6 +31,9 @@ from structgen.engine.deadlines import spend
 
 __all__ = ["is_all_refused", "is_made_of", "is_part_of", "is_spelled"]
 
+ONE = 1  # an object: sets of bytes have 256 bits
+
+# Declared as C integers in the .pxd, so not importable from here.
 MAX_TERMS = 100  # terms, or pairs of terms, visited by one test; past it the answer is no
 MAX_TERMS_OF_PROOF = 2_000  # the same where the alternative is a long search
 
@@ -63,7 +66,6 @@ def is_spelled(
     rest: int,
     cover: int,
     known: dict[int, bool],
-    *,
     by_bytes: bool = False,
     most: int = MAX_TERMS,
 ) -> bool:
@@ -85,6 +87,7 @@ def is_spelled(
         by_bytes: compare byte by byte where alphabets do not show it, as with escapes. This is slow.
         most: the number of terms that the test visits at most.
     """
+    table = terms.table
     seen = {term}
     waiting = [term]
     while waiting:
@@ -94,10 +97,10 @@ def is_spelled(
             continue
         following: Iterable[int] = ()
         if top not in known and len(seen) <= most:
-            if terms.table.kind[top] == K_UNION:
-                following = terms.table.payload[top]
+            if table.kind[top] == K_UNION:
+                following = table.payload[top]
             elif _has_head_of(terms, top, body, cover, by_bytes, most):
-                following = (terms.table.tail[top],)
+                following = (table.tail[top],)
             elif by_bytes:
                 following = _after_one(terms, top, body)
         if not following:
@@ -135,11 +138,12 @@ def is_all_refused(terms: TermForms, term: int, known: dict[int, dict[int, bool]
             found = known.setdefault(star, {rest: True})
             before = len(found)
             cover = terms.alphabets.cover(body)
-            others = [part for part in parts if part != other]
-            is_refused = any(
-                is_spelled(terms, part, body, rest, cover, found, by_bytes=True, most=MAX_TERMS_OF_PROOF)
-                for part in others
-            )
+            is_refused = False
+            for part in parts:
+                if part != other:
+                    is_refused = is_spelled(terms, part, body, rest, cover, found, True, MAX_TERMS_OF_PROOF)
+                if is_refused:
+                    break
             terms.table.count_pairs(len(found) - before)
             if is_refused:
                 return True
@@ -161,23 +165,25 @@ def _stars(terms: TermForms, refused: int) -> list[int]:
 
 def _has_head_of(terms: TermForms, term: int, body: int, cover: int, by_bytes: bool, most: int) -> bool:
     """Return whether the texts of a sequence's head are concatenations of texts of `body`."""
-    kind = terms.table.kind[term]
+    table = terms.table
+    kind = table.kind[term]
     if kind == K_REPEAT:
-        inner = terms.table.payload[term][0]
-        return terms.is_made_of(inner, body) or (
-            by_bytes and is_made_of(terms, inner, body, cover, by_bytes=True, most=most)
-        )
+        inner = table.payload[term][0]
+        return terms.is_made_of(inner, body) or (by_bytes and is_made_of(terms, inner, body, cover, True, most))
     if kind == K_BOUNDED:
         # Counted are the texts of `inner` that consist of a `phase`, the rest of a unit, and of a star of units.
-        star, phase, inner = terms.table.payload[terms.table.payload[term][0]]
+        star, phase, inner = table.payload[table.payload[term][0]]
         return (phase == EMPTY and terms.is_made_of(star, body)) or terms.is_made_of(inner, body)
     if kind == K_INTERSECTION:
-        return any(terms.is_made_of(part, body) for part in terms.table.payload[term])
+        for part in table.payload[term]:  # noqa: SIM110  (a generator would not be compiled)
+            if terms.is_made_of(part, body):
+                return True
+        return False
     return kind in (K_LITERAL, K_BYTES, K_CHARS, K_TABLE) and terms.alphabets.head_alphabet(term) & ~cover == 0
 
 
 def is_made_of(
-    terms: TermForms, term: int, body: int, cover: int, *, by_bytes: bool = False, most: int = MAX_TERMS
+    terms: TermForms, term: int, body: int, cover: int, by_bytes: bool = False, most: int = MAX_TERMS
 ) -> bool:
     """Return whether each text of a term is a concatenation of texts of `body`.
 
@@ -186,11 +192,13 @@ def is_made_of(
     if term == body:
         return True
     if terms.table.kind[term] == K_UNION:
-        parts = terms.table.payload[term]
-        return all(is_made_of(terms, part, body, cover, by_bytes=by_bytes, most=most) for part in parts)
+        for part in terms.table.payload[term]:  # noqa: SIM110  (a generator would not be compiled)
+            if not is_made_of(terms, part, body, cover, by_bytes, most):
+                return False
+        return True
     if is_narrower(terms, term, body):
         return True
-    return is_spelled(terms, term, body, EMPTY, cover, {EMPTY: True}, by_bytes=by_bytes, most=most)
+    return is_spelled(terms, term, body, EMPTY, cover, {EMPTY: True}, by_bytes, most)
 
 
 def is_part_of(terms: TermForms, term: int, body: int, cover: int) -> bool:
@@ -252,13 +260,15 @@ def _after_first_byte(terms: TermForms, term: int, other: int) -> list[tuple[int
     Returns:
         One pair (rest of `term`, rest of the part); or no pair, if no part has all first bytes of `term`.
     """
+    table = terms.table
     first, rest = _first_byte(terms, term)
-    for part in terms.table.payload[other] if terms.table.kind[other] == K_UNION else (other,):
-        wider, its_rest = _first_byte(terms, part)
-        if terms.table.kind[part] == K_CHARS:
-            if terms.table.kind[term] == K_CHARS and terms.table.payload[term] == terms.table.payload[part]:
-                return [(terms.table.tail[term], terms.table.tail[part])]
-            wider, its_rest = terms.alphabets.head_alphabet(part) & ASCII_MASK, terms.table.tail[part]
+    for part in table.payload[other] if table.kind[other] == K_UNION else (other,):
+        if table.kind[part] == K_CHARS:
+            if table.kind[term] == K_CHARS and table.payload[term] == table.payload[part]:
+                return [(table.tail[term], table.tail[part])]
+            wider, its_rest = terms.alphabets.head_alphabet(part) & ASCII_MASK, table.tail[part]
+        else:
+            wider, its_rest = _first_byte(terms, part)
         if first and first & ~wider == 0:
             return [(rest, its_rest)]
     return []
@@ -266,20 +276,14 @@ def _after_first_byte(terms: TermForms, term: int, other: int) -> list[tuple[int
 
 def _first_byte(terms: TermForms, term: int) -> tuple[int, int]:
     """Return the first bytes of a sequence, as a mask, and the rest after them; the mask is 0 if its form has none."""
-    kind = terms.table.kind[term]
-    payload = terms.table.payload[term]
+    table = terms.table
+    kind, payload = table.kind[term], table.payload[term]
     if kind == K_LITERAL:
-        return 1 << payload[0], terms.literal(payload[1:], terms.table.tail[term])
+        return ONE << payload[0], terms.literal(payload[1:], table.tail[term])
     if kind == K_BYTES:
-        return payload, terms.table.tail[term]
-    if (
-        kind == K_REPEAT
-        and payload[1] > 0
-        and terms.table.kind[payload[0]] == K_BYTES
-        and terms.table.tail[payload[0]] == EMPTY
-    ):
+        return payload, table.tail[term]
+    if kind == K_REPEAT and payload[1] > 0 and table.kind[payload[0]] == K_BYTES and table.tail[payload[0]] == EMPTY:
         body, low, high = payload
-        return terms.table.payload[body], terms.repeat(
-            body, low - 1, high - 1 if high > 0 else high, terms.table.tail[term]
-        )
+        rest = terms.repeat(body, low - 1, high - 1 if high > 0 else high, table.tail[term])
+        return table.payload[body], rest
     return 0, EMPTY

@@ -3,6 +3,7 @@ from structgen.engine.deadlines cimport spend
 from structgen.engine.pair_table cimport PairTable
 from structgen.engine.automata.alphabets cimport Alphabets
 from structgen.engine.automata.payload_tables cimport PayloadTables
+from structgen.engine.automata.inclusion cimport is_made_of, is_spelled
 from structgen.engine.automata.term_table cimport TermTable
 
 # Typed copies of the constants of structgen/engine/constants.py and regular_terms.py.

@@ -1,6 +1,7 @@
 cimport cython
 from structgen.engine.deadlines cimport spend
 from structgen.engine.pair_table cimport PairTable
+from structgen.engine.automata.inclusion cimport is_part_of
 from structgen.engine.automata.regular_terms cimport RegularTerms, is_star
 
 # Typed copies of the constants of structgen/engine/constants.py.
