@@ -400,3 +400,8 @@ def test_a_position_is_told_even_if_what_is_expected_costs_too_much():
     for text, message in (("12x", '1:3: unexpected "x"'), ("-", "1:2: the text breaks off")):
         (problem,) = checker.check(text).problems
         assert str(problem).startswith(message) and not problem.expected
+
+
+def test_a_broken_escape_is_a_problem_of_the_text():
+    found = structgen.check({"type": "string"}, r'"\u03\u00613"')
+    assert not found.fits and found.problems[0].offset == 5

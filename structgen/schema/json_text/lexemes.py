@@ -68,6 +68,8 @@ def _respelled(lexeme: bytes, start: int) -> Iterator[Piece]:
     begun = 0
     for found in _CHARACTER.finditer(lexeme):
         character = found[0]
+        if character == b"\\u":  # no escape: what follows, respelled, could make it one
+            break
         spelled = _canonical(character) if character[:1] == b"\\" else character
         if spelled != character:
             if begun < found.start():

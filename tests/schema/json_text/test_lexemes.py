@@ -51,6 +51,7 @@ def test_pieces_cover_the_text(data):
         (rb'"\ud83d"', '"\\ud83d"'),
         (rb'"\x"', '"\\x"'),
         (rb'"abc\u00', '"abc\\u00'),
+        (rb'"\u03\u00613"', r'"\u03\u00613"'),  # not the escape that "a" would make of it
         (b'"a\nb"', '"a\nb"'),
         (b"1 2", "1 2"),
     ],
