@@ -63,6 +63,7 @@ class Spellable:
         self._special_texts = SpecialTexts(unspelled)
         self._needed = [(_mask(text), 1 << text[-1]) for text in unspelled]
         self._last = reduce(or_, (last for _, last in self._needed), 0)
+        self._begun = [_mask(text[:-1]) for text in unspelled]
         self._known: dict[int, tuple[rx.Regex, rx.Regex]] = {}
 
     def terminal(self, regex: rx.Regex) -> rx.Regex:
@@ -144,8 +145,24 @@ class Spellable:
 
     def _may_lead_into(self, regex: rx.Regex) -> bool:
         """Return whether a regex may lead into a special token's text, and leave no other way."""
-        used, alone = self._bytes_of(regex)
+        used, alone = self._bytes_of(self._without_exceptions(regex))
         return any(alone & last and not needed & ~used for needed, last in self._needed)
+
+    def _without_exceptions(self, regex: rx.Regex) -> rx.Regex:
+        """Return a whole terminal without its exceptions that end before any special token's text does.
+
+        A string that is no word of letters is any string once `<|` is written: the exception has ended.
+        """
+        parts = regex.parts if isinstance(regex, rx.Intersection) else (regex,)
+        left = [part for part in parts if not self._ends_before(part)]
+        return rx.intersection(*left) if left else rx.ANY_BYTES
+
+    def _ends_before(self, part: rx.Regex) -> bool:
+        """Return whether a part is a complement of texts that hold no special token's text but for its last byte."""
+        if not isinstance(part, rx.Complement):
+            return False
+        used, _ = self._bytes_of(part.body)
+        return all(begun & ~used for begun in self._begun)
 
     def _bytes_of(self, regex: rx.Regex) -> tuple[int, int]:
         """Return the bytes in a regex's texts, and those that a part matches alone or among other last bytes.
