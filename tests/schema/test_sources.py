@@ -26,5 +26,5 @@ def test_numbers_that_json_does_not_have(text):
 
 
 def test_a_prompt_in_place_of_the_schema():
-    with pytest.raises(SchemaError, match="not valid JSON.*\nHint: .*the model, the prompt, then the schema"):
+    with pytest.raises(SchemaError, match=r"not valid JSON.*\nHint: .*the model, the prompt, then the schema"):
         resolve("Who wrote Emma?")
