@@ -32,7 +32,7 @@ from structgen.schema.algebra import (
     meet,
 )
 from structgen.schema.own_keywords import GRAMMAR
-from structgen.schema.reading.evaluation import Evaluated, Evaluation
+from structgen.schema.reading.evaluation import Evaluated, Evaluation, Kind
 from structgen.schema.reading.intersections import all_of
 from structgen.schema.reading.keywords import base_shape, unsupported, value_shape
 from structgen.schema.reading.nodes import NodeSpace
@@ -41,7 +41,19 @@ from structgen.schema.reading.refs import REFERENCES
 from structgen.schema.reading.scopes import Location, pointer
 from structgen.schema.reading.tagged_branches import not_tagged
 
-__all__ = ["APPLICATORS", "accepted", "branches", "refused"]
+__all__ = [
+    "APPLICATORS",
+    "accepted",
+    "branches",
+    "conditional",
+    "dependent",
+    "exclusive",
+    "none_of",
+    "refused",
+    "unevaluated_cases",
+    "with_names",
+    "with_other_name",
+]
 
 _DEPENDENCIES = ("dependencies", "dependentRequired", "dependentSchemas")
 _MAX_DISJOINT = 8
@@ -62,13 +74,7 @@ def accepted(space: NodeSpace, key: str, schema: dict[str, Any], location: Locat
         schema: the keywords of the schema that holds it.
         location: the location of that schema.
     """
-    if key not in ("enum", "const"):
-        return _ACCEPTED[key](space, key, schema, location)
-    # The nodes of listed values are made once, so that the rounds of a fixed point make the same shapes.
-    known = (id(schema[key]), key, written_in(schema))
-    if known not in space.listed:
-        space.listed[known] = (schema[key], _ACCEPTED[key](space, key, schema, location))
-    return space.listed[known][1]
+    return _ACCEPTED[key](space, key, schema, location)
 
 
 def refused(space: NodeSpace, key: str, schema: dict[str, Any], location: Location) -> Shape:
@@ -96,13 +102,11 @@ def refused(space: NodeSpace, key: str, schema: dict[str, Any], location: Locati
     if key in _DEPENDENCIES:
         return _dependencies(space, key, schema, location, negated=True)
     if key == "if":
-        condition, then, otherwise = _conditional(space, schema, location)
+        condition, then, otherwise = conditional(space, schema, location)
         wrong = complement(then), complement(otherwise)
-        cases = [meet(condition, wrong[0]), meet(complement(condition), wrong[1])]
-        return space.union([*cases, meet(*wrong)] if space.is_circular else cases)
+        return space.union([meet(condition, wrong[0]), meet(complement(condition), wrong[1])])
     if key == "propertyNames":
-        names = space.union(complements(space.node(schema[key], (location, key)))).strings
-        return Shape(objects=tuple(ObjectSet(somewhere=((keys, ANY),)) for keys in names))
+        return with_other_name(space.union(complements(space.node(schema[key], (location, key)))))
     return space.all_but(lambda: accepted(space, key, schema, location))
 
 
@@ -139,8 +143,8 @@ def _one_of(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Lo
     nodes = branches(space, schema, keyword, location)
     objects = _only_objects(space, nodes, location)
     if objects is None:
-        return space.union(_exclusive(space, nodes, beside))
-    return Shape(objects=space.union(_exclusive(space, nodes, meet(beside, objects))).objects)
+        return space.union(exclusive(space, nodes, beside))
+    return Shape(objects=space.union(exclusive(space, nodes, meet(beside, objects))).objects)
 
 
 def _only_objects(space: NodeSpace, nodes: list[Node], location: Location, *, untyped: int = 2) -> Node | None:
@@ -148,8 +152,6 @@ def _only_objects(space: NodeSpace, nodes: list[Node], location: Location, *, un
 
     If two branches do, a `oneOf` refuses all values that are no objects.
     """
-    if space.is_circular:  # shapes are too small before the last round
-        return None
     for node in nodes:
         if replace(space.shape(node), objects=()) == _NO_OBJECTS:
             untyped -= 1
@@ -158,7 +160,7 @@ def _only_objects(space: NodeSpace, nodes: list[Node], location: Location, *, un
     return None
 
 
-def _exclusive(space: NodeSpace, nodes: list[Node], beside: Node) -> list[Node]:
+def exclusive(space: NodeSpace, nodes: list[Node], beside: Node) -> list[Node]:
     """Return nodes for "this branch and none of the others".
 
     Branches that are disjoint, at least among the values of a node beside them, need no complement.
@@ -183,7 +185,7 @@ def _not(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Locat
     return space.union(complements(space.node(schema[keyword], (location, keyword))))
 
 
-def _conditional(space: NodeSpace, schema: dict[str, Any], location: Location) -> tuple[Node, Node, Node]:
+def conditional(space: NodeSpace, schema: dict[str, Any], location: Location) -> tuple[Node, Node, Node]:
     """Return the nodes of `if`, `then` and `else`."""
     condition = space.node(schema["if"], (location, "if"))
     then = space.node(schema.get("then", True), (location, "then"))
@@ -191,18 +193,12 @@ def _conditional(space: NodeSpace, schema: dict[str, Any], location: Location) -
 
 
 def _if(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
-    condition, then, otherwise = _conditional(space, schema, location)
+    condition, then, otherwise = conditional(space, schema, location)
     if then == ANY and otherwise == ANY:
         return EVERYTHING
-    if space.is_circular:  # the condition may be undecided; the other branches still decide where they agree
-        return space.union([*_if_cases(condition, then, otherwise), meet(then, otherwise)])
     if condition == then:  # a chain of these would double the parts of a value at each step
         return space.union([condition, otherwise])
-    return space.union(_if_cases(condition, then, otherwise))
-
-
-def _if_cases(condition: Node, then: Node, otherwise: Node) -> list[Node]:
-    return [meet(condition, then), *(meet(no, otherwise) for no in complements(condition))]
+    return space.union([meet(condition, then), *(meet(no, otherwise) for no in complements(condition))])
 
 
 def _narrowed(space: NodeSpace, nodes: list[Node], beside: Node) -> list[Node]:
@@ -224,7 +220,7 @@ def _refused_branches(space: NodeSpace, keyword: str, schema: dict[str, Any], lo
         told_apart = _not_tagged(space, beside, objects, nodes, is_exclusive=False)
         if told_apart is not None:
             return told_apart
-    return space.shape(_none_of(nodes))
+    return space.shape(none_of(nodes))
 
 
 def _not_tagged(
@@ -236,7 +232,7 @@ def _not_tagged(
     return not_tagged(space, beside if objects is None else meet(beside, objects), nodes, is_exclusive=is_exclusive)
 
 
-def _none_of(nodes: list[Node]) -> Node:
+def none_of(nodes: list[Node]) -> Node:
     """Return the values that are in none of some nodes."""
     result = ANY
     for node in nodes:
@@ -250,7 +246,7 @@ def _not_one_of(space: NodeSpace, nodes: list[Node], objects: Node | None) -> Sh
     If a node of objects is given, values that are no objects may be left out.
     """
     twice = space.overlaps(nodes if objects is None else _narrowed(space, nodes, objects))
-    return space.union([_none_of(nodes), *(meet(nodes[i], nodes[j]) for i, j in twice)])
+    return space.union([none_of(nodes), *(meet(nodes[i], nodes[j]) for i, j in twice)])
 
 
 def _not_all_of(space: NodeSpace, nodes: list[Node]) -> Shape:
@@ -293,19 +289,27 @@ def _const(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Loc
 
 
 def _property_names(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Shape:
-    strings = space.shape(space.node(schema[keyword], (location, keyword))).strings
+    return with_names(space.shape(space.node(schema[keyword], (location, keyword))), location)
+
+
+def with_names(names: Shape, location: Location) -> Shape:
+    """Return the objects whose keys are all in a shape, and every value that is not an object."""
+    strings = names.strings
     if strings == ALL_STRINGS:
         return EVERYTHING
     if len(strings) > 1 and any(part.grammars for part in strings):
-        raise unsupported(f"several sets of keys, one of them with {GRAMMAR}", location, keyword)
+        raise unsupported(f"several sets of keys, one of them with {GRAMMAR}", location, "propertyNames")
     keys = _single(strings)
     objects = ObjectSet(classes=() if keys is None else ((keys, ANY),)).reduced()
     return EVERYTHING if objects is None else _objects(objects)
 
 
-def _dependent(
-    space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location
-) -> Iterable[tuple[str, Node]]:
+def with_other_name(others: Shape) -> Shape:
+    """Return the objects with a key that is in a shape."""
+    return Shape(objects=tuple(ObjectSet(somewhere=((keys, ANY),)) for keys in others.strings))
+
+
+def dependent(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Iterable[tuple[str, Node]]:
     """Yield the keys that require something of the object if they are present, with the node of such objects."""
     rules = schema[keyword]
     if not isinstance(rules, dict):
@@ -323,9 +327,9 @@ def _dependencies(
     """Return the values that meet what each present key requires; with `negated`, those that do not."""
     result = NOTHING
     allowed: list[tuple[Shape, bool]] = []
-    dependent = list(_dependent(space, keyword, schema, location))
-    is_long = len(dependent) > _MAX_DISJOINT
-    for key, node in dependent:
+    rules = list(dependent(space, keyword, schema, location))
+    is_long = len(rules) > _MAX_DISJOINT
+    for key, node in rules:
         there = ObjectSet({key: ANY}, required=(key,))
         if negated:
             broken = space.both(Shape(objects=(there,)), space.shape(complement(node)))
@@ -345,29 +349,55 @@ def _unevaluated(
     Each case of `Evaluation` is a set of values with the same evaluated members. The negation only has to be right for
     values that satisfy the keywords beside this one, because the others are refused anyway.
     """
-    allowed = space.node(schema[keyword], (location, keyword))
-    if allowed == ANY:
+    if space.node(schema[keyword], (location, keyword)) == ANY:
         return NOTHING if negated else EVERYTHING
-    if keyword == "unevaluatedProperties":
-        evaluation = Evaluation(space, "properties", contains=False, refuses=negated)
-    else:
-        evaluation = Evaluation(space, "items", contains=space.dialect.name != "2019-09", refuses=negated)
-    found: list[Shape] = []
-    for node, evaluated in evaluation.cases(schema, location, own=True):
-        if evaluated.everything:
-            rest = EVERYTHING
-        elif keyword == "unevaluatedItems":
-            items = ArraySet((ANY,) * evaluated.prefix, any_of([allowed, *sorted(evaluated.within)])).reduced()
-            rest = replace(EVERYTHING, arrays=(items,) if items is not None else ())
-        else:
-            rest = _only_evaluated(space, evaluated, allowed, location)
-        found.append(space.both(space.shape(node), space.complement(rest) if negated else rest))
+    found = [
+        space.both(space.shape(node), shape)
+        for node, shape in unevaluated_cases(space, keyword, schema, location, negated=negated)
+    ]
     # Values of other types have no such members: their cases do not matter, not even where they are undecided.
     others = NOTHING if negated else EVERYTHING
     united = NOTHING.unite(*found)
     if keyword == "unevaluatedItems":
         return space.spend(replace(others, arrays=united.arrays))
     return space.spend(replace(others, objects=united.objects))
+
+
+def unevaluated_cases(
+    space: NodeSpace,
+    keyword: str,
+    schema: dict[str, Any],
+    location: Location,
+    *,
+    negated: bool,
+    is_circular: bool = False,
+) -> list[tuple[Node, Shape]]:
+    """Return the cases of `Evaluation`, each with the values whose unevaluated members are allowed.
+
+    Args:
+        space: makes nodes and shapes.
+        keyword: the keyword.
+        schema: the keywords of the schema that holds it.
+        location: the location of that schema.
+        negated: return the values with an unevaluated member that is not allowed instead.
+        is_circular: the schema refers to itself at the same value.
+    """
+    allowed = space.node(schema[keyword], (location, keyword))
+    is_of_objects = keyword == "unevaluatedProperties"
+    counts = not is_of_objects and space.dialect.name != "2019-09"
+    kind: Kind = "properties" if is_of_objects else "items"
+    evaluation = Evaluation(space, kind, contains=counts, refuses=negated, is_circular=is_circular)
+    found: list[tuple[Node, Shape]] = []
+    for node, evaluated in evaluation.cases(schema, location, own=True):
+        if evaluated.everything:
+            rest = EVERYTHING
+        elif is_of_objects:
+            rest = _only_evaluated(space, evaluated, allowed, location)
+        else:
+            items = ArraySet((ANY,) * evaluated.prefix, any_of([allowed, *sorted(evaluated.within)])).reduced()
+            rest = replace(EVERYTHING, arrays=(items,) if items is not None else ())
+        found.append((node, space.complement(rest) if negated else rest))
+    return found
 
 
 def _only_evaluated(space: NodeSpace, evaluated: Evaluated, allowed: Node, location: Location) -> Shape:

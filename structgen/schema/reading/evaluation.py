@@ -83,14 +83,15 @@ class Evaluation:
         kind: what is evaluated, "properties" or "items".
         contains: `contains` evaluates the items that satisfy it, as in draft 2020-12 and later.
         refuses: the cases are for values to refuse.
+        is_circular: the schema refers to itself at the same value.
     """
 
-    def __init__(self, space: NodeSpace, kind: Kind, *, contains: bool, refuses: bool) -> None:
+    def __init__(self, space: NodeSpace, kind: Kind, *, contains: bool, refuses: bool, is_circular: bool) -> None:
         self._space = space
         self._kind = kind
         self._contains = contains
-        self._at_least = space.is_circular and not refuses
-        self._at_most = space.is_circular and refuses
+        self._at_least = is_circular and not refuses
+        self._at_most = is_circular and refuses
         self._under_way: dict[Node, None] = {}
         self._with_key: dict[str, Node] = {}
 

@@ -7,7 +7,7 @@ node and a shape are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -29,16 +29,12 @@ class NodeSpace(Protocol):
         options: how schemas are read.
         limits: bounds on the work.
         deadline: a clock that long loops check.
-        listed: the shapes of lists of values, by identity, keyword and forms of numbers, each beside its list.
-        is_circular: a subschema refers to itself, and the rounds of its fixed point are under way.
         under_way: the atoms whose `oneOf` is being told apart; see `told_apart`.
     """
 
     options: SchemaOptions
     limits: Limits
     deadline: Deadline
-    listed: dict[tuple[int, str, int], tuple[Any, Shape]]
-    is_circular: bool
     under_way: set[int]
 
     @property
@@ -81,12 +77,13 @@ class NodeSpace(Protocol):
     def overlaps(self, nodes: Sequence[Node]) -> Iterator[tuple[int, int]]:
         """Yield the pairs of nodes, by index and the lower one first, that may have a value in common."""
 
-    def beside(self, known: dict[str, Any], location: Location) -> Node:
+    def beside(self, known: dict[str, Any], location: Location, combining: Collection[str] = ...) -> Node:
         """Return the node of a subschema's keywords about single types, which stand beside those that combine others.
 
         Args:
             known: all keywords of the subschema.
             location: its location.
+            combining: the keywords to leave out; by default, those that combine subschemas or list values.
         """
 
     def tag(self, node: Node) -> Tag | None:

@@ -16,8 +16,6 @@ cdef class Space:
     cdef readonly Atoms atoms
     cdef public object text_units
     cdef public object dead
-    cdef readonly dict listed
-    cdef readonly bint is_circular
     cdef readonly set under_way
     cdef bint _is_lenient
     cdef object _writable
@@ -51,4 +49,5 @@ cdef class Space:
 
 
 cpdef release(Space space)
+cdef _fixed_points(Space space)
 cdef _answer(Space space, question)

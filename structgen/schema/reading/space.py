@@ -21,7 +21,7 @@ The method is that of "Witness Generation for JSON Schema" (Attouche, Baazizi, C
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -50,7 +50,7 @@ from structgen.schema.reading.applicators import APPLICATORS, accepted, refused
 from structgen.schema.reading.atoms import Atoms, too_deep
 from structgen.schema.reading.dialects import Dialect, is_of_draft4
 from structgen.schema.reading.emptiness import Sizes, witnesses
-from structgen.schema.reading.fixed_points import FixedPoint, Reentered
+from structgen.schema.reading.fixed_points import FixedPoints, Reentered
 from structgen.schema.reading.intersections import all_of
 from structgen.schema.reading.keywords import OWN_KEYWORDS, base_shape, unsupported
 from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
@@ -90,8 +90,6 @@ class Space:
         text_units: length of the source texts that terminals hold; see `GrammarTables`.
         dead: sets of objects that are left out of what can be written, as their rules show that they have no member.
         atoms: the subschemas of the document.
-        listed: the shapes of lists of values, by identity, keyword and forms of numbers, each beside its list.
-        is_circular: a subschema refers to itself, and the rounds of its fixed point are under way.
         under_way: the atoms whose `oneOf` is being told apart; see `told_apart`.
     """
 
@@ -118,10 +116,8 @@ class Space:
         self._parts = 0  # parts of all shapes made so far
         self._sizes: Sizes | None = None
         self._simple: SimpleNodes | None = None  # made when it is needed
-        self._fixed: FixedPoint | None = None  # the rounds under way, if a subschema refers to itself
-        self.is_circular = False
+        self._fixed: FixedPoints | None = None  # made once a subschema is found to refer to itself
         self.under_way: set[int] = set()
-        self.listed: dict[tuple[int, str, int], tuple[Any, Shape]] = {}
         self._beside: dict[Hashable, Node] = {}  # what `beside` returned, by identity and scope
         self.dead = _NO_SETS
         self._questions = 0  # questions under way that an answer "not known" suffices for
@@ -170,23 +166,19 @@ class Space:
             if self._is_lenient:
                 self._widening.recall(node)
             return found
-        fixed = self._fixed
-        if fixed is not None or node in self._open:
-            fixed = None if self._questions else fixed
-            if fixed is not None and node in fixed.made:
-                return fixed.made[node]
-            if node in self._open:
-                if fixed is None:
-                    raise Reentered
-                return fixed.again(node)
+        is_circular = self._fixed is not None and any(map(self._fixed.is_unknown, node))
+        if node in self._open or (is_circular and (self._open or self._questions)):
+            _fixed_points(self).find(node)
+            raise Reentered
         if len(self._open) >= self.limits.schema_depth:
             raise too_deep(self.limits.schema_depth, self.location(node))
         made: Shape | None = None
         self._open[node] = None
         try:
-            made = self._widening.shape(node, partial(self._made, node)) if self._is_lenient else self._made(node)
+            if not is_circular:
+                made = self._widening.shape(node, partial(self._made, node)) if self._is_lenient else self._made(node)
         except Reentered:
-            if len(self._open) > 1 or self._questions:  # the outermost one begins the rounds
+            if len(self._open) > 1 or self._questions:  # the outermost one solves the equations
                 raise
         except Inexpressible as error:
             message = f"this {error.keyword} cannot be expressed exactly{error.reason and ': '}{error.reason}"
@@ -194,8 +186,8 @@ class Space:
         finally:
             del self._open[node]
         if made is None:
-            return self._fixed_point(node)
-        (self._shapes if fixed is None else fixed.made)[node] = self.spend(made)
+            made = self._fixed_point(node)
+        self._shapes[node] = self.spend(made)
         return made
 
     def _fixed_point(self, node: Node) -> Shape:
@@ -204,22 +196,21 @@ class Space:
         Raises:
             SchemaError: no value is decided: neither that it satisfies the subschema, nor that it does not.
         """
-        self._fixed = FixedPoint()
-        self.is_circular = True
+        fixed = _fixed_points(self)
+        self._open[node] = None
         try:
-            is_decided = self._fixed.is_settled(lambda: self.shape(node))
-            if is_decided and self._fixed.made[node] == NOTHING:
-                others = complements(node)
-                is_decided = self._fixed.is_settled(lambda: self.union(others)) and self.union(others) != NOTHING
-                self._fixed.made.setdefault(node, NOTHING)
-            if not is_decided:
+            fixed.solve(node)
+            made = self._widening.shape(node, partial(self._made, node))
+        finally:
+            del self._open[node]
+        if made == NOTHING:
+            others = complements(node)
+            for other in others:
+                fixed.solve(other)
+            if self.union(others) == NOTHING:
                 message = "a subschema refers to itself, and no value decides it"
                 raise SchemaError(message, pointer=pointer(self.location(node)), keyword="$ref")
-            self._shapes |= self._fixed.made
-        finally:
-            self._fixed = None
-            self.is_circular = False
-        return self._shapes[node]
+        return made
 
     def spend(self, shape: Shape) -> Shape:
         """Count the parts of a new shape against the limits, and return it."""
@@ -241,6 +232,10 @@ class Space:
         atom = node[0]
         if isinstance(atom, AnyOf):
             return self.union(atom.nodes)
+        if self._fixed is not None:
+            solved = self._fixed.shape(atom)
+            if solved is not None:
+                return solved
         outer = self.atoms.scope
         subschema = self.atoms.subschema(atom)
         location, self.atoms.scope = subschema.location, subschema.scope
@@ -443,12 +438,12 @@ class Space:
             if not self._are_disjoint(nodes[i], nodes[j]):
                 yield i, j
 
-    def beside(self, known: dict[str, Any], location: Location) -> Node:
+    def beside(self, known: dict[str, Any], location: Location, combining: Collection[str] = APPLICATORS) -> Node:
         """Return the node of a subschema's keywords about single types, which stand beside those that combine others.
 
-        It is one node each time, so that the rounds of a fixed point make the same shapes.
+        It is one node each time: a fixed point needs the complement of the same node.
         """
-        others = {key: value for key, value in known.items() if key not in APPLICATORS and key not in ("then", "else")}
+        others = {key: value for key, value in known.items() if key not in combining and key not in ("then", "else")}
         if not others:
             return ANY
         scope = self.atoms.scope
@@ -507,7 +502,12 @@ def release(space: Space) -> None:
     space._sizes = space._simple = space._fixed = None
     space._shapes.clear()
     space._beside.clear()
-    space.listed.clear()
+
+
+def _fixed_points(space: Space) -> FixedPoints:
+    if space._fixed is None:
+        space._fixed = FixedPoints(space, space._widening)
+    return space._fixed
 
 
 def _shapes_of_atoms(space: Space, node: Node) -> Iterator[tuple[Shape, bool]]:

@@ -27,8 +27,7 @@ def not_tagged(space: NodeSpace, beside: Node, branches: Sequence[Node], *, is_e
     """Return the values of a node that are in none of some branches, or in two.
 
     Returns None unless each branch, with what the node requires, is one set of objects with a tag, and all tags differ
-    if the node requires nothing; and in the rounds of a fixed point, as shapes are too small there before the last
-    round.
+    if the node requires nothing.
 
     Args:
         space: makes the shapes of nodes.
@@ -36,8 +35,6 @@ def not_tagged(space: NodeSpace, beside: Node, branches: Sequence[Node], *, is_e
         branches: the nodes of the branches.
         is_exclusive: include the values that are in two of the branches.
     """
-    if space.is_circular:
-        return None
     inside = [meet(beside, branch) for branch in branches]
     if not all(space.is_tagged(node) for node in inside):
         return None

@@ -38,15 +38,13 @@ _ALONE = _Beside(EVERYTHING, EVERYTHING)
 def told_apart(space: NodeSpace, known: dict[str, Any], location: Location, beside: _Beside = _ALONE) -> Shape | None:
     """Return the values that satisfy some keywords with `oneOf` among them; None where its branches may overlap.
 
-    Returns None in the rounds of a fixed point, too, as shapes are too small there before the last round.
-
     Args:
         space: makes the nodes and shapes of subschemas.
         known: the keywords.
         location: their location.
         beside: the values to look at. The values returned are in both of its shapes.
     """
-    if space.is_circular or (len(known) == 1 and beside is _ALONE):
+    if len(known) == 1 and beside is _ALONE:
         return None
     combining = [key for key in known if key in APPLICATORS]
     first, last = combining[: combining.index("oneOf")], combining[combining.index("oneOf") + 1 :]

@@ -33,6 +33,44 @@ UNDECIDED = {
     "one of itself": {"anyOf": [SELF, {"allOf": [SELF]}]},
     "a condition and its consequence": {"if": SELF, "then": SELF},
     "exactly one": {"oneOf": [{"type": "string"}, SELF]},
+    "exactly one of itself twice": {"oneOf": [{"oneOf": [SELF, SELF]}, {}]},
+}
+
+DENSE = {
+    "dynamic references": {
+        "oneOf": [
+            {"$dynamicRef": "#node"},
+            {},
+            {"oneOf": [{}, {"type": "number"}, {"oneOf": [{"enum": []}, SELF, {}], "maxLength": 3}]},
+        ],
+        "$dynamicAnchor": "node",
+    },
+    "a definition and its complement": {
+        "anyOf": [{"oneOf": [{}, {"$ref": "#/$defs/d"}]}],
+        "$defs": {
+            "d": {
+                "oneOf": [
+                    {"exclusiveMaximum": 0.5},
+                    {
+                        "minLength": 3,
+                        "oneOf": [
+                            {},
+                            {"not": {"$ref": "#/$defs/d"}},
+                            {"oneOf": [{}, {"enum": ["a"]}, SELF]},
+                        ],
+                    },
+                ]
+            }
+        },
+    },
+    "a condition": {
+        "if": {"oneOf": [SELF]},
+        "then": False,
+        "else": {
+            "oneOf": [{"propertyNames": {"minLength": 2}, "enum": ["1", None]}],
+            "properties": {"ab": {"pattern": "\\."}},
+        },
+    },
 }
 
 DRAFT = "https://json-schema.org/draft/2019-09/schema"
@@ -82,6 +120,14 @@ def test_an_error_where_no_value_is_decided(name):
     with pytest.raises(structgen.SchemaError, match="refers to itself") as caught:
         structgen.compile(UNDECIDED[name], BYTES)
     assert type(caught.value) is structgen.SchemaError
+
+
+@pytest.mark.parametrize("name", DENSE)
+def test_values_that_only_are_refused_leave_nothing_to_write(name):
+    # As unions of shapes, these grew in each round: the same sets, in ever more parts.
+    with pytest.raises(structgen.UnsatisfiableSchemaError):
+        structgen.compile(DENSE[name], BYTES, limits=structgen.Limits(schema_nodes=500))
+    assert not any(validator_for(DENSE[name]).is_valid(value) for value in VALUES)
 
 
 @pytest.mark.parametrize("name", PARTLY_DECIDED)
