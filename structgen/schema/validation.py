@@ -52,7 +52,7 @@ from structgen.schema.undecided import (
 )
 from structgen.schema.unevaluated import unevaluated
 
-__all__ = ["TOO_DEEP", "validator_for"]
+__all__ = ["TOO_DEEP", "matches", "validator_for"]
 
 TOO_DEEP = "the text is nested too deeply to be validated"
 
@@ -167,11 +167,12 @@ def _multiple_of(validator: Validator, step: Any, instance: Any, schema: Any) ->
 
 
 def _pattern(validator: Validator, pattern: Any, instance: Any, schema: Any) -> Errors:
-    if validator.is_type(instance, "string") and not _matches(pattern, instance):
+    if validator.is_type(instance, "string") and not matches(pattern, instance):
         yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
-def _matches(pattern: str, text: str) -> bool:
+def matches(pattern: str, text: str) -> bool:
+    """Return whether a text has a match of a pattern of a schema."""
     try:
         return language_of(pattern, "ecma", ROOT, "pattern", Limits()).matches(text)
     except SchemaError:  # automata cannot do this pattern; the grammar refused it or did not reach it
@@ -185,7 +186,7 @@ def _pattern_properties(validator: Validator, patterns: Any, instance: Any, sche
     if validator.is_type(instance, "object"):
         for pattern, subschema in patterns.items():
             for key, value in instance.items():
-                if _matches(pattern, key):
+                if matches(pattern, key):
                     yield from validator.descend(value, subschema, path=key, schema_path=pattern)  # type: ignore[attr-defined]
 
 
@@ -194,7 +195,7 @@ def _additional_properties(validator: Validator, rest: Any, instance: Any, schem
         return
     known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
     for key, value in instance.items():
-        if key in known or any(_matches(pattern, key) for pattern in patterns):
+        if key in known or any(matches(pattern, key) for pattern in patterns):
             continue
         if rest is False:
             yield jsonschema.ValidationError(f"additional properties are not allowed: {key!r}")
@@ -277,7 +278,7 @@ _MENDED: dict[str, Keyword] = {
     "not": decided_not,
     "if": decided_if,
     "oneOf": decided_one_of,
-    **{name: unevaluated(name, _matches, _annotation) for name in _UNEVALUATED},
+    **{name: unevaluated(name, matches, _annotation) for name in _UNEVALUATED},
 }
 
 _OLDER_FORMS: dict[str, Keyword] = {

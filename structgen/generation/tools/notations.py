@@ -14,13 +14,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from referencing.exceptions import Unresolvable
+
+from structgen.errors import SchemaError
 from structgen.generation.partial_json import partial_value
 from structgen.generation.tools.literals import read_gemma, write_gemma
 from structgen.schema.rules.parameter_styles import MARKS
+from structgen.schema.validation import matches, validator_for
 
 __all__ = ["Arguments", "read_arguments", "write_arguments"]
 
@@ -215,26 +219,48 @@ def _typed(raw: str, schema: Any) -> Any:
     if "string" not in types:
         return value
     kind = _json_type(value)
-    is_allowed = kind in types or (kind == "number" and isinstance(value, int) and "integer" in types)
-    return value if is_allowed and kind != "string" else raw
+    is_whole = kind == "number" and value == value // 1
+    if kind == "string" or not (kind in types or (is_whole and "integer" in types)):
+        return raw
+    return _first_valid((value, raw), schema)
+
+
+def _first_valid(values: Sequence[Any], schema: Any) -> Any:
+    """Return the first value that a schema allows; without one, or where no validator reads the schema, the first."""
+    try:
+        validator = validator_for(dict(schema) if isinstance(schema, Mapping) else True)
+        return next((value for value in values if validator.is_valid(value)), values[0])
+    except (SchemaError, RecursionError, Unresolvable):  # it refers to a part of the whole that was left out
+        return values[0]
 
 
 def _property(schema: Any, key: str) -> Any:
     """Return the schema of an argument, with the definitions that it may refer to."""
-    if not isinstance(schema, Mapping):
-        return True
-    schema = _only_part(schema, "object")
-    found = schema.get("properties", {}).get(key, schema.get("additionalProperties", True))
-    return {**_definitions(schema), **found} if isinstance(found, Mapping) else found
+    found = []
+    for part in _parts_of(schema, "object"):
+        named = [part["properties"][key]] if key in part.get("properties", {}) else []
+        named += [one for pattern, one in part.get("patternProperties", {}).items() if matches(pattern, key)]
+        found += named or [part.get("additionalProperties", True)]
+    return {**_definitions(schema), "allOf": found} if found else True
 
 
 def _items(schema: Any) -> Any:
     """Return the schema of an array's items, with the definitions that it may refer to."""
+    found = [part["items"] for part in _parts_of(schema, "array") if isinstance(part.get("items"), Mapping)]
+    return {**_definitions(schema), "allOf": found} if found else True
+
+
+def _parts_of(schema: Any, kind: str) -> list[Mapping[str, Any]]:
+    """Return the schemas that all hold for the values of a type: the schema and those in its `allOf`."""
     if not isinstance(schema, Mapping):
-        return True
-    schema = _only_part(schema, "array")
-    found = schema.get("items", True)
-    return {**_definitions(schema), **found} if isinstance(found, Mapping) else found
+        return []
+    found: list[Mapping[str, Any]] = []
+    waiting = [schema]
+    while waiting and len(found) < _MAX_PARTS:
+        part = _only_part(waiting.pop(0), kind)
+        found.append(part)
+        waiting += [{**_definitions(part), **one} for one in part.get("allOf", ()) if isinstance(one, Mapping)]
+    return found
 
 
 def _only_part(schema: Mapping[str, Any], kind: str, depth: int = 0) -> Mapping[str, Any]:
@@ -252,6 +278,7 @@ def _definitions(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {name: schema[name] for name in ("$defs", "definitions") if name in schema}
 
 
+_MAX_PARTS = 20  # schemas of one value that are looked at
 _ALL_TYPES = frozenset(("string", "number", "integer", "boolean", "null", "object", "array"))
 
 
@@ -363,7 +390,7 @@ def _unescaped(text: str) -> str:
 
 # --- MiniMax M3: an element is called after the argument; objects and arrays are nested ------------------------------
 
-_M3_OPEN = re.compile(re.escape(_M3) + r"<(?P<key>[^/>][^>]*)>")
+_M3_OPEN = re.compile(r"\s*" + re.escape(_M3) + r"<(?P<key>[^/>][^>]*)>")
 
 
 def _read_m3(text: str, start: int, schema: Any) -> Arguments:
@@ -375,7 +402,7 @@ def _read_m3(text: str, start: int, schema: Any) -> Arguments:
             return Arguments(values, -1)
         values[found["key"]] = _m3_value(text[found.end() : at], _property(schema, found["key"]))
         end = at + len(f"{_M3}</{found['key']}>")
-    rest = text[end:]
+    rest = text[end:].lstrip()
     is_open = f"{_M3}</".startswith(rest) or (rest.startswith(f"{_M3}<") and ">" not in rest[len(_M3) :])
     return Arguments(values, -1 if is_open and end < len(text) else end)
 
@@ -393,24 +420,26 @@ def _m3_close(text: str, key: str, at: int) -> int:
 
 
 def _m3_value(raw: str, schema: Any) -> Any:
-    if not raw.startswith(_M3):
+    elements = raw.lstrip()
+    if not elements:
+        return _first_valid((raw, {}, []), schema)
+    if not elements.startswith(_M3):
         return _typed(raw, schema)
-    if "array" in _types_of(schema) and raw.startswith(f"{_M3}<item>"):
-        return _m3_items(raw, _items(schema))
-    return _read_m3(raw, 0, schema).values
+    if "array" in _types_of(schema) and elements.startswith(f"{_M3}<item>"):
+        return _m3_items(elements, _items(schema))
+    return _read_m3(elements, 0, schema).values
 
 
 def _m3_items(raw: str, schema: Any) -> list[Any]:
-    opening, closing = f"{_M3}<item>", f"{_M3}</item>"
     values = []
-    start = 0
-    while raw.startswith(opening, start):
-        start += len(opening)
+    end = 0
+    while (found := _M3_OPEN.match(raw, end)) is not None and found["key"] == "item":
+        start = found.end()
         end = _m3_close(raw, "item", start)
         if end < 0:
             raise ValueError(f"an item is not closed: {raw[start : start + 80]!r}")
         values.append(_m3_value(raw[start:end], schema))
-        start = end + len(closing)
+        end += len(f"{_M3}</item>")
     return values
 
 

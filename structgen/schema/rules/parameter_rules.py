@@ -69,6 +69,7 @@ class ParameterRules:
         self._change = change
         self._layout = outer.layout
         self._notation = notation
+        self._going_on: set[Any] = set()  # keys for which `_goes_on` is true, of a notation without keys of its own
 
     # --- the whole text ----------------------------------------------------------------------------------------------
 
@@ -133,7 +134,37 @@ class ParameterRules:
         return any(map(self._closes, self._outer.bodies(key)))
 
     def _goes_on(self, key: Any) -> bool:
-        return not all(map(self._closes, self._outer.bodies(key)))
+        """Return whether a set has a text that is not empty.
+
+        Where no key is written that the schema does not declare, the bodies of such keys lead nowhere. So an end is
+        searched for after the others.
+        """
+        if self._notation.style.names:
+            return not all(map(self._closes, self._outer.bodies(key)))
+        before: dict[Any, Any] = {key: None}
+        waiting = [key]
+        while waiting:
+            at = waiting.pop()
+            then = self._steps(at)
+            if at in self._going_on or any(one is None or (one[1] == "then" and self._has_empty(one)) for one in then):
+                while at is not None:
+                    self._going_on.add(at)
+                    at = before[at]
+                return True
+            new = [one for one in then if one not in before]
+            before |= dict.fromkeys(new, at)
+            waiting += reversed(new)
+        return False
+
+    def _steps(self, key: Any) -> list[Any]:
+        """Return the sets after the elements of a set's bodies, without keys that are not declared; None is the end."""
+        found = []
+        for body in self._outer.bodies(key):
+            last = body[len(body) - 1]
+            if not self._closes(body) and not isinstance(last, Capture):
+                of: Any = last.key if isinstance(last, Lazy) else None
+                found.append(None if of is None or of[0] in ("value", "without") else of)
+        return found
 
     def _made(self, body: Sequence[Symbol]) -> Bodies:
         """Return the bodies that a body of `LazyRules` becomes."""

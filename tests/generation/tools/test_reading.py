@@ -204,6 +204,26 @@ def test_white_space_of_the_marks_may_differ():
     assert plain(read_reply("hermes", text).calls) == [("f", {"a": 1}), ("g", {})]
 
 
+def test_white_space_beside_the_elements_of_minimax_m3():
+    """It may stand wherever the grammar allows it: before the first element, and after each."""
+    mark = "]<]minimax[>["
+    schema = {
+        "properties": {
+            "o": {"type": "object", "properties": {"t": {"type": "string"}}},
+            "l": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
+        }
+    }
+    text = "@<tool_call>\n@<invoke name='f'>~@<o>~@<t> x @</t>~@</o>~@<l>~@<item>~@<item>1@</item>~@</item>~@</l>~"
+    text = f"{text}@</invoke>\n@</tool_call>".replace("@", mark).replace("'", '"')
+    grammar = structgen.Grammar.tool_calls(
+        [{"name": "f", "parameters": schema}], "minimax_m3", tool_choice="f", reasoning="outside"
+    )
+    for gap in ("", " ", "\n", "\n  "):
+        spaced = text.replace("~", gap)
+        assert structgen.check(grammar, spaced).fits
+        assert plain(read_reply("minimax_m3", spaced, {"f": schema}).calls) == [("f", {"o": {"t": " x "}, "l": [[1]]})]
+
+
 def test_ids_that_the_model_writes():
     text = '[TOOL_CALLS][{"name": "f", "arguments": {}, "id": "abcdefghi"}]'
     assert read_reply("mistral", text).calls[0].id == "abcdefghi"
@@ -307,3 +327,44 @@ def test_calls_as_mistral_common_writes_them(version):
     found = read_reply(format, f"Well. {text}")
     assert plain(found.calls) == calls and found.text == "Well."
     assert [call.id for call in found.calls] == (["", ""] if version == "v13" else ["call00000", "call00001"])
+
+
+TEXT_OR_NUMBER = {"anyOf": [{"type": "string", "maxLength": 3}, {"type": "integer", "maximum": 5}]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "raw", "value"),
+    [
+        ({"properties": {"a": TEXT_OR_NUMBER}}, "4", 4),
+        ({"properties": {"a": TEXT_OR_NUMBER}}, "4.0", 4.0),
+        ({"properties": {"a": TEXT_OR_NUMBER}}, "7", "7"),
+        ({"patternProperties": {"^a": {"type": "string"}}, "additionalProperties": {"type": "integer"}}, "7", "7"),
+        ({"allOf": [{"properties": {"a": {"type": "string"}}}, {"required": ["a"]}]}, "7", "7"),
+        ({"properties": {"a": {"$ref": "#/properties/b"}, "b": {"type": ["string", "integer"]}}}, "7", 7),
+    ],
+)
+def test_the_schema_decides_what_a_raw_text_is(schema, raw, value):
+    schema = {"type": "object", **schema}
+    text = f"<tool_call>\n<function=f>\n<parameter=a>\n{raw}\n</parameter>\n</function>\n</tool_call>"
+    tools = [{"name": "f", "parameters": schema}]
+    grammar = structgen.Grammar.tool_calls(tools, "qwen_3_coder", tool_choice="f", reasoning="outside")
+    assert structgen.check(grammar, text).fits
+    found = read_reply("qwen_3_coder", text, {"f": schema}).calls[0].arguments["a"]
+    assert found == value and type(found) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "element", "value"),
+    [
+        ({"type": "object"}, "@<a>@</a>", {}),
+        ({"type": "array"}, "@<a>@</a>", []),
+        ({"allOf": [{"properties": {"b": {"type": "object"}}}, {"type": "object"}]}, "@<a>@<b>@</b>@</a>", {"b": {}}),
+    ],
+)
+def test_empty_elements_of_minimax_m3(schema, element, value):
+    parameters = {"type": "object", "properties": {"a": schema}}
+    text = f'@<tool_call>\n@<invoke name="f">{element}@</invoke>\n@</tool_call>'.replace("@", "]<]minimax[>[")
+    tools = [{"name": "f", "parameters": parameters}]
+    grammar = structgen.Grammar.tool_calls(tools, "minimax_m3", tool_choice="f", reasoning="outside")
+    assert structgen.check(grammar, text).fits
+    assert read_reply("minimax_m3", text, {"f": parameters}).calls[0].arguments == {"a": value}

@@ -272,3 +272,28 @@ def test_keys_before_a_token_are_not_written_twice():
         for keys, is_right in (("a", True), ("ab", True), (("a", "ab"), True), (("ab", "ab"), False)):
             text = "".join(one.replace("KEY", key) for key in ([keys] if isinstance(keys, str) else keys))
             assert fits(constraint, tokens_of(f"[{text}]", NAMES[style])) == is_right, text
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize(
+    ("inner", "allowed", "refused"),
+    [
+        # Only the empty object has a text: keys that are not declared have none.
+        ({"type": "object", "properties": {"b": False}}, "@<a>@</a>", "@<a> "),
+        # After "b" only a key that is not declared could come, so "b" alone has no text.
+        ({"type": "object", "properties": {"b": {"type": "null"}, "c": {"type": "null"}}, "minProperties": 2},
+         "@<a>@<b>null@</b>@<c>null@</c>@</a>", "@<a>@<b>null@</b>@</a>"),
+        ({"type": "object", "properties": {"b": {"type": "null"}, "c": {"type": "null"}}, "required": ["b", "c"]},
+         "@<a>@<b>null@</b>@<c>null@</c>@</a>", "@<a>@<b>null@</b>@</a>"),
+    ],
+)  # fmt: skip
+def test_nested_elements_never_wait_for_keys_that_cannot_be_written(inner, allowed, refused, order):
+    schema = {"type": "object", "properties": {"a": inner}, "required": ["a"]}
+    grammar = arguments(schema, "minimax_m3_xml")
+    compiled = structgen.compile(grammar, BYTES, property_order=order)
+    allowed, refused = (text.replace("@", "]<]minimax[>[") for text in (allowed, refused))
+    assert is_read(compiled, f"[{allowed}]")
+    assert not compiled.matcher().allows_bytes(f"[{refused}".encode())
+    sampler = Sampler(BYTES, longest=300, late=20)
+    for seed in range(20):
+        sampler.walk(compiled.grammar, random.Random(seed))  # raises DeadEnd
