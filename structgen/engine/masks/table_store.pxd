@@ -22,6 +22,7 @@ cdef class TableStore:
     cdef public long long bytes_used
     cdef int _numbered
     cdef int _rounds
+    cdef int _all
     cdef dict _remainders_by_hash
     cdef dict _remainders_of_trie
     cdef dict _united
@@ -35,6 +36,8 @@ cdef class TableStore:
     cdef int dense_of(self, int[::1] tokens, int first, int last) except -1
     @cython.locals(number=int, dense=DenseMask, words="unsigned int[::1]", tokens="int[::1]", below="int[::1]", one="unsigned int", at=int, index=int, token=int)
     cdef int dense_of_found(self, FoundTokens found) except -1
+    @cython.locals(tokens="int[::1]", count=int, everything=DenseMask, number=int, dense=DenseMask, words="unsigned int[::1]", below="int[::1]", inside="int[::1]", one="unsigned int", at=int, index=int, last=int, token=int)
+    cdef int _dense_without_gaps(self, FoundTokens found) except -1
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cdef unsigned int[::1] meant(self, TerminalMask table)
     @cython.locals(kept=tuple)

@@ -53,6 +53,7 @@ class TableStore:
         self._remainders_of_trie: dict[tuple[int, int, int], RemainderNodes] = {}  # by identity: they keep it alive
         self._numbered = 0
         self._rounds = 0
+        self._all = -1  # the index in `dense` of the mask of all tokens; -1 until it is needed
         # By the identities of tables, which are kept alive here: another table must not get the identity of one.
         self._united: dict[tuple[int, ...], tuple[tuple[TerminalMask, ...], TerminalMask]] = {}
 
@@ -104,6 +105,8 @@ class TableStore:
 
     def dense_of_found(self, found: FoundTokens) -> int:
         """Keep the mask of the tokens inside that a walk has found; return its index in `dense`."""
+        if 2 * (found.inside_count() - found.inside.size) > self.trie.token_start[self.trie.size]:
+            return self._dense_without_gaps(found)
         number = self.dense_of(found.inside.values, 0, found.inside.size)
         dense: DenseMask = self.dense[number]
         words, tokens, below = dense.words, self.trie.tokens, found.below.values
@@ -112,6 +115,32 @@ class TableStore:
             for index in range(below[at], below[at + 1]):
                 token = tokens[index]
                 words[token >> 5] |= one << (token & 31)
+        return number
+
+    def _dense_without_gaps(self, found: FoundTokens) -> int:
+        """Keep that mask where most tokens are in the ranges of `found.below`, as in strings.
+
+        It is the mask of all tokens but those between the ranges, which are few, and of the tokens of `found.inside`.
+        """
+        tokens = self.trie.tokens
+        count = self.trie.token_start[self.trie.size]
+        if self._all < 0:
+            self._all = self.dense_of(tokens, 0, count)
+        everything: DenseMask = self.dense[self._all]
+        number = self.keep_dense(np.array(everything.words, dtype=np.uint32))
+        dense: DenseMask = self.dense[number]
+        found.skip(count, count, 0, 0)  # an empty range after the last gap
+        words, below, inside = dense.words, found.below.values, found.inside.values
+        one = 1
+        last = 0
+        for at in range(0, found.below.size, 4):
+            for index in range(last, below[at]):
+                token = tokens[index]
+                words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+            last = below[at + 1]
+        for index in range(found.inside.size):
+            token = inside[index]
+            words[token >> 5] |= one << (token & 31)
         return number
 
     def meant(self, table: TerminalMask) -> np.ndarray:

@@ -92,9 +92,9 @@ class FoundTokens:
         inside: tokens that the automaton reads to their last byte.
         rest: tokens that go on into what follows a counted class; in a comparison of two states, the tokens inside
             that only the other state has.
-        below: more tokens inside, all those below certain nodes, as they stand in `Trie.tokens`. Of each node there
-            are four numbers: first, last, count and least. The token at an index from `first` to `last - 1` has the
-            count `count + Trie.token_count[index]`, or `least` if that is more.
+        below: more tokens inside, all those below certain nodes, as they stand in `Trie.tokens` and in that order. Of
+            each node there are four numbers: first, last, count and least. The token at an index from `first` to
+            `last - 1` has the count `count + Trie.token_count[index]`, or `least` if that is more.
         exits: nodes at which the terminal may end within a token.
         lost: in a comparison of two states, the tokens after an exit that only the other state has.
         largest_count: the largest count of a token or an exit.
