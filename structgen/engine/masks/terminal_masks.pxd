@@ -8,6 +8,7 @@ from structgen.engine.masks.counted_walks cimport BoundedWalk, CountedWalk
 from structgen.engine.masks.difference_walk cimport DifferenceWalk
 from structgen.engine.masks.next_bytes cimport NextBytes
 from structgen.engine.masks.remainder_tries cimport RemainderTries
+from structgen.engine.masks.skippable_states cimport SkippableStates
 from structgen.engine.masks.table_store cimport TableStore
 from structgen.engine.masks.tables cimport CountedTerminal, MaskScratch, RemainderNodes, TerminalMask, Trie
 from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens, TokenList
@@ -15,7 +16,7 @@ from structgen.engine.masks.token_walks cimport TokenWalks
 from structgen.engine.masks.trie_walk cimport EnteredStates
 from structgen.engine.pair_table cimport PairTable
 
-cdef int EMPTY, K_BYTES, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, NOTHING_LEFT, NO_REST, PAIR_BYTES, PAIR_ROOM, RECORD_BYTES, WIDE
+cdef int EMPTY, K_BYTES, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MAX_NEAR, MAX_WALKED, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, NOTHING_LEFT, NO_REST, PAIR_BYTES, PAIR_ROOM, RECORD_BYTES, WIDE
 
 
 @cython.final
@@ -26,6 +27,7 @@ cdef class TerminalMasks:
     cdef readonly TableStore store
     cdef readonly NextBytes next_bytes
     cdef readonly MaskScratch scratch
+    cdef SkippableStates _skippable_states
     cdef FoundTokens _found
     cdef EnteredStates _entered
     cdef TokenWalks _walks
@@ -39,6 +41,7 @@ cdef class TerminalMasks:
     cdef list _tables
     cdef PairTable _after
     cdef dict _counted
+    cdef dict _visited
     cdef list _models
     cdef dict _repeated
     cdef int[::1] _first_bytes
@@ -51,7 +54,7 @@ cdef class TerminalMasks:
     cdef TerminalMask _make(self, int state)
     @cython.locals(counted=CountedTerminal)
     cdef TerminalMask _of_repetition(self, tuple repetition)
-    @cython.locals(made=TerminalMask, counted=CountedTerminal)
+    @cython.locals(made=TerminalMask, alone=TerminalMask, counted=CountedTerminal)
     cdef TerminalMask _of_conditions(self, int state)
     @cython.locals(store=TableStore, found=FoundTokens, exits=CountedTokens, made=TerminalMask, merged=Trie)
     cdef TerminalMask _walked(self, int state)
@@ -64,6 +67,8 @@ cdef class TerminalMasks:
     cdef tuple _short_of_bounds(self, int state)
     @cython.locals(made=TerminalMask)
     cdef TerminalMask _of_short(self, int state, int like, int body)
+    @cython.locals(visited=int, skippable=SkippableStates, left=int, before=cython.longlong, made=TerminalMask)
+    cdef TerminalMask _of_one_bound(self, int free, int state)
     @cython.locals(short=tuple)
     cdef int _with_room(self, int free, int max_count) except -1
     cdef bint _is_narrow(self, int char_state) except -1

@@ -64,6 +64,8 @@ MIN_MERGED_TOKENS = 8192  # inside; what is left after narrower terminals, such 
 MAX_COUNT = 1 << 30  # larger counts act like this one: no token has as many characters
 MAX_MODELS = 8  # wide states that were walked or were like others last; these others are kept as differences
 WIDE = 4  # a wide state begins as one in so many nodes of the vocabulary's trie at least
+MAX_NEAR = 2  # of what is counted, beyond what must still come: few tokens fit into so much
+MAX_WALKED = 4  # walks with one bound may visit the nodes of the vocabulary's trie, divided by this
 MAX_BYTES = 8  # of a repetition of few bytes, such as white space
 MAX_LISTED_AFTER = 64  # tokens of such a repetition; more of them are a mask that all share
 PAIR_ROOM = 1 << 19  # pairs of remainders and states, of which some thousand schemas have so many; used bit by bit
@@ -94,7 +96,7 @@ class TerminalMasks:
         self.store = store = TableStore(trie, vocabulary.size)
         self.scratch = MaskScratch(trie.max_depth + 2)
         kinds = CharacterKinds(automata)
-        skippable_states = SkippableStates(automata, kinds)
+        self._skippable_states = skippable_states = SkippableStates(automata, kinds)
         self._found = found = FoundTokens()
         self._entered = entered = EnteredStates()
         self.next_bytes = NextBytes(store)
@@ -111,6 +113,7 @@ class TerminalMasks:
         self._tables = [TerminalMask()]  # the first is empty: most keys do not go on with what is left of a token
         self._after = PairTable(PAIR_ROOM)  # by number of remainders and state: an index in _tables
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}  # by states of the class and what follows
+        self._visited: dict[int, int] = {}  # by state without its bound: nodes visited by walks with one bound
         self._models: list[int] = []
         self._repeated: dict[int, TerminalMask] = {}  # by C{m,n}: the tokens inside
         first_bytes = [byte for byte in range(256) if trie.first_node[byte] >= 0]
@@ -209,6 +212,9 @@ class TerminalMasks:
                         self._models.append(like)
                     return made
         if bounded is not None and not (self.automata.asks_for_more(bounded[0]) or self._has_inner_bound(bounded[0])):
+            alone = self._of_one_bound(bounded[0], state)
+            if alone is not None:
+                return alone
             counted = self._counted_masks.of_bounded(bounded[0], bounded[1])
             self._counted[bounded[0], NO_REST] = counted
             return self._counted_masks.with_counts(counted, 0, bounded[1])
@@ -294,6 +300,25 @@ class TerminalMasks:
         """
         table = self.automata.table
         return bool(table.kind[free] == K_COUNTING and table.kind[table.payload[free][2]] == K_BOUNDED)
+
+    def _of_one_bound(self, free: int, state: int) -> TerminalMask | None:
+        """Return the tables of a state with a bound by a walk of its own; None where an index for all bounds serves.
+
+        Such a walk takes little if it may skip most of the vocabulary, or if the bound is so near that few tokens fit.
+        An index pays once walks have visited about as many nodes, because many bounds of the same state are asked for.
+        """
+        visited = self._visited.get(free, 0)
+        if visited * MAX_WALKED >= self.trie.size:
+            return None
+        skippable = self._skippable_states
+        if not skippable.moves[skippable.find(state)]:
+            left = self.automata.table.payload[state][1] - self.automata.emptiness.least_begun(free)
+            if left > MAX_NEAR:
+                return None
+        before = self._walks.nodes_visited
+        made = self._walked(state)
+        self._visited[free] = visited + int(self._walks.nodes_visited - before)
+        return made
 
     def _with_room(self, free: int, max_count: int) -> int:
         """Return a state without its bound `max_count` whose index serves for `free`: a roomy one, or `free` itself."""

@@ -164,3 +164,31 @@ def test_characters_are_counted_whether_all_or_some_of_their_kind_are_allowed(al
             if any(begun.fullmatch((written + text + end).decode(errors="replace")) for end in endings)
         ]
         assert matcher.allowed_token_ids() == wanted, written
+
+
+def missing(body: str, needle: str) -> int:
+    """Return how many characters must still come until a text has `needle` in it."""
+    if needle in body:
+        return 0
+    return next(len(needle) - size for size in range(len(needle), -1, -1) if body.endswith(needle[:size]))
+
+
+def test_states_of_a_search_with_a_bound_are_walked_alone_until_an_index_pays() -> None:
+    texts = [*LETTERS, *PAIRS, *(pair + "abc" for pair in PAIRS), '"', 'e"', 'le"']
+    spellings = {number: text.encode() for number, text in enumerate(texts)}
+    vocabulary = Vocabulary.from_bytes({**spellings, len(texts): b"<search>"}, eos_token_ids=[len(texts)])
+    schema = {"type": "string", "pattern": "needle", "maxLength": 24}
+    compiled = structgen.compile(schema, vocabulary)
+    visited = []
+    for written in ("", "n", "ne", "nee", *("x" * size for size in range(1, 19)), "x" * 17 + "n", "x" * 18 + "needl"):
+        matcher = compiled.matcher()
+        matcher.accept_bytes(b'"' + written.encode())
+        wanted = []
+        for number, text in enumerate(texts):
+            body, mark, rest = (written + text).partition('"')
+            needed = missing(body, "needle")
+            if not (rest or (mark and needed)) and len(body) + needed <= 24:
+                wanted.append(number)
+        assert matcher.allowed_token_ids() == wanted, written
+        visited.append(compiled.grammar.shared.terminals.nodes_visited)
+    assert visited[3] < 1_500  # with an index for each of the four states: 2,935
