@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -10,6 +11,7 @@ from _peers import make_engine
 
 __all__ = ["Apply", "BatchEngine", "batch_engines"]
 
+PROCESSORS = os.cpu_count() or 1
 Apply = Callable[[int], None]
 """Applies the masks of the first N rows to the logits that it holds; called with N."""
 
@@ -20,10 +22,14 @@ class BatchEngine(Protocol):
     Attributes:
         name: the name of the engine, and the way in which it is called.
         engine: the adapter for one row, from `_peers`. It compiles; after `reset`, its `matcher` is that of a row.
+        threads: the number of threads that it uses.
+        width: the number of logits of a row.
     """
 
     name: str
     engine: Any
+    threads: int
+    width: int
 
     def forget(self) -> None:
         """Drop all schemas, and all tables that were computed for them."""
@@ -33,6 +39,9 @@ class BatchEngine(Protocol):
 
     def accept(self, matchers: Sequence[Any], tokens: Sequence[int]) -> None:
         """Accept one token for each row; raise any error if one is not allowed."""
+
+    def fill_and_apply(self, matchers: Sequence[Any], logits: Any) -> None:
+        """Write the masks of as many rows as there are, and apply them to logits of torch on the CPU."""
 
     def applies(self, dtype: str) -> dict[str, Apply]:
         """Return functions that apply the masks, by the place of the logits: "numpy", "torch", or "cuda" for a GPU."""
@@ -48,6 +57,7 @@ class Structgen:
         self.threads = threads
         self.engine = engine
         self._structgen = structgen
+        self.width = engine.vocabulary.size
         self.mask = structgen.allocate_token_bitmask(rows, engine.vocabulary.size)
 
     def forget(self) -> None:
@@ -61,10 +71,13 @@ class Structgen:
         for matcher, token in zip(matchers, tokens, strict=True):
             matcher.accept_token(token)
 
+    def fill_and_apply(self, matchers: Sequence[Any], logits: Any) -> None:
+        self._structgen.fill_next_token_bitmask(matchers, self.mask, logits=logits, threads=self.threads)
+
     def applies(self, dtype: str) -> dict[str, Apply]:
         import numpy as np
 
-        rows, width = len(self.mask), self.engine.vocabulary.size
+        rows, width = len(self.mask), self.width
         apply = functools.partial(self._structgen.apply_token_bitmask, threads=self.threads)
         made: dict[str, Apply] = {}
         if hasattr(np, dtype):
@@ -82,10 +95,11 @@ class Llguidance:
 
         self.name = "llguidance, executor" if parallel else "llguidance"
         self.engine = engine
+        self.threads = PROCESSORS if parallel else 1
         self._torch = llguidance.torch
         self._executor = llguidance.LLExecutor() if parallel else None
-        self._width = engine.tokenizer.vocab_size
-        self.mask = llguidance.torch.allocate_token_bitmask(rows, self._width)
+        self.width = engine.tokenizer.vocab_size
+        self.mask = llguidance.torch.allocate_token_bitmask(rows, self.width)
 
     def forget(self) -> None:
         self.engine.forget()
@@ -106,24 +120,27 @@ class Llguidance:
         if not all(done):
             raise ValueError("llguidance refuses a token")
 
+    def fill_and_apply(self, matchers: Sequence[Any], logits: Any) -> None:
+        self.fill(matchers)
+        self._torch.apply_token_bitmask_inplace(logits, self.mask)
+
     def applies(self, dtype: str) -> dict[str, Apply]:
-        return applies_of(self._torch.apply_token_bitmask_inplace, self.mask, self._width, dtype)
+        return applies_of(self._torch.apply_token_bitmask_inplace, self.mask, self.width, dtype)
 
 
 class Xgrammar:
     """xgrammar: row by row, or with its matcher for batches, which has one thread per processor."""
 
     def __init__(self, engine: Any, rows: int, *, parallel: bool) -> None:
-        import os
-
         import xgrammar
 
         self.name = "xgrammar, batch" if parallel else "xgrammar"
         self.engine = engine
+        self.threads = PROCESSORS if parallel else 1
         self._xgrammar = xgrammar
-        self._batch = xgrammar.BatchGrammarMatcher(max_threads=os.cpu_count() or 1) if parallel else None
-        self._width = engine.mask.shape[1] * 32
-        self.mask = xgrammar.allocate_token_bitmask(rows, self._width)
+        self._batch = xgrammar.BatchGrammarMatcher(max_threads=PROCESSORS) if parallel else None
+        self.width = engine.mask.shape[1] * 32
+        self.mask = xgrammar.allocate_token_bitmask(rows, self.width)
 
     def forget(self) -> None:
         self.engine.forget()
@@ -143,8 +160,12 @@ class Xgrammar:
         if not all(done):
             raise ValueError("xgrammar refuses a token")
 
+    def fill_and_apply(self, matchers: Sequence[Any], logits: Any) -> None:
+        self.fill(matchers)
+        self._xgrammar.apply_token_bitmask_inplace(logits, self.mask)
+
     def applies(self, dtype: str) -> dict[str, Apply]:
-        return applies_of(self._xgrammar.apply_token_bitmask_inplace, self.mask, self._width, dtype)
+        return applies_of(self._xgrammar.apply_token_bitmask_inplace, self.mask, self.width, dtype)
 
 
 def torch_logits(rows: int, width: int, dtype: str) -> dict[str, Any]:

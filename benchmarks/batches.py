@@ -12,6 +12,9 @@ matchers. The engines take turns; each number is the median over `--rounds`.
 
 The schemas come from a folder, as in `masks.py`. Only schemas that every engine follows to the end are used. If there
 are fewer schemas than rows, they are repeated, each time with one more required property of another name.
+
+With `--scaling` it measures threads instead: batches of 256 rows of 16 schemas, filled and applied, with one thread and
+with `--threads` (2 by default). See `_batch_scaling.py`.
 """
 
 from __future__ import annotations
@@ -29,12 +32,14 @@ from pathlib import Path
 from typing import Any
 
 from _batch_engines import Apply, BatchEngine, batch_engines
+from _batch_scaling import measure_scaling
 from _mask_run import read_cases
 from _peers import ENGINES, installed, load_tokenizer
 from _report import draw, heading, table
 
 DATA = Path(__file__).resolve().parent / "data"
 PLACES = ("numpy", "torch", "cuda")
+SCALING_SCHEMAS = 16
 CLOCKS = {"wall": time.perf_counter_ns, "cpu": time.process_time_ns}
 
 
@@ -239,7 +244,8 @@ def main() -> None:
     parser.add_argument("--dtype", default="float32", help="of the logits: float32, float16, bfloat16")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--clock", choices=CLOCKS, default="wall", help="cpu: of all threads together")
-    parser.add_argument("--threads", type=int, default=1, help="structgen also applies masks with that many threads")
+    parser.add_argument("--threads", type=int, help="structgen also applies masks with that many threads")
+    parser.add_argument("--scaling", action="store_true", help="measure threads on rows that share schemas")
     parser.add_argument("--plot", metavar="FILE", help="draw the cost of a row by size of batch")
     parser.add_argument("--no-collector", action="store_true", help="turn Python's garbage collector off")
     options = parser.parse_args()
@@ -248,12 +254,21 @@ def main() -> None:
 
         torch.set_num_threads(1)
     tokenizer = load_tokenizer(options.tokenizer)
-    engines = batch_engines(installed(options.engines), tokenizer, max(options.batches), options.threads)
-    rows = rows_of(options.data, tokenizer, engines, max(options.batches))
+    where = Path(options.tokenizer).name if options.tokenizer else "SmolLM2"
+    size, threads = max(options.batches), options.threads or (2 if options.scaling else 1)
+    engines = batch_engines(installed(options.engines), tokenizer, size, threads)
+    rows = rows_of(options.data, tokenizer, engines, SCALING_SCHEMAS if options.scaling else size)
+    if options.scaling:
+        print(heading(), end="\n\n")
+        print(
+            f"{size} rows of {len(rows)} schemas, tokenizer {where}, float32 logits, median of {options.rounds} rounds."
+            " Milliseconds a step, in which all rows are filled and applied.\n"
+        )
+        print(measure_scaling(engines, rows, size, options.rounds))
+        return
     if options.no_collector:
         gc.disable()
     results = measure(engines, rows, options)
-    where = Path(options.tokenizer).name if options.tokenizer else "SmolLM2"
     masks = sum(len(row.tokens) for row in rows)
     print(heading(), end="\n\n")
     print(

@@ -1,72 +1,233 @@
-"""Threads that share the rows of one piece of work, where it runs without the interpreter lock.
+"""Threads that share the rows of a batch, where the work on a row needs no interpreter lock.
 
-    run_in_parts(work, 256, threads=2)      this thread: work(0, 8), work(16, 24), …     another: work(8, 16), …
+The calling thread adds rows to a queue, one after another. Helpers begin each as soon as it is there:
 
-A thread takes the next part when it is done with one, so a thread that the system holds up holds nobody up. The other
-threads are started once and wait for work; to call one takes some 20 µs. A process that was forked starts its own.
+    calling thread, with the interpreter lock     helper, without
+    fill row 0, add it                            -
+    fill row 1, add it                            do row 0
+    fill row 2, add it                            do row 1
+    finish: do row 2                              -
+
+So a helper works while the calling thread computes. Helpers never take the interpreter lock: a thread that asks for it
+waits for up to 5 ms. A row goes to the thread that is free, and a helper that the system did not wake in time is not
+waited for. Helpers are started once, and wait. A process that was forked starts its own.
+
+Uncompiled there are no helpers: everything needs the interpreter lock.
 """
 
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
 
-from structgen.engine.fork_safety import call_in_forked, forkable_lock
+from structgen.engine.fork_safety import call_in_forked
+from structgen.engine.whole_numbers import whole_number
 
-__all__ = ["run_in_parts"]
+try:
+    import cython  # type: ignore[import-untyped]  # compiled, `cython.nogil` releases the interpreter lock
+except ImportError:
+    cython = SimpleNamespace(nogil=nullcontext())
 
-PART = 8  # numbers; rows of logits take some 20 µs each
+__all__ = ["IS_COMPILED", "Helper", "RowQueue", "thread_count"]
 
-_lock = forkable_lock()
-_workers: ThreadPoolExecutor | None = None
+IS_COMPILED = not __file__.endswith(".py")
+# Declared as C integers in the .pxd.
+NONE_YET = -1  # in place of a row
+NO_MORE = -2
+MIN_ROWS = 2  # of a thread: to wake it takes as long as a row or two
+
+_idle: list[Helper] = []
+_helpers_made = 0
 
 
-def run_in_parts(work: Callable[[int, int], None], count: int, threads: int) -> None:
-    """Do some work on the numbers below `count`, in several threads at once, and wait until all of it is done.
+def thread_count(threads: object) -> int:
+    """Return a number of threads that a user asks for.
 
-    Args:
-        work: called with the first number of a part, and the first number after it.
-        count: how many numbers there are.
-        threads: the number of threads, this one included. No more run than there are processors.
+    Raises:
+        ValueError: it is not positive.
+        TypeError: it is no integer.
     """
-    threads = max(1, min(threads, count, os.cpu_count() or 1))
-    size = max(1, min(PART, -(-count // threads)))
-    parts = deque((begin, min(begin + size, count)) for begin in range(0, count, size))
-    others = [_pool().submit(_work_off, work, parts) for _ in range(threads - 1)]
-    try:
-        _work_off(work, parts)
-    finally:
-        parts.clear()
-        for other in others:
-            other.exception()  # waits: the caller may free what the work writes to
-    for other in others:
-        other.result()
+    count = whole_number(threads, "a number of threads")
+    if count < 1:
+        raise ValueError(f"{count} threads: one is needed at least")
+    return count
 
 
-def _work_off(work: Callable[[int, int], None], parts: deque[tuple[int, int]]) -> None:
-    """Do one part after the other, until no thread has left any."""
-    while True:
-        try:
-            begin, end = parts.popleft()
-        except IndexError:
-            return
-        work(begin, end)
+class RowQueue:
+    """Rows that several threads work off while one thread adds them.
+
+    A subclass says what is done with a row. It must need no Python object. Two locks order the threads: `_lock` guards
+    the numbers, and is held for some nanoseconds; `_gate` is held while there is no row to begin, and helpers wait for
+    it.
+    """
+
+    _lock: Any
+    _gate: Any
+
+    def __init__(self) -> None:
+        self._added = self._begun = 0  # numbers of rows
+        self._is_closed = False
+        self._is_open = False  # the gate
+        self._gate.acquire()
+        self._helpers: list[Helper] = []
+
+    def do(self, row: int) -> None:
+        """Do the work on one row."""
+
+    def begin(self, threads: int, rows: int) -> None:
+        """Call helpers. Each call needs one of `finish`.
+
+        Args:
+            threads: the number of threads, the calling one included. There are no more than processors, and for few
+                rows fewer.
+            rows: the number of rows that will be added.
+        """
+        global _helpers_made
+        processors = os.cpu_count() or 1
+        for _ in range(min(threads, processors, rows // MIN_ROWS) - 1):
+            if _idle:
+                helper = _idle.pop()
+            elif _helpers_made < processors:
+                helper = Helper()
+                try:
+                    threading.Thread(target=helper.run, daemon=True, name="structgen-rows").start()
+                except RuntimeError:  # the system has no more threads
+                    return
+                _helpers_made += 1
+            else:  # other queues use them
+                return
+            self._helpers.append(helper)
+            helper.call(self)
+
+    def add(self, rows: int) -> None:
+        """Say that so many more rows can be done."""
+        self._lock.acquire()
+        self._added += rows
+        self._open_gate()
+        self._lock.release()
+
+    def finish(self) -> None:
+        """Help with the rows that are left, and wait until all are done.
+
+        Without helpers, this thread keeps the interpreter lock: a busy thread would have it for 5 ms.
+        """
+        self._lock.acquire()
+        self._is_closed = True
+        self._open_gate()
+        self._lock.release()
+        if not self._helpers:
+            self.work()
+        else:
+            with cython.nogil:
+                self.work()
+        while self._helpers:
+            helper = self._helpers.pop()
+            with cython.nogil:
+                helper.leave()
+            _idle.append(helper)
+
+    def work(self) -> None:
+        """Do one row after another, until there will be no more."""
+        while True:
+            row = self._next()
+            if row >= 0:
+                self.do(row)
+            elif row == NO_MORE:
+                return
+            else:
+                self._gate.acquire()
+                self._gate.release()
+
+    def _next(self) -> int:
+        """Return the row to be done next, NONE_YET or NO_MORE."""
+        row = NONE_YET
+        self._lock.acquire()
+        if self._begun < self._added:
+            row = self._begun
+            self._begun += 1
+        elif self._is_closed:
+            row = NO_MORE
+        elif self._is_open:
+            self._gate.acquire()  # at once, or when another helper has passed
+            self._is_open = False
+        self._lock.release()
+        return row
+
+    def _open_gate(self) -> None:
+        if not self._is_open:
+            self._is_open = True
+            self._gate.release()
 
 
-def _pool() -> ThreadPoolExecutor:
-    global _workers
-    with _lock:
-        if _workers is None:
-            _workers = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="structgen-rows")
-        return _workers
+class Helper:
+    """A thread that works for one queue after another, and waits in between.
+
+    `_lock` guards the attributes; `_called` and `_done` are held until the helper is called, and until it has left the
+    queue.
+    """
+
+    _lock: Any
+    _called: Any
+    _done: Any
+
+    def __init__(self) -> None:
+        self._queue = cython.NULL  # a pointer: Python's counts of references need the interpreter lock
+        self._is_called = False  # and has not seen it yet
+        self._is_at_work = False
+        self._called.acquire()
+        self._done.acquire()
+
+    def call(self, queue: RowQueue) -> None:
+        """Let the thread work for a queue. The queue stays alive until `leave`."""
+        self._lock.acquire()
+        self._queue = cython.cast("void *", queue)
+        was_called = self._is_called
+        self._is_called = True
+        self._lock.release()
+        if not was_called:
+            self._called.release()
+
+    def leave(self) -> None:
+        """Wait until the thread does not work for the queue any more, or keep it from beginning."""
+        is_late = False
+        self._lock.acquire()
+        if self._queue != cython.NULL and not self._is_at_work:
+            self._queue = cython.NULL
+            is_late = True
+        self._lock.release()
+        if not is_late:
+            self._done.acquire()
+
+    def run(self) -> None:
+        """Run the thread, as long as the process lives."""
+        with cython.nogil:
+            self._serve()
+
+    def _serve(self) -> None:
+        while True:
+            self._called.acquire()
+            self._lock.acquire()
+            self._is_called = False
+            queue = self._queue
+            self._is_at_work = queue != cython.NULL
+            self._lock.release()
+            if queue != cython.NULL:
+                cython.cast(RowQueue, queue).work()
+                self._lock.acquire()
+                self._queue = cython.NULL
+                self._is_at_work = False
+                self._lock.release()
+                self._done.release()
 
 
 def _forget() -> None:
     """Forget the threads of the process that was forked: they do not run here."""
-    global _workers
-    _workers = None
+    global _helpers_made
+    _idle.clear()
+    _helpers_made = 0
 
 
 call_in_forked(_forget)

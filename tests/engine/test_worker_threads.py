@@ -1,50 +1,118 @@
-"""Threads that share rows do each row once, hand errors on, and work in a forked process."""
+"""Threads that share rows do all of them, whoever else calls, and work in a forked process."""
 
 from __future__ import annotations
 
 import os
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
-from structgen.engine.worker_threads import run_in_parts
+from structgen import apply_token_bitmask
+from structgen.engine.worker_threads import IS_COMPILED, thread_count
+
+only_compiled = pytest.mark.skipif(not IS_COMPILED, reason="uncompiled there are no helpers")
+needs_processors = pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one processor: no second thread is started")
+
+
+def check_rows(rows: int, threads: int, width: int = 100) -> None:
+    """Apply a mask in threads, and compare with the definition."""
+    random = np.random.default_rng(rows)
+    mask = random.integers(0, 2**32, (rows, (width + 31) // 32), dtype=np.uint32)
+    logits = random.standard_normal((rows, width)).astype(np.float32)
+    allowed = np.unpackbits(mask.view(np.uint8), axis=1, count=width, bitorder="little").astype(bool)
+    should = np.where(allowed, logits, -np.inf)
+    apply_token_bitmask(logits, mask, threads=threads)
+    np.testing.assert_array_equal(logits, should)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 100])
-@pytest.mark.parametrize("count", [0, 1, 2, 7, 8, 9, 100])
-def test_each_number_is_done_once(count: int, threads: int) -> None:
-    done: list[int] = []
-    run_in_parts(lambda begin, end: done.extend(range(begin, end)), count, threads)
-    assert sorted(done) == list(range(count))
+@pytest.mark.parametrize("rows", [0, 1, 2, 3, 4, 7, 100])
+def test_all_rows_are_done(rows: int, threads: int) -> None:
+    check_rows(rows, threads)
 
 
-@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one processor: no second thread is started")
-def test_two_threads_work_at_once() -> None:
-    both_are_here = threading.Barrier(2, timeout=60)
-    run_in_parts(lambda begin, end: both_are_here.wait() and None, 2, 2)
-    assert not both_are_here.broken
+def test_calls_one_after_another() -> None:
+    """A helper that was late for one call is there for a later one."""
+    for rows in range(300):
+        check_rows(rows % 9, 2)
 
 
-@pytest.mark.parametrize("at", [0, 50, 99])
-def test_an_error_is_raised_after_all_threads_have_stopped(at: int) -> None:
-    def work(begin: int, end: int) -> None:
-        if begin <= at < end:
-            raise RuntimeError("a row that fails")
+def test_calls_at_the_same_time() -> None:
+    """There are more calls than helpers: some do their rows alone."""
+    with ThreadPoolExecutor(8) as callers:
+        for _ in callers.map(lambda rows: check_rows(rows, 2, width=3000), range(100)):
+            pass
 
-    with pytest.raises(RuntimeError, match="a row that fails"):
-        run_in_parts(work, 100, 2)
-    test_each_number_is_done_once(100, 2)
+
+@only_compiled
+@needs_processors
+def test_a_helper_does_some_of_the_rows() -> None:
+    """Time that this process has used beside this thread is that of a helper."""
+    logits, mask = np.zeros((64, 32_000), np.float32), np.full((64, 1000), 0x55555555, np.uint32)
+    until = time.monotonic() + 60
+    helped = 0.0
+    while helped < 0.002 and time.monotonic() < until:
+        began = time.process_time() - time.thread_time()
+        apply_token_bitmask(logits, mask, threads=2)
+        helped += time.process_time() - time.thread_time() - began
+    assert helped >= 0.002
+
+
+@only_compiled
+@needs_processors
+def test_helpers_need_no_interpreter_lock() -> None:
+    """A thread that computes without end does not hold a call up for 5 ms per part."""
+    logits, mask = np.zeros((64, 3200), np.float32), np.full((64, 100), 0x55555555, np.uint32)
+    is_done = threading.Event()
+
+    def compute() -> None:
+        while not is_done.is_set():
+            sum(range(1000))
+
+    busy = threading.Thread(target=compute)
+    busy.start()
+    try:
+        for _ in range(20):
+            apply_token_bitmask(logits, mask, threads=2)
+    finally:
+        is_done.set()
+        busy.join()
+    assert np.isneginf(logits).sum() == logits.size // 2
+
+
+def test_a_system_without_more_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    check_rows(40, 100)
+
+
+def test_logits_that_cannot_be_written() -> None:
+    logits = np.zeros((4, 32), np.float32)
+    logits.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        apply_token_bitmask(logits, np.zeros((4, 1), np.uint32), threads=2)
+
+
+def test_numbers_of_threads() -> None:
+    assert [thread_count(count) for count in (1, np.int64(3))] == [1, 3]
+    with pytest.raises(ValueError, match="0 threads"):
+        thread_count(0)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_process_starts_threads_of_its_own() -> None:
-    test_each_number_is_done_once(100, 2)
+    check_rows(100, 2)
     child = os.fork()
     if child == 0:
         status = 1
         try:
-            test_each_number_is_done_once(100, 2)
+            check_rows(100, 2)
             status = 0
         finally:
             os._exit(status)

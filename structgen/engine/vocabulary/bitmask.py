@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import functools
 import sys
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structgen.engine.vocabulary.bitmask_kernel import fill_refused, lanes
+from structgen.engine.vocabulary.bitmask_kernel import MaskedLogits, lanes
 from structgen.engine.whole_numbers import whole_number
-from structgen.engine.worker_threads import run_in_parts
+from structgen.engine.worker_threads import IS_COMPILED, thread_count
 from structgen.errors import VocabularyError
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ __all__ = [
     "as_words",
     "check_not_too_wide",
     "is_sparse",
+    "masked_logits",
     "tokens_of",
 ]
 
@@ -130,7 +130,7 @@ def apply_token_bitmask(logits: Logits, mask: Bitmask, *, threads: int = 1) -> N
         logits: float [batch, V] or [V]: numpy, or torch on any device, of 16, 32 or 64 bits; any strides.
         mask: uint32 or int32 [batch, words] or [words]: numpy or torch, token t is bit t % 32 of word t // 32.
         threads: the number of threads that share the rows of logits on the CPU, without the interpreter lock. It pays
-            from about ten rows on.
+            from about four rows on. `structgen.fill_next_token_bitmask` also fills the mask meanwhile.
 
     Raises:
         ValueError: `threads` is not positive.
@@ -144,26 +144,44 @@ def apply_token_bitmask(logits: Logits, mask: Bitmask, *, threads: int = 1) -> N
         >>> logits.tolist()
         [0.0, -inf, 0.0, -inf]
     """
-    threads = whole_number(threads, "a number of threads")
-    if threads < 1:
-        raise ValueError(f"{threads} threads: one is needed at least")
-    shape = tuple(getattr(logits, "shape", ()))
-    if len(shape) not in (1, 2):
-        raise VocabularyError(f"logits of shape {shape}: [batch, V] or [V] is needed")
-    rows = shape[0] if len(shape) == 2 else 1
+    threads = thread_count(threads)
     if _is_tensor(logits) and not logits.is_cpu:
         bits = _tensor_words(mask, logits.device)
-        _check_shapes((rows, shape[len(shape) - 1]), bits.shape)
-        _mask_on_device(logits if len(shape) == 2 else logits.unsqueeze(0), bits)
+        _check_shapes(logits, bits.shape)
+        _mask_on_device(logits if logits.ndim == 2 else logits.unsqueeze(0), bits)
         return
     words = _words(mask.cpu() if _is_tensor(mask) else mask)
-    _check_shapes((rows, shape[len(shape) - 1]), words.shape)
+    masked = masked_logits(logits, words)
+    if masked is None:
+        _fill_by_numpy(*_patterns(logits), np.ascontiguousarray(words))
+    elif threads == 1:
+        masked.mask(0, masked.rows)
+    else:
+        masked.mask_in_threads(threads)
+
+
+def masked_logits(logits: Logits, words: NDArray[np.uint32]) -> MaskedLogits | None:
+    """Return logits together with their masks, to be masked row by row.
+
+    Args:
+        logits: see `apply_token_bitmask`.
+        words: uint32[batch, words].
+
+    Returns:
+        None where only numpy or another device can mask them: logits of other strides than usual, or uncompiled.
+
+    Raises:
+        VocabularyError: as in `apply_token_bitmask`.
+    """
+    _check_shapes(logits, words.shape)
+    if _is_tensor(logits) and not logits.is_cpu:
+        return None
     patterns, kind = _patterns(logits)
-    patterns = patterns if len(shape) == 2 else patterns[np.newaxis]
-    if threads == 1 or rows < 2:
-        _fill(patterns, words, kind)
-        return
-    run_in_parts(lambda begin, end: _fill(patterns[begin:end], words[begin:end], kind, True), rows, threads)
+    if not IS_COMPILED or not (patterns.strides[1] == patterns.itemsize or patterns.shape[1] < 2):
+        return None
+    if words.strides[1] != words.itemsize:
+        words = np.ascontiguousarray(words)
+    return MaskedLogits(patterns, words, kind.lanes, kind.infinity)
 
 
 def is_sparse(words: NDArray[np.uint32]) -> bool:
@@ -193,16 +211,20 @@ def tokens_of(words: NDArray[np.uint32], size: int | None = None) -> NDArray[np.
     return tokens if size is None else tokens[: np.searchsorted(tokens, size)]
 
 
-def _check_shapes(logits: tuple[int, int], mask: tuple[int, ...]) -> None:
-    """Check that a mask fits the logits; both are given by their shapes."""
-    if logits[0] != mask[0]:
-        raise VocabularyError(f"got {logits[0]} rows of logits and {mask[0]} rows of masks")
-    if mask[1] > (logits[1] + 31) // 32:
+def _check_shapes(logits: Logits, mask: tuple[int, ...]) -> None:
+    """Check that a mask, given by its shape, fits the logits."""
+    shape = tuple(getattr(logits, "shape", ()))
+    if len(shape) not in (1, 2):
+        raise VocabularyError(f"logits of shape {shape}: [batch, V] or [V] is needed")
+    rows, width = shape if len(shape) == 2 else (1, *shape)
+    if rows != mask[0]:
+        raise VocabularyError(f"got {rows} rows of logits and {mask[0]} rows of masks")
+    if mask[1] > (width + 31) // 32:
         raise VocabularyError(
-            f"got {logits[1]} logits a row and a mask for more than {32 * (mask[1] - 1)} tokens",
+            f"got {width} logits a row and a mask for more than {32 * (mask[1] - 1)} tokens",
             hint="compile the schema for the vocabulary of the model that makes the logits",
         )
-    check_not_too_wide(logits[1], 32 * mask[1])
+    check_not_too_wide(width, 32 * mask[1])
 
 
 def check_not_too_wide(width: int, vocab_size: int) -> None:
@@ -246,7 +268,7 @@ class _Kind(NamedTuple):
     Attributes:
         dtype: the unsigned integer type of the same width.
         infinity: the bit pattern of minus infinity, of that type.
-        lanes: the table that `fill_refused` takes.
+        lanes: the table that `MaskedLogits` takes.
     """
 
     dtype: np.dtype[Any]
@@ -269,7 +291,9 @@ _KINDS = {
 
 
 def _patterns(logits: Logits) -> tuple[NDArray[Any], _Kind]:
-    """Return logits on the CPU as unsigned integers of the same width, sharing their memory."""
+    """Return logits on the CPU as unsigned integers of the same width [batch, V], sharing their memory."""
+    if len(logits.shape) == 1:
+        logits = logits[None]
     if _is_tensor(logits):
         import torch
 
@@ -286,16 +310,7 @@ def _patterns(logits: Logits) -> tuple[NDArray[Any], _Kind]:
     return logits.view(kind.dtype), kind
 
 
-def _fill(logits: NDArray[Any], words: NDArray[np.uint32], kind: _Kind, releases_lock: bool = False) -> None:
-    """Write minus infinity where a bit is 0: by the compiled loop where it fits, else by numpy."""
-    words = np.ascontiguousarray(words)
-    if _KERNEL_IS_COMPILED and (logits.strides[1] == logits.itemsize or logits.shape[1] < 2):
-        fill_refused(logits, words, kind.lanes, kind.infinity, releases_lock)
-    else:
-        _fill_by_numpy(logits, words, kind)
-
-
-def _fill_by_numpy(logits: NDArray[Any], words: NDArray[np.uint32], kind: _Kind) -> None:
+def _fill_by_numpy(logits: NDArray[Any], kind: _Kind, words: NDArray[np.uint32]) -> None:
     """Write minus infinity where a bit is 0, in logits of any strides: about 40 µs for 128,256 float32."""
     width = min(logits.shape[1], 32 * words.shape[1])
     for row, row_words in zip(logits[:, :width], words):  # one row at a time: it stays in the cache
@@ -304,9 +319,6 @@ def _fill_by_numpy(logits: NDArray[Any], words: NDArray[np.uint32], kind: _Kind)
         row *= allowed
         row ^= kind.infinity
     logits[:, width:] = kind.infinity
-
-
-_KERNEL_IS_COMPILED = not isinstance(fill_refused, FunctionType)
 
 
 # -- other devices ------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Loops over masks that are only worth it compiled.
 
-A `TokenSubset` narrows masks to some tokens. `fill_refused` is the loop of `apply_token_bitmask` over logits in memory
+A `TokenSubset` narrows masks to some tokens. `MaskedLogits` has the loop of `apply_token_bitmask` over logits in memory
 (see `bitmask.py`). There, no step depends on how many bits of a word are set: eight tokens at a time are blended with
 minus infinity, by a table that has eight lanes for each byte of a mask. Only words of all ones and of all zeros, the
 most frequent, are special cases.
@@ -12,26 +12,21 @@ most frequent, are special cases.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-try:
-    import cython  # type: ignore[import-untyped]  # compiled, `cython.nogil` releases the interpreter lock
-except ImportError:
-    cython = SimpleNamespace(nogil=nullcontext())
+from structgen.engine.worker_threads import RowQueue
 
-__all__ = ["MaskRows", "TokenSubset", "fill_refused", "lanes"]
+__all__ = ["LogitsQueue", "MaskRows", "MaskedLogits", "TokenSubset", "lanes"]
 
 FULL = 0xFFFFFFFF
 MAX_FEW = 64  # tokens that a mask is known to have, one by one
 
 
 def lanes(dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the table that `fill_refused` takes, for bit patterns of an unsigned integer type.
+    """Return the table that `MaskedLogits` takes, for bit patterns of an unsigned integer type.
 
     Args:
         dtype: uint16, uint32 or uint64.
@@ -43,32 +38,76 @@ def lanes(dtype: np.dtype[Any]) -> NDArray[Any]:
     return -bits  # modulo the type's range: all ones for 1
 
 
-def fill_refused(
-    logits: NDArray[Any], words: NDArray[np.uint32], keep: NDArray[Any], infinity: int, releases_lock: bool
-) -> None:
-    """Write `infinity` to the logit of each token whose bit is 0, or that has no bit.
+class MaskedLogits:
+    """Logits in memory, and the masks of their rows.
 
     Args:
         logits: uint16, uint32 or uint64 [batch, V], the bit patterns of floats; a row is contiguous.
-        words: uint32[batch, any number], contiguous.
+        words: uint32[batch, any number]; a row is contiguous.
         keep: the table of `lanes`, of the type of the logits.
         infinity: the bit pattern of minus infinity.
-        releases_lock: whether other threads of Python may run meanwhile. Not for a row or two: a busy thread keeps the
-            lock for 5 ms.
+
+    Attributes:
+        rows: the number of rows.
     """
-    if releases_lock:
-        with cython.nogil:
-            _fill_refused(logits, words, keep, infinity)
-    else:
-        _fill_refused(logits, words, keep, infinity)
+
+    def __init__(self, logits: NDArray[Any], words: NDArray[np.uint32], keep: NDArray[Any], infinity: int) -> None:
+        self.rows = len(logits)
+        self._words = words
+        self._infinity = infinity
+        self._width = logits.itemsize
+        if self._width == 2:
+            self._logits_16, self._keep_16 = logits, keep
+        elif self._width == 4:
+            self._logits_32, self._keep_32 = logits, keep
+        else:
+            self._logits_64, self._keep_64 = logits, keep
+
+    def mask(self, first: int, last: int) -> None:
+        """Write `infinity` to the logits of rows `first` to `last - 1` whose token has no bit, or has the bit 0.
+
+        It needs no interpreter lock.
+        """
+        if self._width == 2:
+            _fill_refused(self._logits_16, self._words, self._keep_16, self._infinity, first, last)
+        elif self._width == 4:
+            _fill_refused(self._logits_32, self._words, self._keep_32, self._infinity, first, last)
+        else:
+            _fill_refused(self._logits_64, self._words, self._keep_64, self._infinity, first, last)
+
+    def mask_in_threads(self, threads: int) -> None:
+        """Do what `mask` does, for all rows, in several threads and without the interpreter lock."""
+        queue = LogitsQueue(self)
+        queue.begin(threads, self.rows)
+        queue.add(self.rows)
+        queue.finish()
 
 
-def _fill_refused(logits: NDArray[Any], words: NDArray[np.uint32], keep: NDArray[Any], infinity: int) -> None:
-    """Do what `fill_refused` does, without a Python object."""
+class LogitsQueue(RowQueue):
+    """Rows of logits to be masked.
+
+    Args:
+        logits: the logits and their masks; a row is added when its mask is filled.
+    """
+
+    def __init__(self, logits: MaskedLogits) -> None:
+        super().__init__()
+        self._logits = logits
+
+    def do(self, row: int) -> None:
+        """Mask a row."""
+        self._logits.mask(row, row + 1)
+
+
+def _fill_refused(
+    logits: NDArray[Any], words: NDArray[np.uint32], keep: NDArray[Any], infinity_bits: int, first: int, last: int
+) -> None:
+    """Do what `MaskedLogits.mask` does, for one type of logits."""
+    infinity = infinity_bits
     width = logits.shape[1]
     word_count = words.shape[1]
     full_words = width // 32 if width // 32 < word_count else word_count
-    for row in range(logits.shape[0]):
+    for row in range(first, last):
         token = 0
         for at in range(full_words):
             word = words[row, at]
@@ -101,10 +140,10 @@ def _fill_refused(logits: NDArray[Any], words: NDArray[np.uint32], keep: NDArray
                     logits[row, token + 6] = x6
                     logits[row, token + 7] = x7
                     token += 8
-        for last in range(token, width):
-            at = last // 32
-            if at >= word_count or not words[row, at] >> (last % 32) & 1:
-                logits[row, last] = infinity
+        for rest in range(token, width):
+            at = rest // 32
+            if at >= word_count or not words[row, at] >> (rest % 32) & 1:
+                logits[row, rest] = infinity
 
 
 class TokenSubset:

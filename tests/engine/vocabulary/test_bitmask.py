@@ -10,7 +10,7 @@ import structgen
 from structgen import VocabularyError, allocate_token_bitmask, apply_token_bitmask
 from structgen.engine.vocabulary import bitmask
 from structgen.engine.vocabulary.bitmask import as_words, tokens_of
-from structgen.engine.vocabulary.bitmask_kernel import MaskRows, TokenSubset, fill_refused
+from structgen.engine.vocabulary.bitmask_kernel import MaskedLogits, MaskRows, TokenSubset
 
 FLOATS = [np.float16, np.float32, np.float64]
 KINDS = [*bitmask._KINDS.values(), bitmask._BFLOAT16]
@@ -48,8 +48,8 @@ def test_the_kernel_and_numpy_agree_on_every_bit_pattern(mask, width, kind):
     """Random bit patterns include numbers, infinities and NaN; each is left as it was, or becomes minus infinity."""
     patterns = np.random.default_rng(width).integers(0, np.iinfo(kind.dtype).max, (len(mask), width), kind.dtype, True)
     by_kernel, by_numpy = patterns.copy(), patterns.copy()
-    fill_refused(by_kernel, mask, kind.lanes, kind.infinity, bool(width % 2))
-    bitmask._fill_by_numpy(by_numpy, mask, kind)
+    MaskedLogits(by_kernel, mask, kind.lanes, kind.infinity).mask(0, len(mask))
+    bitmask._fill_by_numpy(by_numpy, kind, mask)
     keeps = [[allowed(mask, row, token_id) for token_id in range(width)] for row in range(len(mask))]
     np.testing.assert_array_equal(by_kernel, np.where(keeps, patterns, kind.infinity))
     np.testing.assert_array_equal(by_numpy, by_kernel)

@@ -1,0 +1,42 @@
+cimport cython
+
+cdef Py_ssize_t MIN_ROWS, NONE_YET, NO_MORE
+
+
+cdef class RowQueue:
+    cdef cython.pythread_type_lock _lock
+    cdef cython.pythread_type_lock _gate
+    cdef Py_ssize_t _added
+    cdef Py_ssize_t _begun
+    cdef bint _is_closed
+    cdef bint _is_open
+    cdef list _helpers
+
+    cdef void do(self, Py_ssize_t row) noexcept nogil
+    @cython.locals(helper=Helper)
+    cdef void begin(self, int threads, Py_ssize_t rows) except *
+    cdef void add(self, Py_ssize_t rows) noexcept nogil
+    @cython.locals(helper=Helper)
+    cdef void finish(self) except *
+    @cython.locals(row="Py_ssize_t")
+    cdef void work(self) noexcept nogil
+    @cython.locals(row="Py_ssize_t")
+    cdef Py_ssize_t _next(self) noexcept nogil
+    cdef void _open_gate(self) noexcept nogil
+
+
+@cython.final
+cdef class Helper:
+    cdef cython.pythread_type_lock _lock
+    cdef cython.pythread_type_lock _called
+    cdef cython.pythread_type_lock _done
+    cdef void *_queue
+    cdef bint _is_called
+    cdef bint _is_at_work
+
+    @cython.locals(was_called=bint)
+    cdef void call(self, RowQueue queue) noexcept
+    @cython.locals(is_late=bint)
+    cdef void leave(self) noexcept nogil
+    @cython.locals(queue="void *")
+    cdef void _serve(self) noexcept nogil
