@@ -12,16 +12,25 @@ from structgen.engine.constants import DEAD
 __all__ = ["count_texts", "is_finite", "texts_of"]
 
 
-def count_texts(store: AutomatonStore, state: int, at_most: int) -> int:
+def count_texts(store: AutomatonStore, state: int, at_most: int, longest: int | None = None) -> int:
     """Return the number of texts that a state matches, or `at_most` if there are more.
+
+    Without `longest`, a language with infinitely many texts may take as many steps as `at_most`.
 
     Counts the texts by length: one step for each byte of the longest text counted. A step keeps, for each state
     reached, in how many ways it was reached. The texts themselves are not built.
+
+    Args:
+        store: has the automaton.
+        state: where the texts begin.
+        at_most: counting ends there.
+        longest: texts of more bytes are not counted.
 
     Raises:
         LimitExceededError: automaton_states.
     """
     total = 0
+    length = 0
     ways = {state: 1} if state != DEAD else {}
     while ways and total < at_most:
         following: dict[int, int] = {}
@@ -30,7 +39,8 @@ def count_texts(store: AutomatonStore, state: int, at_most: int) -> int:
                 total += count
             for target, step in store.successors(here).items():
                 following[target] = min(following.get(target, 0) + count * step.bit_count(), at_most)
-        ways = following
+        ways = following if length != longest else {}
+        length += 1
     return min(total, at_most)
 
 

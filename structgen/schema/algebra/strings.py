@@ -31,6 +31,7 @@ from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
 
 _MAX_LENGTHS_COUNTED = 64  # of a set with more lengths, the texts of so many are counted first
+_BYTES_COUNTED_FIRST = 32  # of the texts that are counted before all are
 _LARGE_NAME = 4_096  # characters of a language's name
 
 
@@ -334,6 +335,10 @@ def _count_of_small(strings: StringSet, at_most: int) -> int:
 
 def _counted(store: AutomatonStore, strings: StringSet, at_most: int) -> int:
     state = _state(store, strings)
+    # Short texts are counted first. Every e-mail address is short enough to be finitely many, and long enough for
+    # hundreds of thousands of states.
+    if count_texts(store, state, at_most, _BYTES_COUNTED_FIRST) == at_most:
+        return at_most
     return count_texts(store, state, at_most) if is_finite(store, state) else at_most
 
 
