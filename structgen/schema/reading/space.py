@@ -63,7 +63,7 @@ from structgen.schema.reading.told_apart import told_apart
 from structgen.schema.reading.widening import Widening, without_limits
 from structgen.schema.reading.writable import Narrowed, Writable
 
-__all__ = ["Space", "release"]
+__all__ = ["Space", "may_be_undecided", "release"]
 
 T = TypeVar("T")
 
@@ -502,6 +502,11 @@ def release(space: Space) -> None:
     space._sizes = space._simple = space._fixed = None
     space._shapes.clear()
     space._beside.clear()
+
+
+def may_be_undecided(space: Space, node: Node) -> bool:
+    """Return whether some value may be neither in a node nor in its complement; False is certain."""
+    return _fixed_points(space).may_be_undecided(node)
 
 
 def _fixed_points(space: Space) -> FixedPoints:
