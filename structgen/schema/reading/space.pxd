@@ -27,6 +27,7 @@ cdef class Space:
     cdef dict _shapes
     cdef dict _open
     cdef dict _beside
+    cdef dict _may_hold
     cdef long long _parts
     cdef int _questions
 
