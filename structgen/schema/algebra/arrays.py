@@ -54,7 +54,7 @@ class ArraySet:
     high: int | None = None
     contains: tuple[Contains, ...] = ()
     repeats: bool | None = None
-    known_cases: dict[int, list[Case]] | None = field(default=None, init=False, compare=False, repr=False)
+    known_cases: dict[int, list[Case]] | None = field(default=None, init=False, compare=False, hash=False, repr=False)
 
     def at(self, index: int) -> Node:
         """Return the node of the item at an index."""

@@ -103,7 +103,7 @@ class StringSet:
     excluded: tuple[str, ...] = ()
     texts: tuple[str, ...] | None = None
     grammars: tuple[TextGrammar | JsonContent, ...] = ()
-    _listed: frozenset[str] | None = field(default=None, init=False, compare=False, repr=False)
+    _listed: frozenset[str] | None = field(default=None, init=False, compare=False, hash=False, repr=False)
 
     @property
     def has_pattern(self) -> bool:

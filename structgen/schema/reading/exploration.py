@@ -14,7 +14,7 @@ from structgen.schema.algebra.counting import TooManyCounts
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.reading.emptiness import array_holds, children, holds, object_holds, string_holds
 from structgen.schema.reading.scopes import pointer
-from structgen.schema.reading.space import Space
+from structgen.schema.reading.space import Space, may_be_undecided
 
 __all__ = ["explore"]
 
@@ -40,10 +40,10 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
             continue
         shapes[node] = shape = space.writable(space.shape(node))
         for array in shape.arrays:
-            if len(array.contains) > _FEW_COUNTS:
+            if array.contains and (len(array.contains) > _FEW_COUNTS or _undecided(space, _counts(array))):
                 _find_cases(space, array)
         for part in shape.objects:
-            if len(part.somewhere) > _FEW_COUNTS:
+            if part.somewhere and (len(part.somewhere) > _FEW_COUNTS or _undecided(space, _conditions(part))):
                 _find_key_cases(space, part)
         if len(shapes) & 255 == 0:
             space.deadline.check()
@@ -87,15 +87,17 @@ def _find_cases(space: Space, part: ArraySet) -> None:
     Thirty counts of different constants have 31 cases. As names of nodes alone, they would have 2³⁰.
     """
     if part.known_cases is None:
+        overlapping = _undecided(space, _counts(part))
         part.known_cases = {
-            index: _cases(space, part.at(index), part.counting(index)) for index in range(part.settled + 1)
+            index: _cases(space, overlapping, part.at(index), part.counting(index)) for index in range(part.settled + 1)
         }
 
 
 def _find_key_cases(space: Space, part: ObjectSet) -> None:
     """Split the values of keys by the conditions that some value must meet, without cases that have no value."""
     if part.known_cases is None:
-        split_by: Callable[[Node, list[tuple[int, Node]]], list[Case]] = partial(_cases, space)
+        overlapping = _undecided(space, _conditions(part))
+        split_by: Callable[[Node, list[tuple[int, Node]]], list[Case]] = partial(_cases, space, overlapping)
         if not space.object_may_hold(part):
             split_by = _one_case  # there is no member whose values could be split
         elif _can_wait(space, part):
@@ -128,13 +130,30 @@ def _one_case(node: Node, asked: list[tuple[int, Node]]) -> list[Case]:
     return [(frozenset(), node)]
 
 
-def _cases(space: Space, node: Node, asked: list[tuple[int, Node]]) -> list[Case]:
+def _counts(part: ArraySet) -> list[tuple[int, Node]]:
+    """Return the numbers and nodes of the counts without an upper bound."""
+    return [(number, count.node) for number, count in enumerate(part.contains) if count.high is None]
+
+
+def _conditions(part: ObjectSet) -> list[tuple[int, Node]]:
+    """Return the numbers and nodes of the conditions that some value must meet."""
+    return [(number, node) for number, (_, node) in enumerate(part.somewhere)]
+
+
+def _undecided(space: Space, asked: list[tuple[int, Node]]) -> set[int]:
+    """Return the numbers of the nodes that some values may be neither in nor not in; see `fixed_points.py`."""
+    return {number for number, node in asked if may_be_undecided(space, node)}
+
+
+def _cases(space: Space, overlapping: set[int], node: Node, asked: list[tuple[int, Node]]) -> list[Case]:
+    """Split a node by which of some numbered nodes its values are in. Cases of the overlapping numbers share values."""
     found: list[Case] = [(frozenset(), node)]
     for number, other in asked:
         split: list[Case] = []
         for given, mine in found:
             spend(1)
-            inside, outside = meet(mine, other), meet(mine, complement(other))
+            inside = meet(mine, other)
+            outside = mine if number in overlapping and inside != mine else meet(mine, complement(other))
             if inside == NONE or not space.may_hold(inside):
                 split.append((given, mine))
             elif outside == NONE or not space.may_hold(outside):

@@ -76,6 +76,11 @@ class FixedPoints:
         """Return whether an atom is known to lead back to itself, and its equation is not solved."""
         return isinstance(atom, int) and atom not in self._solutions and self._is_circular.get(abs(atom), False)
 
+    def may_be_undecided(self, node: Node) -> bool:
+        """Return whether some value may be neither in a node nor in its complement; False is certain."""
+        self.find(node)
+        return any(self._is_circular[abs(atom)] for atom in _atoms(node))
+
     def solve(self, node: Node) -> None:
         """Solve the equations of the unknown atoms of a node, and of all that they depend on."""
         self.find(node)

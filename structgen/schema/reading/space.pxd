@@ -27,6 +27,7 @@ cdef class Space:
     cdef dict _shapes
     cdef dict _open
     cdef dict _beside
+    cdef dict _may_hold
     cdef long long _parts
     cdef int _questions
 
@@ -49,5 +50,6 @@ cdef class Space:
 
 
 cpdef release(Space space)
+cpdef bint may_be_undecided(Space space, tuple node) except -1
 cdef _fixed_points(Space space)
 cdef _answer(Space space, question)

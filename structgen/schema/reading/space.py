@@ -63,7 +63,7 @@ from structgen.schema.reading.told_apart import told_apart
 from structgen.schema.reading.widening import Widening, without_limits
 from structgen.schema.reading.writable import Narrowed, Writable
 
-__all__ = ["Space", "release"]
+__all__ = ["Space", "may_be_undecided", "release"]
 
 T = TypeVar("T")
 
@@ -119,6 +119,7 @@ class Space:
         self._fixed: FixedPoints | None = None  # made once a subschema is found to refer to itself
         self.under_way: set[int] = set()
         self._beside: dict[Hashable, Node] = {}  # what `beside` returned, by identity and scope
+        self._may_hold: dict[tuple[Node, int], bool] = {}  # answers of `may_hold`, by node and depth
         self.dead = _NO_SETS
         self._questions = 0  # questions under way that an answer "not known" suffices for
 
@@ -479,9 +480,15 @@ class Space:
             return True
         if shape.null or shape.booleans or shape.numbers or shape.strings:
             return True
-        return any(self._array_may_hold(part, depth - 1) for part in shape.arrays) or any(
-            self.object_may_hold(part, depth - 1) for part in shape.objects
-        )
+        if depth == _MAX_WITNESS_DEPTH:  # a new question: another shape may be under way
+            self._may_hold.clear()
+        found = self._may_hold.get((node, depth))
+        if found is None:
+            found = any(self._array_may_hold(part, depth - 1) for part in shape.arrays) or any(
+                self.object_may_hold(part, depth - 1) for part in shape.objects
+            )
+            self._may_hold[node, depth] = found
+        return found
 
     def object_may_hold(self, part: ObjectSet, depth: int = _MAX_WITNESS_DEPTH) -> bool:
         """Return whether a set of objects may have a member; False is certain."""
@@ -502,6 +509,12 @@ def release(space: Space) -> None:
     space._sizes = space._simple = space._fixed = None
     space._shapes.clear()
     space._beside.clear()
+    space._may_hold.clear()
+
+
+def may_be_undecided(space: Space, node: Node) -> bool:
+    """Return whether some value may be neither in a node nor in its complement; False is certain."""
+    return _fixed_points(space).may_be_undecided(node)
 
 
 def _fixed_points(space: Space) -> FixedPoints:

@@ -338,3 +338,11 @@ def test_texts_that_some_readers_take_for_members_are_on_neither_side():
     assert inside == StringSet(texts=("a",))
     assert outside == [StringSet(texts=("c",))]
     assert StringSet(texts=("b",)).split(StringSet(within=(language,))) == (None, [])
+
+
+def test_what_a_set_remembers_does_not_change_its_hash():
+    strings, arrays = StringSet(excluded=("a",)), ArraySet()
+    before = hash(strings), hash(arrays)
+    assert strings.contains("b")  # keeps its texts
+    arrays.known_cases = {}
+    assert (hash(strings), hash(arrays)) == before == (hash(StringSet(excluded=("a",))), hash(ArraySet()))

@@ -130,6 +130,22 @@ def test_values_that_only_are_refused_leave_nothing_to_write(name):
     assert not any(validator_for(DENSE[name]).is_valid(value) for value in VALUES)
 
 
+def test_one_item_decides_beside_others_that_are_undecided():
+    undecided_numbers = {"oneOf": [{"$ref": "#/$defs/a"}, {"type": "string"}, {}]}  # of strings, two branches accept
+    schema = {"not": {"items": {"$ref": "#/$defs/a"}}, "$defs": {"a": undecided_numbers}}
+    constraint = structgen.compile(schema, BYTES)
+    for value, expected in ((["a", 2], True), ([2, "a"], True), ([2], False), ([], False)):
+        assert accepts(constraint, value) == validator_for(schema).is_valid(value) == expected
+
+
+def test_one_key_decides_beside_others_that_are_undecided():
+    undecided_numbers = {"oneOf": [{"$ref": "#/$defs/a"}, {"type": "string"}, {}]}
+    schema = {"not": {"additionalProperties": {"$ref": "#/$defs/a"}}, "$defs": {"a": undecided_numbers}}
+    constraint = structgen.compile(schema, BYTES)
+    for value, expected in (({"k": "a", "l": 2}, True), ({"k": 2, "l": "a"}, True), ({"k": 2}, False), ({}, False)):
+        assert accepts(constraint, value) == validator_for(schema).is_valid(value) == expected
+
+
 @pytest.mark.parametrize("name", PARTLY_DECIDED)
 def test_the_grammar_and_the_validator_decide_the_same_values(name):
     schema = {"$schema": DRAFT, **PARTLY_DECIDED[name]}
