@@ -249,7 +249,8 @@ def _solar(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) 
     before = _thinking(Thinking("<|think|>", "<|end|>", after="<|begin|>assistant", excludes=()), reasoning)
     if not calls:
         return _sequence(*before, content)
-    section = _tag("<|tool_calls|>", _separated(calls, "", at_least_one=True, parallel=parallel), "<|calls|>")
+    several = _separated(calls, "", at_least_one=True, parallel=parallel and choice != "forced")
+    section = _tag("<|tool_calls|>", several, "<|calls|>")
     return _sequence(*before, {"type": "or", "elements": [content, section]} if choice == "auto" else section)
 
 
