@@ -174,8 +174,7 @@ def test_the_choice_of_tools():
         assert not any(lets_through(grammar, text) for text in bad)
 
 
-# Harmony is as xgrammar has it: several calls of the named tool.
-@pytest.mark.parametrize("format", sorted({*TOOL_FORMATS} & {*FORMATS} - {"harmony"}))
+@pytest.mark.parametrize("format", sorted({*TOOL_FORMATS} & {*FORMATS}))
 def test_a_named_tool_is_called_once(format):
     grammar = Grammar.tool_calls(TOOLS, format, tool_choice="weather", reasoning="outside")
     calls = [ParsedCall("weather", {"city": "x"})] * 2

@@ -202,8 +202,9 @@ def _harmony(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool
         _tag(f"<|channel|>{channel}<|message|>", _any_text(()), ["<|end|>", "<|return|>"]) for channel in channels
     ]
     between = "<|start|>assistant"
-    if parallel or not calls:
-        # With reasoning, it is xgrammar's form, in which calls are never required.
+    is_one = not parallel or (choice == "forced" and reasoning == "outside")
+    if not is_one or not calls:
+        # With reasoning, it is xgrammar's form, in which calls are never required, and a named tool may have several.
         return _separated([*calls, *messages], between, at_least_one=reasoning == "outside" and choice != "auto")
     # Any number of messages, and then one call at most, which ends the turn.
     one_call = _separated(calls, between, at_least_one=True, parallel=False)
