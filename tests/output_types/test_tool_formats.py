@@ -15,6 +15,8 @@ from support.texts import constraint_of, lets_through
 
 import structgen
 from structgen import Grammar
+from structgen.generation.tools.messages import ParsedCall
+from structgen.generation.tools.reading import FORMATS, write_reply
 from structgen.output_types.tool_formats.building import TOOL_FORMATS, structural_tag_of
 from structgen.output_types.tool_formats.families import FAMILIES
 from structgen.output_types.tool_formats.tools import read_tools
@@ -170,6 +172,16 @@ def test_the_choice_of_tools():
         grammar = Grammar.tool_calls(TOOLS, "exaone", tool_choice=choice, parallel=parallel)
         assert all(lets_through(grammar, text) for text in good)
         assert not any(lets_through(grammar, text) for text in bad)
+
+
+@pytest.mark.parametrize("format", sorted({*TOOL_FORMATS} & {*FORMATS}))
+def test_a_named_tool_is_called_once(format):
+    grammar = Grammar.tool_calls(TOOLS, format, tool_choice="weather", reasoning="outside")
+    calls = [ParsedCall("weather", {"city": "x"})] * 2
+    for count in (1, 2):
+        text = write_reply(format, "", calls[:count])
+        lead = FAMILIES[format].lead if format in FAMILIES else ""
+        assert structgen.check(grammar, lead + text).fits == (count == 1)
 
 
 def test_reasoning():

@@ -202,8 +202,9 @@ def _harmony(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool
         _tag(f"<|channel|>{channel}<|message|>", _any_text(()), ["<|end|>", "<|return|>"]) for channel in channels
     ]
     between = "<|start|>assistant"
-    if parallel or not calls:
-        # With reasoning, it is xgrammar's form, in which calls are never required.
+    is_one = not parallel or (choice == "forced" and reasoning == "outside")
+    if not is_one or not calls:
+        # With reasoning, it is xgrammar's form, in which calls are never required, and a named tool may have several.
         return _separated([*calls, *messages], between, at_least_one=reasoning == "outside" and choice != "auto")
     # Any number of messages, and then one call at most, which ends the turn.
     one_call = _separated(calls, between, at_least_one=True, parallel=False)
@@ -249,7 +250,8 @@ def _solar(tools: Sequence[Tool], choice: str, reasoning: Mode, parallel: bool) 
     before = _thinking(Thinking("<|think|>", "<|end|>", after="<|begin|>assistant", excludes=()), reasoning)
     if not calls:
         return _sequence(*before, content)
-    section = _tag("<|tool_calls|>", _separated(calls, "", at_least_one=True, parallel=parallel), "<|calls|>")
+    several = _separated(calls, "", at_least_one=True, parallel=parallel and choice != "forced")
+    section = _tag("<|tool_calls|>", several, "<|calls|>")
     return _sequence(*before, {"type": "or", "elements": [content, section]} if choice == "auto" else section)
 
 
