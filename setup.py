@@ -67,7 +67,8 @@ PUBLIC = {
 """Modules whose functions and methods users call: help() shows their signatures. Elsewhere the objects that know the
 signatures would be a tenth of the code."""
 
-# The options for gcc were chosen by counting the instructions of compiles and masks (valgrind --tool=cachegrind). With
+# The options for gcc were chosen by counting the instructions of compiles and masks (valgrind --tool=cachegrind); those
+# of ONCE, and -fno-plt, by the time of compiles with masks of other schemas in between, and by the lines of cache. With
 # -O2 for all modules, gcc takes two thirds longer, and there are 1 % fewer instructions.
 VECTORS = {
     "engine.masks.set_masks",
@@ -95,44 +96,36 @@ HOT = {
     "tokenization.merges.merge_table",
 }
 """Modules for -O2: most of the instructions that are not Python's own are theirs. A module in no list gets -O1."""
-COLD = {
-    "engine.automata.alphabets",
-    "engine.automata.count_bounds",
-    "engine.automata.endings",
-    "engine.automata.from_regex",
-    "engine.automata.payload_tables",
-    "engine.automata.regular_terms",
-    "engine.automata.terms",
+ONCE = {
+    *(f"engine.automata.{part}" for part in ("payload_tables", "regular_terms", "terms")),
     "engine.earley.captured_texts",
     "engine.grammar.lookaheads",
     "engine.grammar.rules",
     "engine.grammar.tables",
-    "engine.masks.bound_room",
-    "engine.masks.dotted_rule_masks",
-    "engine.masks.skippable_states",
-    "engine.matching.batches",
     "engine.matching.compiled",
     "engine.regex.tree",
-    "engine.vocabulary.bitmask",
     *(f"schema.algebra.{part}" for part in ("arrays", "objects", "shape", "strings")),
     *(f"schema.json_text.{part}" for part in ("layout", "strings", "terminals")),
     *(
         f"schema.reading.{part}"
         for part in ("atoms", "emptiness", "exploration", "keywords", "scopes", "shape_cache", "shared_parts", "space")
     ),
-    *(
-        f"schema.rules.{part}"
-        for part in (
-            "arrays",
-            "clause_choices",
-            "clause_search",
-            "lazy_rules",
-            "notation",
-            "object_states",
-            "objects",
-            "states",
-        )
-    ),
+    *(f"schema.rules.{part}" for part in ("arrays", "lazy_rules", "notation", "object_states", "objects", "states")),
+}
+"""Modules for -Os, the smallest code. The compile of a schema runs most of their instructions once or a few times, so
+its time is that of fetching them: no cache holds them since the compile before. With -Og compiles take 5 % longer."""
+COLD = {
+    "engine.automata.alphabets",
+    "engine.automata.count_bounds",
+    "engine.automata.endings",
+    "engine.automata.from_regex",
+    "engine.masks.bound_room",
+    "engine.masks.dotted_rule_masks",
+    "engine.masks.skippable_states",
+    "engine.matching.batches",
+    "engine.vocabulary.bitmask",
+    "schema.rules.clause_choices",
+    "schema.rules.clause_search",
     "tokenization.matching.blank_tokens",
     "tokenization.matching.bridges",
     "tokenization.matching.last_texts",
@@ -218,9 +211,14 @@ def _translated(
 
 
 def _flags(part: str) -> list[str]:
-    """Return options for gcc; -w: its warnings are about C that nobody wrote."""
-    level = "-O3" if part in VECTORS else "-O2" if part in HOT else "-Og" if part in COLD else "-O1"
-    return [level, "-g0", "-w"]
+    """Return options for gcc.
+
+    -fno-plt: calls of Python's functions go there without a jump in between, which would be a line of the cache each.
+    -w: its warnings are about C that nobody wrote.
+    """
+    levels = {"-O3": VECTORS, "-O2": HOT, "-Os": ONCE, "-Og": COLD}
+    level = next((level for level, parts in levels.items() if part in parts), "-O1")
+    return [level, "-fno-plt", "-g0", "-w"]
 
 
 def _tell(text: str, *, is_last: bool) -> None:

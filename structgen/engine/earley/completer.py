@@ -47,7 +47,7 @@ class Completer:
         self._groups = groups
         self._texts = texts
         self._rules = rules
-        self._lookaheads = rules.lookaheads
+        self._lookaheads = self._rules.lookaheads
         self._stack = zeros(64)
         self.skips = False
 

@@ -101,8 +101,8 @@ class ItemSetStore:
 
     def __init__(self, rules: Rules, limits: Limits, *, accepts_empty: bool) -> None:
         self.rules = rules
-        self.automata = rules.automata
-        self._lookaheads = rules.lookaheads
+        self.automata = self.rules.automata
+        self._lookaheads = self.rules.lookaheads
         self.table = SetTable()
         self._items = ItemTable()
         self.scans = ScanTable()

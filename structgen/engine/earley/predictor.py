@@ -63,9 +63,9 @@ class Predictor:
         self._scans = scans
         self._groups = groups
         self._rules = rules
-        self._automata = rules.automata
-        self._lookaheads = rules.lookaheads
-        self._shift = rules.lookaheads.shift
+        self._automata = self._rules.automata
+        self._lookaheads = self._rules.lookaheads
+        self._shift = self._lookaheads.shift
         self._max_items = limits.set_items
         self._serial = 0
         self._agenda = zeros(64)

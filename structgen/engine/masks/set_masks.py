@@ -141,28 +141,28 @@ class SetMasks:
     def __init__(self, sets: ItemSetStore, terminals: TerminalMasks) -> None:
         self._sets = sets
         self._terminals = terminals
-        self._store = terminals.store
-        self._scratch = terminals.scratch
-        self.empty = terminals.store.empty
+        self._store = self._terminals.store
+        self._scratch = self._terminals.scratch
+        self.empty = self._store.empty
         self.pool = zeros(256)
         self._pool_size = 0
-        self.dotted_rules: Any = DottedRuleMasks(sets, terminals) if sets.rules.serve_many_texts else None
+        self.dotted_rules: Any = DottedRuleMasks(sets, terminals) if self._sets.rules.serve_many_texts else None
         self._masks: list[SetMask | None] = []
         # Of the mask in the making:
         self._parts: list[TerminalMask] = []  # tables with dense masks
-        self._found = terminals.scratch.found
-        self._ranges = terminals.scratch.ranges
+        self._found = self._scratch.found
+        self._ranges = self._scratch.ranges
         self._followed = 0
         self._met: set[int] = set()
         self._agenda: list[Any] = []
         self._round = 0
-        self._walk = SetWalk(sets, terminals)
+        self._walk: SetWalk | None = None  # made when a set is first walked: in most grammars none is
         self._refused_texts = RefusedTexts(sets, terminals, self._found, self._ranges)
 
     @property
     def nodes_visited(self) -> int:
         """The number of trie nodes that walks over sets have visited (a work counter for benchmarks)."""
-        return self._walk.nodes_visited
+        return 0 if self._walk is None else self._walk.nodes_visited
 
     def get(self, set_id: int) -> SetMask:
         """Return the mask of a set."""
@@ -454,6 +454,8 @@ class SetMasks:
         marks = self._scratch.states_after
         of_round = marks.begin()
         if last - first > MAX_LOOKED_UP or self._followed > MAX_FOLLOWED:
+            if self._walk is None:
+                self._walk = SetWalk(self._sets, self._terminals)
             self._walk.find(remainders, set_id)
             return
         first_refusing = self._refused_texts.first_refusing(set_id)

@@ -176,7 +176,10 @@ def is_long(shape: Shape) -> bool:
 
 def has_long_texts(shape: Shape) -> bool:
     """Return whether strings with a pattern must be so long that a search for one of them may take long."""
-    return any(strings.low > _MAX_SHORT and (strings.within or strings.outside) for strings in shape.strings)
+    for strings in shape.strings:  # noqa: SIM110  (a generator is more code, and each compile comes here)
+        if strings.low > _MAX_SHORT and (strings.within or strings.outside):
+            return True
+    return False
 
 
 def are_surely_expressible(strings: StringSet) -> bool:

@@ -343,7 +343,10 @@ def reaches_grammar(lazy: LazyRules, shape: Shape) -> bool:
 
 def _has_pattern(shape: Shape) -> bool:
     """Return whether strings of a shape are bounded by a pattern."""
-    return any(part.has_pattern for part in shape.strings)
+    for part in shape.strings:  # noqa: SIM110  (a generator is more code, and each compile comes here)
+        if part.has_pattern:
+            return True
+    return False
 
 
 def _is_open(strings: StringSet) -> bool:
