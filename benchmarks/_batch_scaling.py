@@ -83,9 +83,11 @@ def at_position(batch: BatchEngine, compiled: Any, text: Texts) -> Any:
 def measure_scaling(engines: Sequence[BatchEngine], rows: Sequence[Any], size: int, rounds: int) -> str:
     """Measure all engines in turn; return a table. Each number is the median over the rounds, for each step."""
     results: dict[str, list[tuple[Steps, Steps]]] = {}
-    for _ in range(rounds):
+    for number in range(rounds):
         for batch in engines:
             with torch_threads(batch.threads):
+                if not number:
+                    batch.applies("float32")["torch"](size)  # the first call may compile something
                 results.setdefault(batch.name, []).append(passes_of(batch, rows, size))
     lines = []
     alone: dict[str, list[float]] = {}

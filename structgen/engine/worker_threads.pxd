@@ -1,11 +1,22 @@
 cimport cython
+from cpython.pythread cimport (
+    PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_release_lock, PyThread_type_lock, WAIT_LOCK
+)
 
 cdef Py_ssize_t MIN_ROWS, NONE_YET, NO_MORE
 
 
+@cython.final
+cdef class _Lock:
+    cdef PyThread_type_lock _lock
+
+    cdef void take(self) noexcept nogil
+    cdef void give(self) noexcept nogil
+
+
 cdef class RowQueue:
-    cdef cython.pythread_type_lock _lock
-    cdef cython.pythread_type_lock _gate
+    cdef _Lock _lock
+    cdef _Lock _gate
     cdef Py_ssize_t _added
     cdef Py_ssize_t _begun
     cdef bint _is_closed
@@ -27,9 +38,9 @@ cdef class RowQueue:
 
 @cython.final
 cdef class Helper:
-    cdef cython.pythread_type_lock _lock
-    cdef cython.pythread_type_lock _called
-    cdef cython.pythread_type_lock _done
+    cdef _Lock _lock
+    cdef _Lock _called
+    cdef _Lock _done
     cdef void *_queue
     cdef bint _is_called
     cdef bint _is_at_work

@@ -21,7 +21,6 @@ import os
 import threading
 from contextlib import nullcontext
 from types import SimpleNamespace
-from typing import Any
 
 from structgen.engine.fork_safety import call_in_forked
 from structgen.engine.whole_numbers import whole_number
@@ -56,6 +55,24 @@ def thread_count(threads: object) -> int:
     return count
 
 
+class _Lock:
+    """A lock that is taken without a look at the interpreter lock, and that another thread may give back."""
+
+    def __init__(self) -> None:
+        self._lock = PyThread_allocate_lock()  # type: ignore[name-defined]  # noqa: F821  (of Python's C interface)
+
+    def __dealloc__(self) -> None:
+        PyThread_free_lock(self._lock)  # type: ignore[name-defined]  # noqa: F821
+
+    def take(self) -> None:
+        """Wait until the lock is free, and take it."""
+        PyThread_acquire_lock(self._lock, WAIT_LOCK)  # type: ignore[name-defined]  # noqa: F821
+
+    def give(self) -> None:
+        """Give the lock back."""
+        PyThread_release_lock(self._lock)  # type: ignore[name-defined]  # noqa: F821
+
+
 class RowQueue:
     """Rows that several threads work off while one thread adds them.
 
@@ -64,21 +81,20 @@ class RowQueue:
     it.
     """
 
-    _lock: Any
-    _gate: Any
-
     def __init__(self) -> None:
+        self._lock = _Lock()
+        self._gate = _Lock()
         self._added = self._begun = 0  # numbers of rows
         self._is_closed = False
         self._is_open = False  # the gate
-        self._gate.acquire()
+        self._gate.take()
         self._helpers: list[Helper] = []
 
     def do(self, row: int) -> None:
         """Do the work on one row."""
 
     def begin(self, threads: int, rows: int) -> None:
-        """Call helpers. Each call needs one of `finish`.
+        """Call helpers. Each call needs one of `finish`, even if it fails: helpers refer to the queue.
 
         Args:
             threads: the number of threads, the calling one included. There are no more than processors, and for few
@@ -104,30 +120,30 @@ class RowQueue:
 
     def add(self, rows: int) -> None:
         """Say that so many more rows can be done."""
-        self._lock.acquire()
+        self._lock.take()
         self._added += rows
         self._open_gate()
-        self._lock.release()
+        self._lock.give()
 
     def finish(self) -> None:
         """Help with the rows that are left, and wait until all are done.
 
         Without helpers, this thread keeps the interpreter lock: a busy thread would have it for 5 ms.
         """
-        self._lock.acquire()
+        self._lock.take()
         self._is_closed = True
         self._open_gate()
-        self._lock.release()
+        self._lock.give()
         if not self._helpers:
             self.work()
         else:
             with cython.nogil:
                 self.work()
-        while self._helpers:
-            helper = self._helpers.pop()
+        for helper in self._helpers:
             with cython.nogil:
                 helper.leave()
-            _idle.append(helper)
+        _idle.extend(self._helpers)
+        self._helpers.clear()
 
     def work(self) -> None:
         """Do one row after another, until there will be no more."""
@@ -138,28 +154,28 @@ class RowQueue:
             elif row == NO_MORE:
                 return
             else:
-                self._gate.acquire()
-                self._gate.release()
+                self._gate.take()
+                self._gate.give()
 
     def _next(self) -> int:
         """Return the row to be done next, NONE_YET or NO_MORE."""
         row = NONE_YET
-        self._lock.acquire()
+        self._lock.take()
         if self._begun < self._added:
             row = self._begun
             self._begun += 1
         elif self._is_closed:
             row = NO_MORE
         elif self._is_open:
-            self._gate.acquire()  # at once, or when another helper has passed
+            self._gate.take()  # at once, or when another helper has passed
             self._is_open = False
-        self._lock.release()
+        self._lock.give()
         return row
 
     def _open_gate(self) -> None:
         if not self._is_open:
             self._is_open = True
-            self._gate.release()
+            self._gate.give()
 
 
 class Helper:
@@ -169,37 +185,36 @@ class Helper:
     queue.
     """
 
-    _lock: Any
-    _called: Any
-    _done: Any
-
     def __init__(self) -> None:
+        self._lock = _Lock()
+        self._called = _Lock()
+        self._done = _Lock()
         self._queue = cython.NULL  # a pointer: Python's counts of references need the interpreter lock
         self._is_called = False  # and has not seen it yet
         self._is_at_work = False
-        self._called.acquire()
-        self._done.acquire()
+        self._called.take()
+        self._done.take()
 
     def call(self, queue: RowQueue) -> None:
         """Let the thread work for a queue. The queue stays alive until `leave`."""
-        self._lock.acquire()
+        self._lock.take()
         self._queue = cython.cast("void *", queue)
         was_called = self._is_called
         self._is_called = True
-        self._lock.release()
+        self._lock.give()
         if not was_called:
-            self._called.release()
+            self._called.give()
 
     def leave(self) -> None:
         """Wait until the thread does not work for the queue any more, or keep it from beginning."""
         is_late = False
-        self._lock.acquire()
+        self._lock.take()
         if self._queue != cython.NULL and not self._is_at_work:
             self._queue = cython.NULL
             is_late = True
-        self._lock.release()
+        self._lock.give()
         if not is_late:
-            self._done.acquire()
+            self._done.take()
 
     def run(self) -> None:
         """Run the thread, as long as the process lives."""
@@ -208,19 +223,19 @@ class Helper:
 
     def _serve(self) -> None:
         while True:
-            self._called.acquire()
-            self._lock.acquire()
+            self._called.take()
+            self._lock.take()
             self._is_called = False
             queue = self._queue
             self._is_at_work = queue != cython.NULL
-            self._lock.release()
+            self._lock.give()
             if queue != cython.NULL:
                 cython.cast(RowQueue, queue).work()
-                self._lock.acquire()
+                self._lock.take()
                 self._queue = cython.NULL
                 self._is_at_work = False
-                self._lock.release()
-                self._done.release()
+                self._lock.give()
+                self._done.give()
 
 
 def _forget() -> None:

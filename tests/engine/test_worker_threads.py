@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from structgen import apply_token_bitmask
+from structgen.engine import worker_threads
 from structgen.engine.worker_threads import IS_COMPILED, thread_count
 
 only_compiled = pytest.mark.skipif(not IS_COMPILED, reason="uncompiled there are no helpers")
@@ -83,12 +85,19 @@ def test_helpers_need_no_interpreter_lock() -> None:
     assert np.isneginf(logits).sum() == logits.size // 2
 
 
-def test_a_system_without_more_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(thread: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_a_thread_that_cannot_be_started(error: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without more threads the calling one does all rows; an interrupt is raised once no helper has the rows."""
 
+    def refuse(thread: threading.Thread) -> None:
+        raise error
+
+    monkeypatch.setattr(worker_threads, "_idle", [])
+    monkeypatch.setattr(worker_threads, "_helpers_made", 0)
     monkeypatch.setattr(threading.Thread, "start", refuse)
-    check_rows(40, 100)
+    is_raised = IS_COMPILED and error is KeyboardInterrupt and (os.cpu_count() or 1) > 1
+    with pytest.raises(error) if is_raised else contextlib.nullcontext():
+        check_rows(40, 100)
 
 
 def test_logits_that_cannot_be_written() -> None:

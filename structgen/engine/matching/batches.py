@@ -78,8 +78,8 @@ def _fill_and_apply(
 ) -> None:
     """Fill all rows, and apply those that are filled, even if one fails."""
     queue = LogitsQueue(masked)
-    queue.begin(threads, masked.rows)
     try:
+        queue.begin(threads, masked.rows)
         _fill(matchers, mask, words, queue)
     finally:
         queue.finish()

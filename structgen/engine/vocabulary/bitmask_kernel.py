@@ -78,9 +78,11 @@ class MaskedLogits:
     def mask_in_threads(self, threads: int) -> None:
         """Do what `mask` does, for all rows, in several threads and without the interpreter lock."""
         queue = LogitsQueue(self)
-        queue.begin(threads, self.rows)
-        queue.add(self.rows)
-        queue.finish()
+        try:
+            queue.begin(threads, self.rows)
+            queue.add(self.rows)
+        finally:
+            queue.finish()
 
 
 class LogitsQueue(RowQueue):
