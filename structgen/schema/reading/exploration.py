@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -14,7 +14,7 @@ from structgen.schema.algebra.counting import TooManyCounts
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.reading.emptiness import array_holds, children, holds, object_holds, string_holds
 from structgen.schema.reading.scopes import pointer
-from structgen.schema.reading.space import Space, may_be_undecided
+from structgen.schema.reading.space import Space, has_circles
 
 __all__ = ["explore"]
 
@@ -29,6 +29,13 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
     A node has a value if its shape has a scalar, or a set of arrays or objects whose members can have values of nodes
     that have some. Parts without a value are left out of the shapes.
     """
+    is_decided = not has_circles(space)
+    found = _explored(space, root)
+    # Only now is it known whether some values are undecided, and cases have to share values.
+    return _explored(space, root) if is_decided and has_circles(space) else found
+
+
+def _explored(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
     shapes: dict[Node, Shape] = {}
     mixed: list[Node] = []
     productive: set[Node] = set()
@@ -40,10 +47,10 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
             continue
         shapes[node] = shape = space.writable(space.shape(node))
         for array in shape.arrays:
-            if array.contains and (len(array.contains) > _FEW_COUNTS or _undecided(space, _counts(array))):
+            if len(array.contains) > _FEW_COUNTS or (array.contains and has_circles(space)):
                 _find_cases(space, array)
         for part in shape.objects:
-            if part.somewhere and (len(part.somewhere) > _FEW_COUNTS or _undecided(space, _conditions(part))):
+            if len(part.somewhere) > _FEW_COUNTS or (part.somewhere and has_circles(space)):
                 _find_key_cases(space, part)
         if len(shapes) & 255 == 0:
             space.deadline.check()
@@ -86,8 +93,9 @@ def _find_cases(space: Space, part: ArraySet) -> None:
 
     Thirty counts of different constants have 31 cases. As names of nodes alone, they would have 2³⁰.
     """
-    if part.known_cases is None:
-        overlapping = _undecided(space, _counts(part))
+    if part.known_cases is None or has_circles(space):
+        part.known_cases = None
+        overlapping = _overlapping(space, [number for number, count in enumerate(part.contains) if count.high is None])
         part.known_cases = {
             index: _cases(space, overlapping, part.at(index), part.counting(index)) for index in range(part.settled + 1)
         }
@@ -95,8 +103,9 @@ def _find_cases(space: Space, part: ArraySet) -> None:
 
 def _find_key_cases(space: Space, part: ObjectSet) -> None:
     """Split the values of keys by the conditions that some value must meet, without cases that have no value."""
-    if part.known_cases is None:
-        overlapping = _undecided(space, _conditions(part))
+    if part.known_cases is None or has_circles(space):
+        part.known_cases = None
+        overlapping = _overlapping(space, range(len(part.somewhere)))
         split_by: Callable[[Node, list[tuple[int, Node]]], list[Case]] = partial(_cases, space, overlapping)
         if not space.object_may_hold(part):
             split_by = _one_case  # there is no member whose values could be split
@@ -130,19 +139,12 @@ def _one_case(node: Node, asked: list[tuple[int, Node]]) -> list[Case]:
     return [(frozenset(), node)]
 
 
-def _counts(part: ArraySet) -> list[tuple[int, Node]]:
-    """Return the numbers and nodes of the counts without an upper bound."""
-    return [(number, count.node) for number, count in enumerate(part.contains) if count.high is None]
+def _overlapping(space: Space, numbers: Iterable[int]) -> set[int]:
+    """Return the numbers of the nodes whose cases share values: all, if some value is neither in a node nor not in it.
 
-
-def _conditions(part: ObjectSet) -> list[tuple[int, Node]]:
-    """Return the numbers and nodes of the conditions that some value must meet."""
-    return [(number, node) for number, (_, node) in enumerate(part.somewhere)]
-
-
-def _undecided(space: Space, asked: list[tuple[int, Node]]) -> set[int]:
-    """Return the numbers of the nodes that some values may be neither in nor not in; see `fixed_points.py`."""
-    return {number for number, node in asked if may_be_undecided(space, node)}
+    Such a value counts for none of them, but it may stand beside others that do.
+    """
+    return set(numbers) if has_circles(space) else set()
 
 
 def _cases(space: Space, overlapping: set[int], node: Node, asked: list[tuple[int, Node]]) -> list[Case]:

@@ -43,9 +43,13 @@ class FixedPoints:
     Args:
         space: makes the nodes and shapes of subschemas.
         widening: notes the keywords that are dropped.
+
+    Attributes:
+        has_circles: a subschema that leads back to itself was found.
     """
 
     def __init__(self, space: NodeSpace, widening: Widening) -> None:
+        self.has_circles = False
         self._space = space
         self._widening = widening
         self._is_circular = {1: False}  # by subschema: it leads to itself, or to one that does; 1 is `true`
@@ -71,15 +75,11 @@ class FixedPoints:
                 if not any(self._is_circular[other] for other in others):
                     self._is_circular[atom] = False
                     del leads_to[atom]
+        self.has_circles = self.has_circles or bool(leads_to)
 
     def is_unknown(self, atom: int | AnyOf) -> bool:
         """Return whether an atom is known to lead back to itself, and its equation is not solved."""
         return isinstance(atom, int) and atom not in self._solutions and self._is_circular.get(abs(atom), False)
-
-    def may_be_undecided(self, node: Node) -> bool:
-        """Return whether some value may be neither in a node nor in its complement; False is certain."""
-        self.find(node)
-        return any(self._is_circular[abs(atom)] for atom in _atoms(node))
 
     def solve(self, node: Node) -> None:
         """Solve the equations of the unknown atoms of a node, and of all that they depend on."""

@@ -50,6 +50,6 @@ cdef class Space:
 
 
 cpdef release(Space space)
-cpdef bint may_be_undecided(Space space, tuple node) except -1
+cpdef bint has_circles(Space space) except -1
 cdef _fixed_points(Space space)
 cdef _answer(Space space, question)

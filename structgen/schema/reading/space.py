@@ -63,7 +63,7 @@ from structgen.schema.reading.told_apart import told_apart
 from structgen.schema.reading.widening import Widening, without_limits
 from structgen.schema.reading.writable import Narrowed, Writable
 
-__all__ = ["Space", "may_be_undecided", "release"]
+__all__ = ["Space", "has_circles", "release"]
 
 T = TypeVar("T")
 
@@ -512,9 +512,9 @@ def release(space: Space) -> None:
     space._may_hold.clear()
 
 
-def may_be_undecided(space: Space, node: Node) -> bool:
-    """Return whether some value may be neither in a node nor in its complement; False is certain."""
-    return _fixed_points(space).may_be_undecided(node)
+def has_circles(space: Space) -> bool:
+    """Return whether a subschema was found to refer to itself at the same value, so that values may be undecided."""
+    return space._fixed is not None and space._fixed.has_circles
 
 
 def _fixed_points(space: Space) -> FixedPoints:

@@ -146,6 +146,22 @@ def test_one_key_decides_beside_others_that_are_undecided():
         assert accepts(constraint, value) == validator_for(schema).is_valid(value) == expected
 
 
+def test_one_key_decides_beside_others_with_undecided_keys_inside():
+    members = {"additionalProperties": {"$ref": "#/$defs/itself"}}
+    inner = {"if": members, "then": {"type": "null"}}
+    schema = {
+        "not": {"additionalProperties": inner},
+        "$defs": {"itself": {"oneOf": [{"$ref": "#/$defs/itself"}, {"type": "string"}, {}]}},
+    }
+    constraint = structgen.compile(schema, BYTES)
+    for value, expected in (
+        ({"k": [], "l": {"m": 1}}, True),
+        ({"k": {"m": 1}, "l": []}, True),
+        ({"l": {"m": 1}}, False),
+    ):
+        assert accepts(constraint, value) == validator_for(schema).is_valid(value) == expected
+
+
 @pytest.mark.parametrize("name", PARTLY_DECIDED)
 def test_the_grammar_and_the_validator_decide_the_same_values(name):
     schema = {"$schema": DRAFT, **PARTLY_DECIDED[name]}
