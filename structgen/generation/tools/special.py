@@ -209,6 +209,7 @@ def _write_functionary(text: str, calls: Sequence[ParsedCall]) -> str:
 _K3_BLOCK = r"(?:<\|open\|>{0}<\|sep\|>)?(?P<body>.*?)(?:<\|close\|>{0}<\|sep\|>|\Z)"
 _K3_RESPONSE = re.compile(_K3_BLOCK.format("response"), re.DOTALL)
 _K3_CALL = re.compile(r'<\|open\|>call tool="(?P<name>[^"]+)" index="(?P<index>\d+)"<\|sep\|>')
+_K3_END = re.compile(r"\s*<\|close\|>call<\|sep\|>")
 _K3_THINK = re.compile(r"\A(?:<\|open\|>think<\|sep\|>)?(?P<body>.*?)<\|close\|>think<\|sep\|>", re.DOTALL)
 
 
@@ -222,7 +223,7 @@ def _read_kimi_k3(text: str, schemas: Mapping[str, Any], partial: bool) -> Parse
     calls = []
     while (found := _K3_CALL.search(text, position)) is not None:
         arguments = read_arguments("kimi_k3_xml", text, found.end(), schemas.get(found["name"], True))
-        if arguments.end < 0 or not text.startswith("<|close|>call<|sep|>", arguments.end):
+        if arguments.end < 0 or not _K3_END.match(text, arguments.end):
             if not partial:
                 raise unfinished(found["name"], text)
             source = begun(arguments.values)

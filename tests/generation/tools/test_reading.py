@@ -224,6 +224,18 @@ def test_white_space_beside_the_elements_of_minimax_m3():
         assert plain(read_reply("minimax_m3", spaced, {"f": schema}).calls) == [("f", {"o": {"t": " x "}, "l": [[1]]})]
 
 
+def test_white_space_beside_the_elements_of_kimi_k3():
+    text = '<|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|>~<|open|>'
+    text += 'argument key="a" type="number"<|sep|>~6~<|close|>argument<|sep|>~<|close|>call<|sep|><|close|>tools<|sep|>'
+    text += "<|close|>message<|sep|>"
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}]
+    grammar = structgen.Grammar.tool_calls(tools, "kimi_k3", tool_choice="f", reasoning="outside")
+    for gap in ("", " ", "\n  "):
+        spaced = text.replace("~", gap)
+        assert structgen.check(grammar, spaced).fits
+        assert plain(read_reply("kimi_k3", spaced).calls) == [("f", {"a": 6})]
+
+
 def test_ids_that_the_model_writes():
     text = '[TOOL_CALLS][{"name": "f", "arguments": {}, "id": "abcdefghi"}]'
     assert read_reply("mistral", text).calls[0].id == "abcdefghi"
