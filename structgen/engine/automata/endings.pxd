@@ -30,7 +30,7 @@ cdef class Endings:
     @cython.locals(known=dict, before="Py_ssize_t")
     cpdef bint repeats_until(self, int state, int body, int last) except -1
     cpdef int last_of(self, int state) except -1
-    cdef bint _is_endless_by_form(self, int state) except -1
+    cpdef bint is_endless_by_form(self, int state) except -1
     @cython.locals(star=int, body=int, last=int, is_plain=bint)
     cdef bint _has_harmless_character(self, int kept, list others) except -1
     @cython.locals(high=int)

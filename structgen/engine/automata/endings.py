@@ -77,7 +77,7 @@ class Endings:
                 continue
             if len(after) >= MAX_STATES or self._is_counted_out(top):
                 return False
-            after[top] = {top} if self._is_endless_by_form(top) else set(self.emptiness.successors(top))
+            after[top] = {top} if self.is_endless_by_form(top) else set(self.emptiness.successors(top))
             waiting.extend(after[top])
         ended: set[int] = {here for here, targets in after.items() if not targets}
         if state in ended:
@@ -122,7 +122,7 @@ class Endings:
             self.table.kind[term] == K_LITERAL and self.table.tail[term] == EMPTY and len(self.table.payload[term]) == 1
         )
 
-    def _is_endless_by_form(self, state: int) -> bool:
+    def is_endless_by_form(self, state: int) -> bool:
         """Return whether the form of a state shows that it is ever endless.
 
         That is so if all its texts end with a repetition, or if it is `C*·R & ~D1 & ~D2 …` with harmless D. The part
@@ -150,7 +150,7 @@ class Endings:
         return all(map(self._holds_few, others)) or self._has_harmless_character(kept[0], others)
 
     def _has_harmless_character(self, kept: int, others: list[int]) -> bool:
-        """Return whether one character shows that no excluded term does harm; see `_is_endless_by_form`."""
+        """Return whether one character shows that no excluded term does harm; see `is_endless_by_form`."""
         star = self._star_within(kept)
         if star == EMPTY:
             return False

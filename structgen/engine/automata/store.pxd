@@ -53,6 +53,7 @@ cdef class AutomatonStore:
     @cython.locals(target=int)
     cpdef object inner_bytes(self, int state)
     cpdef dict successors(self, int state)
+    cpdef bint is_endless_by_form(self, int state) except -1
     cpdef bint is_ever_endless(self, int state) except -1
     cpdef bint is_accepting(self, int state) except -1
     cpdef bint has_next(self, int state) except -1

@@ -276,6 +276,10 @@ class AutomatonStore:
         """
         return self.emptiness.successors(state)
 
+    def is_endless_by_form(self, state: int) -> bool:
+        """Return whether the form of a state shows what `is_ever_endless` asks; False is no answer."""
+        return self.endings.is_endless_by_form(state)
+
     def is_ever_endless(self, state: int) -> bool:
         """Return whether every prefix that can go on has infinitely many continuations (`Endings.is_ever_endless`).
 

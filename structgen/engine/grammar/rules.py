@@ -235,16 +235,21 @@ class Rules:
         return found
 
     def _sees_endless(self, position: int) -> bool:
-        """Compute what `goes_on_endless` returns, by a search over the symbols that the body can lead to."""
+        """Compute what `goes_on_endless` returns, by a search over the symbols that the body can lead to.
+
+        Automata whose form does not show it are explored last: that takes long, and another terminal may settle it.
+        """
         seen: set[int] = set()
+        unknown: list[int] = []
         waiting = deque([position])  # breadth first, so that few rules are made
         while waiting:
             position = waiting.popleft()
             symbol = self.symbols[position]
             while symbol != END and symbol > CAPTURES:
                 if symbol == TERMINAL:
-                    if self.automata.is_ever_endless(self.start_state[position]):
+                    if self.automata.is_endless_by_form(self.start_state[position]):
                         return True
+                    unknown.append(self.start_state[position])
                 elif symbol not in seen and len(seen) < MAX_SEEN:
                     seen.add(symbol)
                     if self.first_rule[symbol] < 0:
@@ -253,7 +258,7 @@ class Rules:
                         waiting.append(self.rule_starts[rule])
                 position += 1
                 symbol = self.symbols[position]
-        return False
+        return any(map(self.automata.is_ever_endless, unknown))
 
     # -- the rule of a position, for messages -----------------------------------------------------------------------
 
