@@ -107,12 +107,13 @@ class RowQueue:
             if _idle:
                 helper = _idle.pop()
             elif _helpers_made < processors:
+                _helpers_made += 1  # first: other threads run while one is started
                 helper = Helper()
                 try:
                     threading.Thread(target=helper.run, daemon=True, name="structgen-rows").start()
                 except RuntimeError:  # the system has no more threads
+                    _helpers_made -= 1
                     return
-                _helpers_made += 1
             else:  # other queues use them
                 return
             self._helpers.append(helper)

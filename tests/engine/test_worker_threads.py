@@ -42,11 +42,16 @@ def test_calls_one_after_another() -> None:
         check_rows(rows % 9, 2)
 
 
-def test_calls_at_the_same_time() -> None:
-    """There are more calls than helpers: some do their rows alone."""
-    with ThreadPoolExecutor(8) as callers:
-        for _ in callers.map(lambda rows: check_rows(rows, 2, width=3000), range(100)):
+@pytest.mark.parametrize("processors", [1, 2, 8])
+def test_calls_at_the_same_time(processors: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls share the helpers, which are no more than processors; a call that finds none does its rows alone."""
+    monkeypatch.setattr(os, "cpu_count", lambda: processors)
+    monkeypatch.setattr(worker_threads, "_idle", [])
+    monkeypatch.setattr(worker_threads, "_helpers_made", 0)
+    with ThreadPoolExecutor(6) as callers:
+        for _ in callers.map(lambda number: check_rows(number % 40, 1 + number % 8), range(400)):
             pass
+    assert worker_threads._helpers_made == len(worker_threads._idle) <= processors
 
 
 @only_compiled
