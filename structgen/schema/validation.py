@@ -122,7 +122,9 @@ def _validator_class(dialect: Dialect, asserts_formats: bool) -> Any:
     if not (asserts_formats or dialect.asserts_formats):
         keywords["format"] = _annotation
     known = {**base.VALIDATORS, **keywords}
-    may_lead_back = [name for name in (*REFERENCES, *_UNEVALUATED) if known.get(name, _annotation) is not _annotation]
+    may_lead_back = [
+        name for name in (*REFERENCES, *_UNEVALUATED, "oneOf", "if") if known.get(name, _annotation) is not _annotation
+    ]
     keywords |= {name: decided_reference(name, known[name]) for name in may_lead_back}
     extend: Any = jsonschema.validators.extend
     made = extend(base, keywords)
