@@ -55,6 +55,11 @@ cdef class CompiledGrammar:
     cdef object __weakref__
 
     cdef int _use(self, state) except -1
+    cdef int _begin(self) except -1
+    cpdef int _begin_here(self) except -1
+    cdef bint _ends_early(self, work) except -1
+    cdef int _begin_epoch(self, SharedTables shared, ItemSetStore sets, ItemSetStore previous) except -1
+    cdef ItemSetStore _new_sets(self, rules)
     cpdef int take(self) except -1
     cpdef int begin_turn(self) except -1
     cpdef int end_turn(self) except -1
