@@ -21,6 +21,7 @@ MAX_STEPS_ONCE_FOUND = 16  # partial characters that are looked at, once complet
 MAX_STEPS = 256  # before that
 MAX_KEPT = 65_536  # completions
 UNASSIGNED = 0xF1  # the least first byte of characters that are private, or in planes without letters
+UNASSIGNED_ONLY = b"\xf1\xf2\xf4"  # first bytes of characters that are private, or in planes without characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class Completions:
         merges: the merges, which decide whether two tokens may stand side by side.
         is_piece: whether the bytes of a character are a token, so that byte tokens must not spell it; None if they may.
         kind_of: the number of the kind that the pre-tokenizer takes a character for; -1 if no proper text holds it.
+        kind_of_all: the same of all characters that begin with some bytes; -1 if they differ, too.
         may_compose: whether the character may be one that is composed with one before it.
     """
 
@@ -58,15 +60,18 @@ class Completions:
         merges: MergeTable,
         is_piece: Callable[[bytes], bool] | None,
         kind_of: Callable[[bytes], int],
+        kind_of_all: Callable[[bytes], int],
         may_compose: bool,
     ) -> None:
         self._kind_of = kind_of
+        self._kind_of_all = kind_of_all
         self._may_compose = may_compose
         self._spellings = vocabulary.spellings
         self._merges = merges
         self._is_piece = is_piece
         self._known: dict[tuple[int, bytes], Completion] = {}
         self._endings_of: dict[bytes, list[tuple[int, bytes, tuple[bool, int] | None]]] = {}
+        self._endings_of_kind: dict[tuple[int, int], list[tuple[int, bytes, tuple[bool, int] | None]]] = {}
         self._with_letters: dict[bytes, list[tuple[int, bytes, tuple[bool, int]]]] = {}
         self._parts_of: dict[bytes, list[tuple[int, bytes]]] = {}
         self._by_size: list[list[tuple[int, bytes]]] = [[], [], [], []]
@@ -108,7 +113,8 @@ class Completions:
         for step in waiting:
             last, partial = step
             for other, text, form in self._endings(partial):
-                if not crosses(last, other):
+                is_known = exists and (form is None or form in found)
+                if not is_known and not crosses(last, other):
                     exists = True
                     if form is not None and form not in found:
                         found[form] = (spelled[step] + text, other)
@@ -140,15 +146,28 @@ class Completions:
         """
         known = self._endings_of.get(partial)
         if known is None:
-            known = self._endings_of[partial] = []
-            for other, text in self._by_size[character_length(partial) - len(partial)]:
-                data = partial + text
-                if may_follow(partial, text[0]) and not (self._is_piece is not None and self._is_piece(data)):
-                    character, kind = data.decode(), self._kind_of(data)
-                    is_usual = self._may_compose or not composes(character)
-                    if kind >= 0:
-                        known.append((other, text, (not character.isalpha(), kind) if is_usual else None))
+            known = self._endings_of[partial] = self._find_endings(partial)
         return known
+
+    def _find_endings(self, partial: bytes) -> list[tuple[int, bytes, tuple[bool, int] | None]]:
+        missing = character_length(partial) - len(partial)
+        if self._is_piece is None and len(partial) > 1 and partial[0] in UNASSIGNED_ONLY:
+            kind = self._kind_of_all(partial)
+            known = self._endings_of_kind.get((missing, kind))
+            if known is None and kind >= 0:
+                known = [(other, text, (True, kind)) for other, text in self._by_size[missing]]
+                self._endings_of_kind[missing, kind] = known
+            if known is not None:
+                return known
+        found: list[tuple[int, bytes, tuple[bool, int] | None]] = []
+        for other, text in self._by_size[missing]:
+            data = partial + text
+            if may_follow(partial, text[0]) and not (self._is_piece is not None and self._is_piece(data)):
+                character, kind = data.decode(), self._kind_of(data)
+                is_usual = self._may_compose or not composes(character)
+                if kind >= 0:
+                    found.append((other, text, (not character.isalpha(), kind) if is_usual else None))
+        return found
 
     def _parts(self, partial: bytes) -> list[tuple[int, bytes]]:
         """Return the tokens that continue a character without completing it; the longest first."""

@@ -178,4 +178,5 @@ class NextTokens:
         if self._scanner.may_end(scanner_state):
             row |= mask_of(list(self._added.spelled), self._word_count)
         tokens = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))
-        return sum(1 << byte for byte in np.unique(self._first_byte_of[tokens]).tolist())
+        counts = np.bincount(self._first_byte_of[tokens], minlength=256)  # the first `np.unique` would import for 50 ms
+        return sum(1 << byte for byte in np.flatnonzero(counts).tolist())

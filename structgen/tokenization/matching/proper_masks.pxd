@@ -64,7 +64,7 @@ cdef class ProperMasks:
     cdef _in_order(self, row)
     @cython.locals(before=int)
     cdef object _drop_blanks(self, joins, begins, int set_id, branch)
-    @cython.locals(first=int, most=int, cutters=int, left=int, decided=int)
+    @cython.locals(first=int, most=int, cutters=int, before=int, left=int)
     cdef object _drop_cut_off(self, joins, begins, int set_id, int scanner_state, TokenRows rows)
     @cython.locals(text=bytes, steps=TokenSteps, next_set=int, next_state=int, partial=int, verdict=int, is_whole=bint, position=int)
     cdef bint _leads_on(self, int set_id, state, int word, int token, UndecidedTokens undecided) except -1

@@ -285,16 +285,15 @@ class ProperMasks:
         The cutting texts that decided most tokens last time come first: inside strings, others than after keys.
         """
         first = self._best_cutters.get(scanner_state, 0)
-        most = 0
+        most, left = 0, count(joins) + count(begins)
         for cutters in (first, 1 - first):
-            left = count(joins) + count(begins)
             if left > self.tokenization.max_single_checks:
                 cut = self._cuttable(cutters, set_id)
                 remove_both(joins, rows.sure_joins[cutters], cut)
                 remove_both(begins, rows.sure_begins[cutters], cut)
-                decided = left - count(joins) - count(begins)
-                if decided > most:
-                    most = decided
+                before, left = left, count(joins) + count(begins)
+                if before - left > most:
+                    most = before - left
                     self._best_cutters[scanner_state] = cutters
 
     def _new_cut_masks(self, cutters: int) -> SetMasks:

@@ -198,6 +198,7 @@ class ProperTokenization:
             self.merges,
             self._is_piece if parts.is_piece else None,
             scanner.kind_of,
+            scanner.kind_of_all,
             may_compose=parts.is_normal is None,
         )
         finder = CutterFinder(scanner, vocabulary, self.completions, borders, self.added, self.begun)

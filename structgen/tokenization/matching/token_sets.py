@@ -55,13 +55,12 @@ def count(row: Any) -> int:
     """Return the number of tokens of a mask."""
     found = 0
     for index in range(len(row)):
-        word = row[index]
-        if word:  # counts pairs of bits at once, then groups of four, then bytes
-            word -= word >> 1 & 0x55555555
-            word = (word & 0x33333333) + (word >> 2 & 0x33333333)
-            word = (word + (word >> 4)) & 0x0F0F0F0F
-            word += word >> 8  # no multiplication: uncompiled, it would overflow 32 bits and warn
-            found += (word + (word >> 16)) & 0xFF
+        word = row[index]  # counts pairs of bits at once, then groups of four, then bytes; a test would forbid vectors
+        word -= word >> 1 & 0x55555555
+        word = (word & 0x33333333) + (word >> 2 & 0x33333333)
+        word = (word + (word >> 4)) & 0x0F0F0F0F
+        word += word >> 8  # no multiplication: uncompiled, it would overflow 32 bits and warn
+        found += (word + (word >> 16)) & 0xFF
     return found
 
 

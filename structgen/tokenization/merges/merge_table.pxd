@@ -11,6 +11,8 @@ cdef class MergeTable:
     cdef int[::1] partner_start  # by left part: index of its first merge in the next two
     cdef int[::1] partner        # the right part of a merge; ascending for each left part
     cdef int[::1] partner_rank   # the rank of that merge
+    cdef int[::1] ranked_partner # the right part of a merge; in the order of the ranks for each left part
+    cdef int[::1] ranked         # the rank of that merge
     cdef int[::1] product        # by rank: the product of a merge
     cdef readonly int[::1] is_proper
     cdef int[::1] left_part      # the left part of a token's last merge; -1 for symbols
@@ -21,6 +23,7 @@ cdef class MergeTable:
     cdef int[::1] children       # of the left spines' forest, by parent
     cdef int[::1] child_start    # by parent: index of its first child
     cdef int[::1] subtree        # tokens in the subtree
+    cdef int[::1] least_block    # the least block of a child; NEVER without children
     cdef readonly int[::1] position
     cdef readonly int[::1] by_position
     cdef int[::1] _ranges
@@ -38,7 +41,7 @@ cdef class MergeTable:
     cpdef bint crosses(self, int left, int right) noexcept
     @cython.locals(a=int, a_end=int, a_until=int, b=int, b_end=int, b_until=int, rank=int)
     cdef bint _crosses(self, int left, int right, bint early) noexcept
-    @cython.locals(children="int[::1]", by_length="int[::1]", token=int, position=int, index=int, at=int)
+    @cython.locals(children="int[::1]", by_length="int[::1]", token=int, parent=int, position=int, index=int, at=int)
     cdef int _order(self, int size, lengths) except -1
     @cython.locals(count=int, at=int, index=int, found="int[::1]", size=int)
     cpdef conflicts(self, int token)
@@ -46,8 +49,10 @@ cdef class MergeTable:
     cpdef int mark_conflicts(self, int token, unsigned int[::1] row) except -1
     @cython.locals(one="unsigned int", index=int, at=int, other=int)
     cpdef int remove_conflicts(self, int token, unsigned int[::1] row) except -1
-    @cython.locals(count=int, a=int, a_end=int, a_until=int, b=int, at=int, first=int, last=int, index=int, child=int)
+    @cython.locals(count=int, a=int, a_end=int, a_until=int, b=int, at=int, rank=int)
     cdef int _find_conflicts(self, int token) except -1
+    @cython.locals(count=int, begin=int, first=int, last=int, end=int, middle=int, index=int, child=int)
+    cdef int _add_subtree(self, int token, int rank, int block) except -1
     cdef int _add_range(self, int first, int last) except -1
     @cython.locals(one="unsigned int", token=int, a=int, a_end=int, a_until=int, at=int, b=int, byte=int)
     cpdef int mark_joining(self, int[::1] first_bytes, unsigned int[::1] out) except -1

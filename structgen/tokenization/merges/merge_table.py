@@ -75,11 +75,14 @@ class MergeTable:
         self._order(size, lengths)
 
     def _index(self, size: int, merges: Any) -> None:
-        """Index the merges by left part."""
+        """Index the merges by left part: in the order of their right parts, and in that of their ranks."""
         order = np.argsort(merges[:, 0].astype(np.int64) * size + merges[:, 1])  # faster than by two keys
         self.partner_start = _ints(np.searchsorted(merges[order, 0], np.arange(size + 1)))
         self.partner = _ints(merges[order, 1])
         self.partner_rank = _ints(order)
+        by_rank = np.argsort(merges[:, 0], kind="stable")
+        self.ranked_partner = _ints(merges[by_rank, 1])
+        self.ranked = _ints(by_rank)
         self.product = _ints(merges[:, 2])
 
     def rank(self, left: int, right: int) -> int:
@@ -204,12 +207,15 @@ class MergeTable:
         self.children = children
         self.child_start = _ints(np.searchsorted(np.sort(parents), np.arange(size + 1)))
         self.subtree = zeros(size, 0)
+        self.least_block = zeros(size, NEVER)
         by_length = _ints(proper[np.argsort(-lengths[proper], kind="stable")])
         for index in range(len(by_length)):
             token = by_length[index]
             self.subtree[token] += 1
-            if self.left_part[token] >= 0:
-                self.subtree[self.left_part[token]] += self.subtree[token]
+            parent = self.left_part[token]
+            if parent >= 0:
+                self.subtree[parent] += self.subtree[token]
+                self.least_block[parent] = min(self.least_block[parent], self.block[token])
         self.position = zeros(size, -1)
         self.by_position = zeros(len(by_length))
         position = 0
@@ -231,7 +237,8 @@ class MergeTable:
         Returns:
             int32[tokens], in no order; one may occur more than once.
 
-        Cost: some nanoseconds for each of them, and for each merge with a symbol of the token's right spine.
+        Cost: some nanoseconds for each of them, and for each merge with a symbol of the token's right spine that comes
+        before the merge that takes the symbol.
         """
         count = self._find_conflicts(token)
         found = zeros(count)
@@ -274,22 +281,43 @@ class MergeTable:
         a, a_end, a_until = token, NEVER, NEVER
         while a >= 0:
             for at in range(self.partner_start[a], self.partner_start[a + 1]):
-                b = self.partner[at]
-                if self.partner_rank[at] < a_until and self.is_proper[b] and self.block[b] < a_end:
-                    first = self.position[b]
-                    last = first + 1
-                    for index in range(self.child_start[b], self.child_start[b + 1]):
-                        child = self.children[index]
-                        if self.left_until[child] < self.partner_rank[at]:
-                            break
-                        if self.block[a] > self.block[child]:
-                            count += self._add_range(first, last)
-                            first = last + self.subtree[child]
-                        last += self.subtree[child]
-                    count += self._add_range(first, last)
+                rank = self.ranked[at]
+                if rank >= a_until:
+                    break
+                b = self.ranked_partner[at]
+                if self.is_proper[b] and self.block[b] < a_end:
+                    count += self._add_subtree(b, rank, self.block[a])
             a_end, a_until = self.block[a], self.right_until[a]
             a = self.right_part[a]
         return count
+
+    def _add_subtree(self, token: int, rank: int, block: int) -> int:
+        """Add the tokens whose left spine leads to a token that a merge takes, and return their number.
+
+        Args:
+            token: the token, the right part of the merge.
+            rank: the rank of the merge: it comes too late for children that were merged away before.
+            block: the block of its left part: it comes too early for children whose block is smaller.
+        """
+        begin, first, end = self.child_start[token], self.child_start[token], self.child_start[token + 1]
+        while first < end:
+            middle = (first + end) // 2
+            if self.left_until[self.children[middle]] < rank:
+                end = middle
+            else:
+                first = middle + 1
+        first = self.position[token]
+        last = first + self.subtree[token]
+        if end < self.child_start[token + 1]:
+            last = self.position[self.children[end]]
+        count = 0
+        if block > self.least_block[token]:
+            for index in range(begin, end):
+                child = self.children[index]
+                if block > self.block[child]:
+                    count += self._add_range(first, self.position[child])
+                    first = self.position[child] + self.subtree[child]
+        return count + self._add_range(first, last)
 
     def _add_range(self, first: int, last: int) -> int:
         """Add a range of positions, and return its length."""
@@ -310,7 +338,7 @@ class MergeTable:
             first_bytes: int32[size], the first byte of each token's text; -1 for none.
             out: uint32[8 * size], gets for byte b after token t the bit b % 32 of word 8 * t + b // 32.
 
-        Cost: some nanoseconds for each merge with a symbol of a right spine. Gemma's 514,906 merges take 0.2 to 0.6 s.
+        Cost: some nanoseconds for each merge with a symbol of a right spine that comes before the symbol is taken.
         """
         one = 1
         for token in range(len(self.is_proper)):
@@ -319,8 +347,10 @@ class MergeTable:
             a, a_end, a_until = token, NEVER, NEVER
             while a >= 0:
                 for at in range(self.partner_start[a], self.partner_start[a + 1]):
-                    b = self.partner[at]
-                    if self.partner_rank[at] < a_until and self.block[b] < a_end and self.is_proper[b]:
+                    if self.ranked[at] >= a_until:
+                        break
+                    b = self.ranked_partner[at]
+                    if self.block[b] < a_end and self.is_proper[b]:
                         byte = first_bytes[b]
                         if byte >= 0:
                             out[8 * token + (byte >> 5)] |= one << (byte & 31)

@@ -323,6 +323,15 @@ class Scanner:
                 return -1
         return FIRST_KIND - after
 
+    def kind_of_all(self, prefix: bytes) -> int:
+        """Return the kind of all characters that begin with some bytes; -1 if they differ or no proper text holds one.
+
+        The bytes are the first two or three of a character, or the first one of two: so all are in one block.
+        """
+        low, high = _completions(prefix)
+        after = {*self._kinds_of_block(low // BLOCK)[low % BLOCK : high % BLOCK + 1]}
+        return FIRST_KIND - after.pop() if len(after) == 1 and NO_TEXT not in after else -1
+
     def text_of(self, partial: int) -> bytes:
         """Return the bytes of a partial character."""
         return self._prefixes[partial]

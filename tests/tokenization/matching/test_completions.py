@@ -10,6 +10,7 @@ from support.smollm2 import byte_alphabet
 
 from structgen.tokenization.matching.completions import unfinished
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
+from structgen.tokenization.pre_tokens.character_classes import composes
 
 MAKES = [make for make in bpe_tokenizers.CUTTING if make is not bpe_tokenizers.llama3]  # it has whole words besides
 LETTERS = {byte: letter for letter, byte in byte_alphabet().items()}
@@ -85,3 +86,30 @@ def test_a_character_that_an_earlier_token_begins_is_completed(make):
         completion = completions.after(middle, begun)
         assert completion.exists
         assert all(len((begun + more).decode()) >= 1 for more in completion.texts)
+
+
+@pytest.mark.parametrize("make", MAKES[:3], ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        b"\xf1\x80\x80",
+        b"\xf2\xae\x83",
+        b"\xf4\x8f\xbf",
+        b"\xf3\xa0\x84",
+        b"\xf2\xae",
+        b"\xf4\x8f",
+        b"\xe4\xb8",
+        b"\xd2",
+    ],
+)
+def test_characters_of_one_kind_are_found_at_once(make, prefix):
+    """Check completions of characters that begin alike against each character by itself."""
+    tokenization = tokenization_of(make)[1]
+    rows = [prefix] if len(prefix) == 3 or prefix[0] < 0xF0 else [prefix + bytes([last]) for last in range(0x80, 0xC0)]
+    kinds = {tokenization.scanner.kind_of(row + bytes([last])) for row in rows for last in range(0x80, 0xC0)}
+    assert tokenization.scanner.kind_of_all(prefix) == (kinds.pop() if len(kinds) == 1 else -1)
+    for _, text, form in tokenization.completions._endings(prefix):
+        character = (prefix + text).decode()
+        usual = (not character.isalpha(), tokenization.scanner.kind_of(prefix + text))
+        assert form in (usual, None)
+        assert form == usual or composes(character)
