@@ -134,7 +134,7 @@ class Terms(RegularTerms):
     def _is_all_refused(self, parts: set[int], refused: int) -> bool:
         """Return whether some part matches only refused texts; False if the forms do not show it.
 
-        It looks at the sequences C*·R of `refused` where R is a literal, or a union with one.
+        It looks at the sequences C*·R of `refused` where R is empty, a literal, or a union with one of these.
         """
         for term in self.table.payload[refused] if self.table.kind[refused] == K_UNION else (refused,):
             if not is_star(self.table, term):
@@ -142,7 +142,7 @@ class Terms(RegularTerms):
             body = self.table.payload[term][0]
             rest = self.table.tail[term]
             for end in self.table.payload[rest] if self.table.kind[rest] == K_UNION else (rest,):
-                if self.table.kind[end] == K_LITERAL and self.table.tail[end] == EMPTY:
+                if end == EMPTY or (self.table.kind[end] == K_LITERAL and self.table.tail[end] == EMPTY):
                     star = self.repeat(body, 0, -1, end)
                     for part in parts:
                         if self._is_within(part, star):

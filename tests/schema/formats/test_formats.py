@@ -362,6 +362,14 @@ def test_texts_of_a_format_that_must_differ(schema, name):
     assert compiled.matcher().allowed_token_ids()
 
 
+@pytest.mark.parametrize("name", ["email", "idn-email"])
+def test_only_short_texts_of_a_format(name):
+    # The shortest address has three characters. Before, every state of the longer ones was looked at.
+    schema = {"type": "string", "format": name, "not": {"pattern": "^[^]{3}"}}
+    with pytest.raises(structgen.UnsatisfiableSchemaError):
+        structgen.compile(schema, BYTES, limits=structgen.Limits(automaton_states=20_000))
+
+
 def test_regexes_are_compiled_without_a_warning():
     for text in _samples("regex"):
         re.compile(text)
