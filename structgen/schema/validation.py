@@ -22,8 +22,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import attrs
 import jsonschema
-from attrs import fields
 from jsonschema.protocols import Validator
 from jsonschema_specifications import REGISTRY as SPECIFICATIONS  # type: ignore[import-untyped]
 from referencing import Registry
@@ -65,6 +65,7 @@ _CLASSES: dict[str, Any] = {
     "": jsonschema.Draft202012Validator,
 }
 _DRAFT4, _2019, _2020 = (_CLASSES[name].VALIDATORS for name in ("draft4", "2019-09", "2020-12"))
+_WITH_DEPENDENCIES = ("draft4", "draft6", "draft7")  # their `dependencies` hold schemas
 _ROOT_URI = "urn:structgen:schema"
 _BY_DEFAULT = SchemaOptions()
 _FRAMES_LEFT = 150  # of the stack, for what a keyword calls
@@ -85,20 +86,39 @@ def validator_for(schema: dict[str, Any] | bool, options: SchemaOptions = _BY_DE
         # jsonschema leaves a root without a URI out of dynamic scopes
         schema = {dialect.id_keyword: options.base_uri or _ROOT_URI, **schema}
     registry: Registry[Any] = Registry() if options.registry is None else options.registry
-    arguments: dict[str, Any] = {"format_checker": _CLASSES[""].FORMAT_CHECKER, "registry": registry}
-    if options.base_uri is not None:
-        arguments["_resolver"] = _resolver(schema, dialect, registry, options.base_uri)
-    validator: Validator = made(schema, **arguments)
+    resolver = _resolver(schema, dialect, registry, options.base_uri or "")
+    validator: Validator = made(
+        schema, format_checker=_CLASSES[""].FORMAT_CHECKER, registry=registry, _resolver=resolver
+    )
     return validator
 
 
 def _resolver(schema: Any, dialect: Dialect, registry: Registry[Any], base_uri: str) -> Any:
     """Return the resolver of references in a schema that comes from a URI. By itself, `jsonschema` knows only `$id`."""
-    specification = specification_with(_CLASSES[dialect.name].META_SCHEMA["$schema"])
-    resource = specification.create_resource(schema)
+    resource = _specification(dialect.name).create_resource(schema)
     uri = without_fragment(base_uri, resource.id() or "#")
     known: Registry[Any] = SPECIFICATIONS.combine(registry)
     return known.with_resource(uri, resource).resolver(base_uri=uri)
+
+
+@cache
+def _specification(name: str) -> Any:
+    """Return how a dialect's subschemas with URIs of their own are found.
+
+    `referencing` takes all values of `dependencies` for schemas if the first one is, and none of them if it is a list
+    of keys.
+    """
+    usual: Any = specification_with(_CLASSES[name].META_SCHEMA["$schema"])
+
+    def subresources_of(contents: Any) -> Iterator[Any]:
+        rest = contents
+        if isinstance(contents, dict) and isinstance(contents.get("dependencies"), dict):
+            rest = {key: value for key, value in contents.items() if key != "dependencies"}
+            if name in _WITH_DEPENDENCIES:
+                yield from (value for value in contents["dependencies"].values() if not isinstance(value, list))
+        yield from usual.subresources_of(rest)
+
+    return attrs.evolve(usual, subresources_of=subresources_of)
 
 
 @cache
@@ -128,7 +148,7 @@ def _validator_class(dialect: Dialect, asserts_formats: bool) -> Any:
     keywords |= {name: decided_reference(name, known[name]) for name in may_lead_back}
     extend: Any = jsonschema.validators.extend
     made = extend(base, keywords)
-    arguments = [(field.name, field.alias) for field in fields(made) if field.init]
+    arguments = [(field.name, field.alias) for field in attrs.fields(made) if field.init]
 
     def evolve(self: Any, **changes: Any) -> Any:
         """Return a validator of a subschema, in the subschema's own dialect."""

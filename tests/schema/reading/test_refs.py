@@ -15,6 +15,7 @@ import structgen
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import SchemaError, UnsupportedSchemaError
 from structgen.schema import SchemaOptions, resolve, schema_to_kbnf
+from structgen.schema.validation import validator_for
 
 LATEST = "https://json-schema.org/draft/2020-12/schema"
 DRAFTS = [
@@ -233,3 +234,21 @@ def test_recursion_over_any_scope_is_data(allows: Callable[[Any, Any], bool]) ->
     for _ in range(50):
         value = {"children": [value]}
     assert allows({"$schema": LATEST, **TREE}, value)
+
+
+@pytest.mark.parametrize("draft", ["draft-04", "draft-06", "draft-07"])
+@pytest.mark.parametrize("order", [("a", "b"), ("b", "a")])
+def test_dependencies_with_keys_and_schemas(draft, order):
+    # `referencing` takes all of them for schemas, or none: an AttributeError, or a reference that leads nowhere.
+    named = {"$id" if draft != "draft-04" else "id": "urn:named", "required": ["c"]}
+    dependencies = {"a": ["c"], "b": named}
+    schema = {
+        "$schema": f"http://json-schema.org/{draft}/schema#",
+        "dependencies": {key: dependencies[key] for key in order},
+        "properties": {"d": {"$ref": "urn:named"}},
+    }
+    validator = validator_for(schema)
+    assert validator.is_valid({"a": 1, "b": 1, "c": 1, "d": {"c": 1}})
+    assert not validator.is_valid({"a": 1})
+    assert not validator.is_valid({"b": 1})
+    assert not validator.is_valid({"d": {}})
