@@ -15,6 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
+from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.regex.tree import (
     NOTHING,
     ByteSet,
@@ -43,7 +44,7 @@ from structgen.schema.json_text.numbers import (
 )
 from structgen.schema.json_text.strings import byte_set
 
-__all__ = ["INTEGER", "MAX_LISTED", "NUMBER", "number_regex", "numbers_regex"]
+__all__ = ["INTEGER", "MAX_LISTED", "NUMBER", "has_no_text", "number_regex", "numbers_regex"]
 
 INTEGER = integral_range(None, None)
 NUMBER = number_range(None, False, None, False)
@@ -68,12 +69,21 @@ def numbers_regex(parts: tuple[NumberSet, ...]) -> Regex:
         Inexpressible: as `number_regex`; or the set has numbers, but doubles cannot tell them from others.
     """
     found = number_regex(parts[0]) if len(parts) == 1 else choice(*map(number_regex, parts))
-    if found == NOTHING:
+    if has_no_text(parts, found):
         first = parts[0]
         raise Inexpressible(
             "multipleOf" if first.multiple is not None else "minimum" if first.high is None else "maximum"
         )
     return found
+
+
+def has_no_text(parts: tuple[NumberSet, ...], found: Regex) -> bool:
+    """Return whether the regex made for sets of numbers matches nothing.
+
+    Its form does not always show that. Of 10**15 and more, no fraction can be written, so nothing is left without the
+    integers.
+    """
+    return found == NOTHING or (all(part.outside for part in parts) and AutomatonStore().is_empty(found))
 
 
 @lru_cache(maxsize=1024)

@@ -27,7 +27,7 @@ from structgen.schema.json_text.multiples import (
     multiples_of_any_length,
     other_forms,
 )
-from structgen.schema.json_text.number_terminals import number_regex
+from structgen.schema.json_text.number_terminals import has_no_text, number_regex, numbers_regex
 from structgen.schema.json_text.numbers import (
     MAX_EXACT_INTEGER,
     MAX_INTEGER_DIGITS,
@@ -66,7 +66,8 @@ def plain_numbers_regex(parts: tuple[NumberSet, ...]) -> Regex:
     Raises:
         Inexpressible: as `number_terminals.numbers_regex`.
     """
-    return choice(*map(plain_number_regex, parts))
+    found = choice(*map(plain_number_regex, parts))
+    return numbers_regex(parts) if has_no_text(parts, found) else found
 
 
 @lru_cache(maxsize=1024)
@@ -89,7 +90,7 @@ def plain_number_regex(numbers: NumberSet) -> Regex:
         found = _interval(numbers) if numbers.multiple is None and not numbers.outside else _multiples(numbers)
     else:
         found = _far(numbers)
-    return number_regex(numbers) if found == NOTHING else found
+    return number_regex(numbers) if has_no_text((numbers,), found) else found
 
 
 def _without_far_bounds(numbers: NumberSet) -> NumberSet:

@@ -69,3 +69,14 @@ def test_minimum_counts_within_reach_are_written():
     matcher.accept_bytes(b'{"a":1')
     assert not matcher.allows_bytes(b"}")
     assert matcher.allows_bytes(b',"b"')
+
+
+@pytest.mark.parametrize("numbers", ["any", "plain"])
+@pytest.mark.parametrize("bounds", [{"minimum": 1e15}, {"maximum": -(2**60)}, {"exclusiveMinimum": 1e14}])
+def test_fractions_of_numbers_too_large_to_have_any_are_refused(bounds, numbers):
+    large = {"type": "number", "not": {"multipleOf": 1}, **bounds}
+    for schema in (large, {"type": "array", "items": large, "minItems": 1}):
+        with pytest.raises(structgen.UnsupportedSchemaError, match="cannot be expressed exactly"):
+            structgen.compile(schema, BYTES, numbers=numbers)
+    smaller = {"type": "number", "not": {"multipleOf": 1}, "minimum": 1e12, "maximum": 2e12}
+    assert structgen.compile(smaller, BYTES, numbers=numbers).matcher().allowed_token_ids()
