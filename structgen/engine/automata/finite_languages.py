@@ -6,6 +6,8 @@ finite, the number is 4, and the texts are a, b, ac and bc.
 
 from __future__ import annotations
 
+from math import inf
+
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD
 
@@ -61,8 +63,8 @@ def texts_of(store: AutomatonStore, state: int) -> list[bytes]:
     return found
 
 
-def is_finite(store: AutomatonStore, state: int) -> bool:
-    """Return whether a state matches only finitely many texts.
+def is_finite(store: AutomatonStore, state: int, most: float = inf) -> bool | None:
+    """Return whether a state matches only finitely many texts; None if `most` states are visited and do not show it.
 
     That is so if the states reachable from it have no cycle, because from each of them a text can still be completed.
     Depth-first search; `skippable_states` holds the states on the current path.
@@ -83,6 +85,8 @@ def is_finite(store: AutomatonStore, state: int) -> bool:
         if top in done:
             stack.pop()
             continue
+        if len(done) + len(skippable_states) > most:
+            return None
         skippable_states.add(top)
         for target in store.successors(top):
             if target in skippable_states:

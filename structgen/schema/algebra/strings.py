@@ -31,7 +31,8 @@ from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
 
 _MAX_LENGTHS_COUNTED = 64  # of a set with more lengths, the texts of so many are counted first
-_BYTES_COUNTED_FIRST = 32  # of the texts that are counted before all are
+_FEW_STATES = 200  # that are visited before short texts are counted
+_BYTES_COUNTED_FIRST = 32  # of the texts that are counted then
 _LARGE_NAME = 4_096  # characters of a language's name
 
 
@@ -335,11 +336,12 @@ def _count_of_small(strings: StringSet, at_most: int) -> int:
 
 def _counted(store: AutomatonStore, strings: StringSet, at_most: int) -> int:
     state = _state(store, strings)
-    # Short texts are counted first. Every e-mail address is short enough to be finitely many, and long enough for
-    # hundreds of thousands of states.
-    if count_texts(store, state, at_most, _BYTES_COUNTED_FIRST) == at_most:
-        return at_most
-    return count_texts(store, state, at_most) if is_finite(store, state) else at_most
+    is_known_finite = is_finite(store, state, _FEW_STATES)
+    # Where many states do not show it, short texts are counted first. E-mail addresses are short enough to be finitely
+    # many, and long enough for hundreds of thousands of states.
+    if is_known_finite is None and count_texts(store, state, at_most, _BYTES_COUNTED_FIRST) < at_most:
+        is_known_finite = is_finite(store, state)
+    return count_texts(store, state, at_most) if is_known_finite else at_most
 
 
 @lru_cache(maxsize=1024)

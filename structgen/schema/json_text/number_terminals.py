@@ -80,10 +80,15 @@ def numbers_regex(parts: tuple[NumberSet, ...]) -> Regex:
 def has_no_text(parts: tuple[NumberSet, ...], found: Regex) -> bool:
     """Return whether the regex made for sets of numbers matches nothing.
 
-    Its form does not always show that. Of 10**15 and more, no fraction can be written, so nothing is left without the
-    integers.
+    Its form does not always show that: of 10**15 and more, no fraction can be written, so nothing is left without the
+    integers. Without bounds, something always is.
     """
-    return found == NOTHING or (all(part.outside for part in parts) and AutomatonStore().is_empty(found))
+    if found == NOTHING:
+        return True
+    for part in parts:
+        if not part.outside or (part.low is None and part.high is None):
+            return False
+    return AutomatonStore().is_empty(found)
 
 
 @lru_cache(maxsize=1024)
