@@ -136,6 +136,7 @@ _ARRAYS: dict[str, tuple[dict[str, Any], int]] = {
 _OBJECTS: dict[str, tuple[dict[str, Any], int]] = {
     "no keys": ({"maxProperties": 0}, 1),
     "required keys only": ({"maxProperties": 1, "required": ["a"], "properties": {"a": _FLAG}}, 2),
+    "few keys": ({"patternProperties": {"^[ab]$": _FLAG}, "additionalProperties": False, "minProperties": 1}, 8),
     "few names": ({"propertyNames": {"pattern": "^[ab]$"}, "additionalProperties": _FLAG, "maxProperties": 1}, 5),
     "no value of other keys": ({"additionalProperties": _IMPOSSIBLE, "properties": {"a": _FLAG}}, 3),
     "no value of a key": ({"properties": {"a": _FLAG, "b": _REFUSED}, "additionalProperties": False}, 3),
