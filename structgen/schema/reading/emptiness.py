@@ -5,15 +5,16 @@ All answers err on one side: a set reported as empty is empty; a set reported as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Container, Iterator
 from itertools import product
+from typing import TypeAlias, cast
 
 from structgen.engine.deadlines import spend
 from structgen.schema.algebra import Clause, KeyClass, Node, NumberSet, StringSet, meet
-from structgen.schema.algebra.arrays import ArraySet, Contains
-from structgen.schema.algebra.counting import can_be_met
+from structgen.schema.algebra.arrays import ArraySet
+from structgen.schema.algebra.counting import TooManyCounts, can_be_met
 from structgen.schema.algebra.objects import ObjectSet
-from structgen.schema.algebra.shape import Shape
+from structgen.schema.algebra.shape import NOTHING, Shape
 from structgen.schema.algebra.text_grammars import JsonContent
 from structgen.schema.json_text.values import Value
 
@@ -25,13 +26,20 @@ _MAX_ASKED = 8  # parts of `ObjectSet.somewhere` whose combinations are searched
 _MAX_NAMES = 256  # single keys of `ObjectSet.somewhere`
 _MAX_STEPS = 5_000  # combinations of items that are tried
 
-_NESTED = ("array", "object")  # kinds of values
-
 _Part = NumberSet | StringSet | ArraySet | ObjectSet
+
+_Begun: TypeAlias = tuple[ArraySet, tuple[int, ...]]
+"""Ways to begin an array: the arrays that may follow, and if items must differ, the numbers of the cases of items."""
+
+
+def _no_bound(node: Node) -> None:
+    return None
 
 
 class Sizes:
     """Upper bounds on the number of values of nodes, and the values themselves where they are few.
+
+    `node in sizes` is whether a node may have a value.
 
     Args:
         shape_of: returns the shape of a node; None if it is not known yet.
@@ -39,70 +47,169 @@ class Sizes:
 
     def __init__(self, shape_of: Callable[[Node], Shape | None]) -> None:
         self._shape_of = shape_of
+        self._empty: set[Node] = set()
         self._counts: dict[Node, int | None] = {}
         self._values: dict[Node, frozenset[Value] | None] = {}
+        self._levels = _MAX_DEPTH  # of values that may still be counted
 
-    def count(self, node: Node, depth: int = _MAX_DEPTH) -> int | None:
+    def learn(self, empty: Collection[Node]) -> bool:
+        """Remember nodes that have no value; return whether one of them is new."""
+        if self._empty.issuperset(empty):
+            return False
+        self._empty.update(empty)
+        self._counts.clear()
+        self._values.clear()
+        return True
+
+    def __contains__(self, node: object) -> bool:
+        return self.count(cast("Node", node)) != 0
+
+    def count(self, node: Node) -> int | None:
         """Return an upper bound on the number of values of a node; None where none is known."""
+        if node in self._empty:
+            return 0
         if node in self._counts:
             return self._counts[node]
-        shape = self._shape_of(node) if depth else None
+        shape = self._shape_of(node) if self._levels else None
         if shape is None:
             return None
         self._counts[node] = None  # for recursive values, which hold values of this node
+        self._levels -= 1
+        try:
+            self._counts[node] = self._total(shape)
+        finally:
+            self._levels += 1
+        return self._counts[node]
+
+    def _total(self, shape: Shape) -> int | None:
         total = shape.null + shape.booleans.bit_count()
         parts: tuple[_Part, ...] = (*shape.numbers, *shape.strings, *shape.arrays, *shape.objects)
         for part in parts:
-            found = self._size(part, depth)
+            found = self._size(part)
             if found is None:
                 return None
             total += found
-        self._counts[node] = total
         return total
 
-    def _size(self, part: _Part, depth: int) -> int | None:
+    def _size(self, part: _Part) -> int | None:
         if isinstance(part, NumberSet):
             return part.size()
         if isinstance(part, StringSet):
+            if part.grammars and not string_holds(part, self):
+                return 0
             found = part.count(_MAX_LISTED + 1)
             return found if found <= _MAX_LISTED or part.texts is not None else None
-        if isinstance(part, ArraySet):
-            return self._arrays(part, depth)
-        if part.classes:
-            return None
-        total = 1
-        for key, node in part.properties.items():
-            spend(1)
-            ways = self.count(node, depth - 1)
-            if ways is None:
-                return None
-            total *= ways + (key not in part.required)
-        return total
+        return self._arrays(part) if isinstance(part, ArraySet) else self._objects(part)
 
-    def _arrays(self, part: ArraySet, depth: int) -> int | None:
-        """Return an upper bound on the number of arrays of a set; None where none is known."""
-        high = self._longest(part, depth)
-        if high is None:
+    # --- objects -----------------------------------------------------------------------------------------------------
+
+    def _objects(self, part: ObjectSet) -> int | None:
+        """Return an upper bound on the number of objects of a set; None where none is known."""
+        if not object_holds(part, self):
+            return 0
+        members = self._members(part)
+        if members is None:
             return None
-        ways, total = 1, 0
-        for length in range(high + 1):
-            if length >= part.low:
-                total += ways
-            found = self.count(part.at(length), depth - 1) if length < high else 0
+        ways = [1]  # by the number of keys: objects of the keys so far
+        for key, node in members.items():
+            spend(1)
+            found = self.count(node)
             if found is None:
                 return None
-            # No two items after the prefix are equal, if all of them differ.
-            ways *= found - max(length - len(part.prefix), 0) if part.repeats is False else found
-        return total
+            longer = [0, *(count * found for count in ways)]
+            ways = longer if key in part.required else [x + y for x, y in zip(longer, [*ways, 0], strict=True)]
+        return sum(ways[part.low : None if part.high is None else part.high + 1])
 
-    def _longest(self, part: ArraySet, depth: int) -> int | None:
-        """Return an upper bound on the number of items of an array; None where none is known, or it is large."""
-        high = part.high
-        if part.repeats is False and (high is None or high > len(part.prefix)):
-            rest = self.count(part.rest, depth - 1)
-            if rest is not None and (high is None or high > len(part.prefix) + rest):
-                high = len(part.prefix) + rest
-        return None if high is None or high > _MAX_LISTED else high
+    def _members(self, part: ObjectSet) -> dict[str, Node] | None:
+        """Return the keys that objects of a set may have, with the nodes of their values; None where they are many."""
+        found = {key: part.at(key) for key in part.required}
+        if part.high is not None and part.high <= len(found):
+            return found
+        found.update(part.properties)
+        unnamed = StringSet(excluded=tuple(part.properties))
+        classes = part.few_classes()
+        if classes is None:
+            return None
+        for keys, node in classes:
+            inside = keys.intersect(unnamed) if node in self else None
+            listed = inside.listed(_MAX_LISTED) if inside is not None else ()
+            if listed is None:
+                return None
+            found.update(dict.fromkeys(listed, node))
+        return found
+
+    # --- arrays ------------------------------------------------------------------------------------------------------
+
+    def _arrays(self, part: ArraySet) -> int | None:
+        """Return an upper bound on the number of arrays of a set; None where none is known.
+
+        Arrays grow item by item. Those that leave the same set of arrays to follow are counted together.
+        """
+        ways: dict[_Begun, int] = {(part, ()): 1}
+        total = 0
+        for _ in range(_MAX_LISTED + 1):
+            total += sum([count for (left, _), count in ways.items() if left.has_empty])
+            try:
+                found = self._longer(ways)
+            except TooManyCounts:
+                return None
+            if not found:
+                return None if found is None else total
+            ways = found
+        return None
+
+    def _longer(self, ways: dict[_Begun, int]) -> dict[_Begun, int] | None:
+        """Return the ways to begin arrays with one more item, with their numbers; None where one is unknown."""
+        found: dict[_Begun, int] = {}
+        if len(ways) > _MAX_LISTED:
+            return None
+        for (left, chosen), count in ways.items():
+            for number, node, after in self._next(left):
+                size = self.count(node)
+                if size is None:
+                    return None
+                if left.repeats is False and not left.settled:  # cases are the same from here on
+                    size = max(size - chosen.count(number), 0)
+                    begun = after, tuple(sorted((*chosen, number)))
+                else:
+                    begun = after, chosen
+                if size:
+                    found[begun] = found.get(begun, 0) + count * size
+        return found
+
+    def _next(self, left: ArraySet) -> Iterator[tuple[int, Node, ArraySet]]:
+        """Yield the cases of a first item, by number and node, each with the set of arrays that may follow it.
+
+        Left out are those of which no array is known to come.
+        """
+        size = self.count if left.repeats is False else _no_bound
+        for number, (given, node) in enumerate(left.cases(0)):
+            spend(1)
+            after = left.following(given) if node in self else None
+            if after is not None and can_be_met(after, self.__contains__, size):
+                yield number, node, after
+
+    def _listed_arrays(self, part: ArraySet) -> list[tuple[Value, ...]] | None:
+        """Return the items of the arrays of a set, and perhaps of more arrays; None where they are unknown or many."""
+        found: list[tuple[Value, ...]] = []
+        waiting: list[tuple[ArraySet, tuple[Value, ...]]] = [(part, ())]
+        for _ in range(_MAX_STEPS):
+            if not waiting:
+                return found
+            left, items = waiting.pop()
+            if left.has_empty and (not part.repeats or len(set(items)) < len(items)):
+                found.append(items)
+            for _, node, after in self._next(left):
+                values = self.values(node)
+                if values is None:
+                    return None
+                spend(len(values))
+                waiting += [
+                    (after, (*items, value)) for value in values if part.repeats is not False or value not in items
+                ]
+        return None
+
+    # --- values ------------------------------------------------------------------------------------------------------
 
     def values(self, node: Node) -> frozenset[Value] | None:
         """Return the values of a node, and perhaps more; None where they are unknown or many."""
@@ -110,7 +217,7 @@ class Sizes:
             size = self.count(node)
             self._values[node] = None  # for questions about the node while it is listed
             if size is not None and size <= _MAX_LISTED:
-                shape = self._shape_of(node)
+                shape = self._shape_of(node) if size else NOTHING
                 self._values[node] = None if shape is None else self._listed(shape)
         return self._values[node]
 
@@ -128,54 +235,28 @@ class Sizes:
                 return None
             found.update(("array", chosen) for chosen in arrays)
         for part in shape.objects:
-            members: list[Collection[tuple[str, Value] | None]] = []
-            for key, node in sorted(part.properties.items()):
-                values = self.values(node)
-                if values is None:
-                    return None
-                members.append([*((key, value) for value in values), *([None] * (key not in part.required))])
-            objects = (frozenset(filter(None, chosen)) for chosen in product(*members))
-            high = len(members) if part.high is None else part.high
-            found.update(("object", chosen) for chosen in objects if part.low <= len(chosen) <= high)
+            objects = self._listed_objects(part)
+            if objects is None:
+                return None
+            found.update(("object", chosen) for chosen in objects)
         return frozenset(found)
 
-    def _listed_arrays(self, part: ArraySet) -> list[tuple[Value, ...]] | None:
-        """Return the items of the arrays of a set, and perhaps of more arrays; None where they are unknown or many."""
-        high = self._longest(part, _MAX_DEPTH)
-        items = [self.values(part.at(i)) for i in range(high or 0)]
-        counted = [(count, self.values(count.node)) for count in part.contains if not count.start]
-        found: list[tuple[Value, ...]] = []
-        begun: list[tuple[Value, ...]] = [()]
-        for length in range(len(items) + 1):
-            if length >= part.low:
-                repeated = [chosen for chosen in begun if not part.repeats or len(set(chosen)) < length]
-                found += [chosen for chosen in repeated if _has_counts(chosen, counted)]
-            if length < len(items):
-                choices = items[length]
-                if choices is None:
-                    return None
-                is_unique = part.repeats is False
-                spend(len(begun) * len(choices))
-                begun = [
-                    (*chosen, value) for chosen in begun for value in choices if not is_unique or value not in chosen
-                ]
-        return found
-
-
-def _has_counts(items: tuple[Value, ...], counted: list[tuple[Contains, frozenset[Value] | None]]) -> bool:
-    """Return whether the number of items in each count's values may be allowed. Where these are unknown, it is.
-
-    The values of a count may be too many, except scalars.
-    """
-    for count, values in counted:
-        if values is None:
-            continue
-        inside = [item for item in items if item in values]
-        if len(inside) < count.low:
-            return False
-        if count.high is not None and sum(item[0] not in _NESTED for item in inside) > count.high:
-            return False
-    return True
+    def _listed_objects(self, part: ObjectSet) -> list[frozenset[tuple[str, Value]]] | None:
+        """Return the members of the objects of a set, and perhaps of more; None where they are unknown or many."""
+        if not object_holds(part, self):
+            return []
+        named = self._members(part)
+        if named is None:
+            return None
+        members: list[Collection[tuple[str, Value] | None]] = []
+        for key, node in sorted(named.items()):
+            values = self.values(node)
+            if values is None:
+                return None
+            members.append([*((key, value) for value in values), *([None] * (key not in part.required))])
+        objects = (frozenset(filter(None, chosen)) for chosen in product(*members))
+        high = len(members) if part.high is None else part.high
+        return [chosen for chosen in objects if part.low <= len(chosen) <= high]
 
 
 def children(shape: Shape) -> list[Node]:
@@ -215,7 +296,7 @@ def witnesses(part: ObjectSet, asked: KeyClass) -> list[Node]:
     return [*named.values(), *(node for _, node in others)]
 
 
-def holds(shape: Shape, productive: Collection[Node], sizes: Callable[[], Sizes]) -> bool:
+def holds(shape: Shape, productive: Container[Node], sizes: Callable[[], Sizes]) -> bool:
     """Return whether a shape has a value, given the nodes that are known to have one."""
     if shape.null or shape.booleans or shape.numbers:
         return True
@@ -231,7 +312,7 @@ def holds(shape: Shape, productive: Collection[Node], sizes: Callable[[], Sizes]
     return False
 
 
-def array_holds(part: ArraySet, productive: Collection[Node], sizes: Callable[[], Sizes] | None = None) -> bool:
+def array_holds(part: ArraySet, productive: Container[Node], sizes: Callable[[], Sizes] | None = None) -> bool:
     """Return whether a set of arrays has a member, given the nodes that are known to have a value."""
     for index in range(min(part.low, len(part.prefix) + 1)):
         if part.at(index) not in productive:
@@ -288,7 +369,7 @@ def _unused(node: Node, sizes: Sizes, used: frozenset[Value]) -> int | None:
     return size if size is None or values is None else len(values - used)
 
 
-def string_holds(part: StringSet, productive: Collection[Node]) -> bool:
+def string_holds(part: StringSet, productive: Container[Node]) -> bool:
     """Return whether a set of strings has a member, given the nodes that are known to have a value."""
     for condition in part.grammars:
         if isinstance(condition, JsonContent) and condition.node not in productive:
@@ -296,7 +377,7 @@ def string_holds(part: StringSet, productive: Collection[Node]) -> bool:
     return True
 
 
-def object_holds(part: ObjectSet, productive: Collection[Node]) -> bool:
+def object_holds(part: ObjectSet, productive: Container[Node]) -> bool:
     """Return whether a set of objects has a member, given the nodes that are known to have a value."""
     for key in part.required:
         if part.at(key) not in productive:
@@ -325,16 +406,16 @@ def object_holds(part: ObjectSet, productive: Collection[Node]) -> bool:
     return missing <= 0
 
 
-def _has_one(nodes: Collection[Node], productive: Collection[Node]) -> bool:
+def _has_one(nodes: Collection[Node], productive: Container[Node]) -> bool:
     return any(node in productive for node in nodes)
 
 
-def _may_hold_clause(part: ObjectSet, clause: Clause, productive: Collection[Node]) -> bool:
+def _may_hold_clause(part: ObjectSet, clause: Clause, productive: Container[Node]) -> bool:
     """Return whether a condition of a clause can hold. Whether all clauses can hold together, the rules show."""
     return any(literal.or_absent or meet(part.at(literal.key), literal.node) in productive for literal in clause)
 
 
-def _fewest_keys(part: ObjectSet, productive: Collection[Node]) -> int | None:
+def _fewest_keys(part: ObjectSet, productive: Container[Node]) -> int | None:
     """Return the least number of keys that satisfy `somewhere` and `required`; None if no number does."""
     if part.is_unsplit or len(part.somewhere) > _MAX_ASKED:
         possible = all(any(node in productive for node in witnesses(part, asked)) for asked in part.somewhere)

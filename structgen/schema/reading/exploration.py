@@ -14,7 +14,7 @@ from structgen.schema.algebra.counting import TooManyCounts
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.reading.emptiness import array_holds, children, holds, object_holds, string_holds
 from structgen.schema.reading.scopes import pointer
-from structgen.schema.reading.space import Space, has_circles
+from structgen.schema.reading.space import Space, forget_sizes, has_circles
 
 __all__ = ["explore"]
 
@@ -31,8 +31,10 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
     """
     is_decided = not has_circles(space)
     found = _explored(space, root)
-    # Only now is it known whether some values are undecided, and cases have to share values.
-    return _explored(space, root) if is_decided and has_circles(space) else found
+    if is_decided and has_circles(space):  # only now is it known: some values are undecided, cases have to share values
+        forget_sizes(space)
+        return _explored(space, root)
+    return found
 
 
 def _explored(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
@@ -41,12 +43,14 @@ def _explored(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
     productive: set[Node] = set()
     pending: list[Node] = []
     work = [root]
+    must_differ = False
     while work:
         node = work.pop()
         if node in shapes:
             continue
         shapes[node] = shape = space.writable(space.shape(node))
         for array in shape.arrays:
+            must_differ = must_differ or array.repeats is False
             if len(array.contains) > _FEW_COUNTS or (array.contains and has_circles(space)):
                 _find_cases(space, array)
         for part in shape.objects:
@@ -70,6 +74,18 @@ def _explored(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
             if is_scalar or has_content or len(shape.arrays) + len(shape.objects) > 1:
                 mixed.append(node)
     pending.reverse()
+    scalars = set(productive) if must_differ else productive
+    empty = _grow(space, shapes, pending, productive)
+    while must_differ and empty and space.sizes().learn(empty):  # so there are fewer different items than was known
+        productive = set(scalars)
+        empty = _grow(space, shapes, pending, productive)
+    for node in (*mixed, *empty):  # every other node has one part, which has a value
+        shapes[node] = _held(space, shapes[node], productive)
+    return shapes, productive
+
+
+def _grow(space: Space, shapes: dict[Node, Shape], pending: list[Node], productive: set[Node]) -> list[Node]:
+    """Add those of some nodes that have a value to the productive ones, and return the others."""
     while pending:
         left: list[Node] = []
         spend(2 * len(pending))
@@ -83,9 +99,7 @@ def _explored(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
         if is_done:
             break
         space.deadline.check()
-    for node in (*mixed, *pending):  # every other node has one part, which has a value
-        shapes[node] = _held(space, shapes[node], productive)
-    return shapes, productive
+    return pending
 
 
 def _find_cases(space: Space, part: ArraySet) -> None:

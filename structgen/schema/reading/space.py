@@ -63,7 +63,7 @@ from structgen.schema.reading.told_apart import told_apart
 from structgen.schema.reading.widening import Widening, without_limits
 from structgen.schema.reading.writable import Narrowed, Writable
 
-__all__ = ["Space", "has_circles", "release"]
+__all__ = ["Space", "forget_sizes", "has_circles", "release"]
 
 T = TypeVar("T")
 
@@ -300,6 +300,7 @@ class Space:
         The nodes must be explored again afterwards.
         """
         self._widening.drop(error)
+        self._sizes = None
         self._shapes[node] = without_limits(self._shapes[node], error.keyword)
 
     @contextmanager
@@ -510,6 +511,11 @@ def release(space: Space) -> None:
     space._shapes.clear()
     space._beside.clear()
     space._may_hold.clear()
+
+
+def forget_sizes(space: Space) -> None:
+    """Count the values of nodes anew from now on, because shapes have become wider."""
+    space._sizes = None
 
 
 def has_circles(space: Space) -> bool:

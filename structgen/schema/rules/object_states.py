@@ -404,9 +404,10 @@ class ObjectStates:
                     return
                 here = self.skipped(here)
         for found in self.classes:
-            if found.left(here.seen) > 0:
+            expected = self.open_keys(found, here)
+            if found.is_endless or found.left(here.seen) > len(expected):
                 yield from self.pairs_of_class(found, here, None)
-            for key in self.open_keys(found, here):
+            for key in expected:
                 yield from self.pairs_of_class(found, here, key)
 
     def skipped(self, state: ObjectState) -> ObjectState:

@@ -113,3 +113,45 @@ def test_as_many_different_items_as_there_are_values(items: dict[str, Any], coun
         matcher.accept_token(int(following[-1]))
     with pytest.raises(UnsatisfiableSchemaError):
         constraint_of(schema | {"minItems": count + 1})
+
+
+_REFUSED = {"enum": ["a b", " "], "type": "string", "format": "idn-hostname"}
+_IMPOSSIBLE = {"type": "array", "items": {"type": "number"}, "contains": {"type": "string"}}
+_LISTS = {"list": {"type": "array", "items": {"$ref": "#/$defs/list"}, "minItems": 1}}
+_FLAG_OR_LISTS = {"anyOf": [{"$ref": "#/$defs/list"}, _FLAG]}
+_ARRAYS: dict[str, tuple[dict[str, Any], int]] = {
+    "contains": ({"items": {"type": "string"}, "maxItems": 1, "contains": {"enum": ["a", "b"]}}, 2),
+    "contains, in a format": (
+        {"items": {"format": "idn-hostname"}, "maxItems": 1, "contains": {"type": "string", "enum": ["a b", "é"]}}, 1),
+    "no value of items": ({"items": _IMPOSSIBLE}, 1),
+    "no value of items of items": ({"items": {"items": _IMPOSSIBLE, "type": "array", "minItems": 1}}, 1),
+    "no value contained": ({"items": {"items": _IMPOSSIBLE, "contains": {"items": {"type": "object"}, "minItems": 2},
+                                      "type": "array"}}, 1),
+    "no value in a format": ({"items": _REFUSED}, 1),
+    "no value in a branch": ({"items": {"anyOf": [_REFUSED, _FLAG]}, "maxItems": 1}, 3),
+    "no value that ends": ({"items": _FLAG_OR_LISTS, "maxItems": 1}, 3),
+    "different and contains": ({"items": _FLAG, "contains": {"const": True}, "uniqueItems": True}, 3),
+    "different inside": ({"items": {"enum": [[], [1, 1]]}, "contains": {"uniqueItems": True}, "maxItems": 2}, 4),
+}  # fmt: skip
+_OBJECTS: dict[str, tuple[dict[str, Any], int]] = {
+    "no keys": ({"maxProperties": 0}, 1),
+    "required keys only": ({"maxProperties": 1, "required": ["a"], "properties": {"a": _FLAG}}, 2),
+    "few keys": ({"patternProperties": {"^[ab]$": _FLAG}, "additionalProperties": False, "minProperties": 1}, 8),
+    "few names": ({"propertyNames": {"pattern": "^[ab]$"}, "additionalProperties": _FLAG, "maxProperties": 1}, 5),
+    "no value of other keys": ({"additionalProperties": _IMPOSSIBLE, "properties": {"a": _FLAG}}, 3),
+    "no value of a key": ({"properties": {"a": _FLAG, "b": _REFUSED}, "additionalProperties": False}, 3),
+}
+
+
+@pytest.mark.parametrize("name", [*_ARRAYS, *_OBJECTS])
+def test_what_has_no_value_is_not_counted(name: str) -> None:
+    """One different item more than there are values is refused by the compile; it would be a dead end."""
+    kind, (items, count) = ("array", _ARRAYS[name]) if name in _ARRAYS else ("object", _OBJECTS[name])
+    schema = {"type": "array", "items": {"type": kind, **items}, "uniqueItems": True, "$defs": _LISTS}
+    matcher = constraint_of(schema | {"minItems": count}, whitespace="compact").matcher()
+    while not matcher.is_accepting:
+        following = matcher.allowed_token_ids()
+        assert len(following)
+        matcher.accept_token(int(following[-1]))
+    with pytest.raises(UnsatisfiableSchemaError):
+        constraint_of(schema | {"minItems": count + 1})
