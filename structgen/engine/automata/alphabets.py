@@ -28,7 +28,9 @@ from structgen.engine.constants import (
     K_SUBSTRINGS,
     K_TABLE,
     K_UNION,
+    NOTHING,
 )
+from structgen.engine.deadlines import spend
 
 __all__ = ["ASCII_MASK", "Alphabets"]
 
@@ -142,6 +144,58 @@ class Alphabets:
         if kind in (K_INTERSECTION, K_COMPLEMENT, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING):
             return ASCII_MASK | OTHER_CHARS | BROKEN_CHARS
         return 0
+
+    def may_consist_of(self, term: int, alphabet: int) -> bool:
+        """Return whether some text of `term` has no other ASCII characters than those of an alphabet.
+
+        True if the form of the term does not show that there is none. `a*b` needs a `b`.
+        """
+        alphabet |= OTHER_CHARS | BROKEN_CHARS
+        done = {EMPTY: True, NOTHING: False}
+        stack = [term]
+        while stack:
+            spend(1)
+            top = stack[len(stack) - 1]
+            kind = self.table.kind[top]
+            needed: tuple[int, ...] = ()
+            if kind in (K_UNION, K_COUNTING):
+                needed = self.table.payload[top]
+            elif kind == K_INTERSECTION:
+                needed = (*self.table.payload[top], self.table.tail[top])
+            elif kind == K_BOUNDED or (kind == K_REPEAT and self.table.payload[top][1] > 0):
+                needed = (self.table.payload[top][0], self.table.tail[top])
+            elif kind == K_EARLY:
+                needed = (self.table.payload[top], self.table.tail[top])
+            elif kind >= K_LITERAL:
+                needed = (self.table.tail[top],)
+            missing = [t for t in needed if t not in done]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            found = [t for t in needed if done[t]]
+            if kind == K_UNION:
+                done[top] = len(found) > 0
+            elif kind == K_LITERAL:
+                done[top] = len(found) > 0 and self.head_alphabet(top) & ~alphabet == 0
+            elif kind in (K_BYTES, K_CHARS):
+                done[top] = len(found) > 0 and self.head_alphabet(top) & alphabet != 0
+            else:
+                done[top] = len(found) == len(needed)
+        return done[term]
+
+    def leave_nothing(self, parts: tuple[int, ...]) -> bool:
+        """Return whether no text matches all of some terms, because one needs a character that another does not have.
+
+        `[a-z]+@[a-z]+` needs an `@`, which no text of `[a-z.]*` has. False if the forms do not show it.
+        """
+        common = ASCII_MASK
+        for part in parts:
+            common &= self.alphabet(part)
+        for part in parts:  # noqa: SIM110  (a generator would not be compiled)
+            if not self.may_consist_of(part, common):
+                return True
+        return False
 
     def _alphabet_of_table(self, number: int) -> int:
         """Return the alphabet of all texts of a table; all characters if it is large or not in ASCII."""

@@ -370,6 +370,21 @@ def test_only_short_texts_of_a_format(name):
         structgen.compile(schema, BYTES, limits=structgen.Limits(automaton_states=20_000))
 
 
+@pytest.mark.parametrize("name", ["email", "idn-email", "hostname", "idn-hostname", "iri", "uri", "uuid"])
+def test_a_pattern_needs_a_character_that_a_format_does_not_have(name):
+    # Every state of the format was looked at: 20 seconds for `idn-email`.
+    schema = {"type": "string", "format": name, "minLength": 2, "pattern": "[\\x00-\\x1f]"}
+    with pytest.raises(structgen.UnsatisfiableSchemaError):
+        structgen.compile(schema, BYTES, limits=structgen.Limits(automaton_states=20_000))
+
+
+def test_patterns_that_exclude_each_other_beside_a_format():
+    pattern = {"pattern": "^(?:(?!ab).)*$", "allOf": [{"pattern": "(ab){2}"}]}
+    schema = {"type": "string", "format": "idn-hostname", **pattern}
+    with pytest.raises(structgen.UnsatisfiableSchemaError):
+        structgen.compile(schema, BYTES, limits=structgen.Limits(automaton_states=500))
+
+
 def test_regexes_are_compiled_without_a_warning():
     for text in _samples("regex"):
         re.compile(text)
