@@ -19,6 +19,7 @@ cdef class Alphabets:
     cdef dict _alphabets         # term -> its alphabet
     cdef dict _table_alphabets   # text table -> its alphabet
     cdef dict _codes             # term -> whether its form shows that it is a prefix code
+    cdef dict _longest           # term -> an upper bound on the bytes of its texts
 
     cpdef object cover(self, int body)
     cpdef object alphabet(self, int term)
@@ -26,6 +27,10 @@ cdef class Alphabets:
     @cython.locals(kind=int, top=int, done=dict, stack=list, missing=list, found=list)
     cpdef bint may_consist_of(self, int term, object alphabet) except -1
     cpdef bint leave_nothing(self, tuple parts) except -1
+    @cython.locals(kind=int, top=int, tail=int, done=dict, stack=list, missing=list)
+    cpdef object longest(self, int term)
+    @cython.locals(kind=int)
+    cdef object _longest_head(self, int term, list inner)
     cpdef bint is_code(self, int term) except -1
     cpdef bint begin_apart(self, int left, int right) except -1
     @cython.locals(kind=int)

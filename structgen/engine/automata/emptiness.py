@@ -114,6 +114,8 @@ class Emptiness:
                 target = self._successor(top, index)
                 if target == NOTHING or target in came_from or self._life.values[target] == LIFELESS:
                     continue
+                if looked_at > PROVED_AFTER and self._is_too_long(target):
+                    continue
                 if self._is_known_alive(target):
                     while top != NOTHING:
                         self._life.values[top] = ALIVE
@@ -311,6 +313,8 @@ class Emptiness:
                 target = self._successor(top, index)
                 if target == NOTHING or target in cost:
                     continue
+                if looked_at > PROVED_AFTER and self._is_too_long(target):
+                    continue
                 reached = total + self.derivatives.begun(top, target)
                 rest = self._known_count(target)
                 if reached > most or rest == NEVER:
@@ -333,6 +337,10 @@ class Emptiness:
         return self.terms.alphabets.leave_nothing(self.table.payload[term]) or is_all_refused(
             self.terms, term, self._refused
         )
+
+    def _is_too_long(self, term: int) -> bool:
+        """Return whether a term matches nothing, because its texts would need more bytes than its form allows."""
+        return self.terms.alphabets.longest(term) < self.table.min_len[term]
 
     def _known_count(self, term: int) -> int:
         """Return a count that some text of a term is known to keep within; NEVER if it has none, -1 if not known."""
@@ -393,7 +401,7 @@ class Emptiness:
                 if best <= lowest:  # no path with a lower cost is left
                     break
                 target = self._successor(top, index)
-                if target == NOTHING:
+                if target == NOTHING or (len(settled) > PROVED_AFTER and self._is_too_long(target)):
                     continue
                 if self.table.kind[target] != K_COUNTING:
                     known = 0 if self.is_alive(target) else NEVER

@@ -178,6 +178,14 @@ def test_terms_without_common_characters_match_nothing_together(left: Regex, rig
         assert store.is_empty(Intersection((left, right)))
 
 
+@settings(max_examples=250)
+@given(trees)
+def test_no_text_is_longer_than_the_longest(regex: Regex) -> None:
+    store = AutomatonStore()
+    longest = store.alphabets.longest(store.add(regex))
+    assert all(len(text) <= longest for text in meaning(regex))
+
+
 def test_a_text_needs_a_character_that_others_do_not_have() -> None:
     store = AutomatonStore()
     with_at = store.add(Sequence((Repeat(byte_set(b"ab"), 1, 9), Literal(b"@"), star(byte_set(b"ab")))))
