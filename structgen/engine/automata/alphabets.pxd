@@ -2,9 +2,10 @@ cimport cython
 
 from structgen.engine.automata.payload_tables cimport PayloadTables
 from structgen.engine.automata.term_table cimport TermTable
+from structgen.engine.deadlines cimport spend
 
 # Typed copies of the constants of structgen/engine/constants.py and alphabets.py.
-cdef int ANY_BYTE, EMPTY
+cdef int ANY_BYTE, EMPTY, NOTHING
 cdef int K_EMPTY, K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY
 cdef int K_TABLE, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING, K_BOUNDED
 cdef int MAX_TABLE_TEXTS, MAX_CODE_TERMS
@@ -18,10 +19,18 @@ cdef class Alphabets:
     cdef dict _alphabets         # term -> its alphabet
     cdef dict _table_alphabets   # text table -> its alphabet
     cdef dict _codes             # term -> whether its form shows that it is a prefix code
+    cdef dict _longest           # term -> an upper bound on the bytes of its texts
 
     cpdef object cover(self, int body)
     cpdef object alphabet(self, int term)
     cpdef object head_alphabet(self, int term)
+    @cython.locals(kind=int, top=int, done=dict, stack=list, missing=list, found=list)
+    cpdef bint may_consist_of(self, int term, object alphabet) except -1
+    cpdef bint leave_nothing(self, tuple parts) except -1
+    @cython.locals(kind=int, top=int, tail=int, done=dict, stack=list, missing=list)
+    cpdef object longest(self, int term)
+    @cython.locals(kind=int)
+    cdef object _longest_head(self, int term, list inner)
     cpdef bint is_code(self, int term) except -1
     cpdef bint begin_apart(self, int left, int right) except -1
     @cython.locals(kind=int)

@@ -1,4 +1,4 @@
-"""Facts about the characters of terms, read off their form: the characters and first bytes that their texts may have.
+"""Facts about the texts of terms, read off their form: which characters and first bytes they have, and how many bytes.
 
 An *alphabet* is a set of characters as bits of a number: bit c for the ASCII character c, `OTHER_CHARS` for all
 characters beyond ASCII, `BROKEN_CHARS` for bytes that are not whole characters. The alphabet of `ab*|é` has the bits of
@@ -14,6 +14,7 @@ from structgen.engine.automata.term_table import TermTable
 from structgen.engine.constants import (
     ANY_BYTE,
     EMPTY,
+    FAR,
     K_BOUNDED,
     K_BYTES,
     K_CHARS,
@@ -28,7 +29,9 @@ from structgen.engine.constants import (
     K_SUBSTRINGS,
     K_TABLE,
     K_UNION,
+    NOTHING,
 )
+from structgen.engine.deadlines import spend
 
 __all__ = ["ASCII_MASK", "Alphabets"]
 
@@ -52,6 +55,7 @@ class Alphabets:
         self._alphabets: dict[int, int] = {}
         self._table_alphabets: dict[int, int] = {}
         self._codes: dict[int, bool] = {}
+        self._longest: dict[int, int] = {NOTHING: 0, EMPTY: 0}
 
     def cover(self, body: int) -> int:
         """Return the characters that are texts of `body` by themselves, as an alphabet.
@@ -142,6 +146,103 @@ class Alphabets:
         if kind in (K_INTERSECTION, K_COMPLEMENT, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING):
             return ASCII_MASK | OTHER_CHARS | BROKEN_CHARS
         return 0
+
+    def may_consist_of(self, term: int, alphabet: int) -> bool:
+        """Return whether some text of `term` has no other ASCII characters than those of an alphabet.
+
+        True if the form of the term does not show that there is none. `a*b` needs a `b`.
+        """
+        alphabet |= OTHER_CHARS | BROKEN_CHARS
+        done = {EMPTY: True, NOTHING: False}
+        stack = [term]
+        while stack:
+            spend(1)
+            top = stack[len(stack) - 1]
+            kind = self.table.kind[top]
+            needed: tuple[int, ...] = ()
+            if kind in (K_UNION, K_COUNTING):
+                needed = self.table.payload[top]
+            elif kind == K_INTERSECTION:
+                needed = (*self.table.payload[top], self.table.tail[top])
+            elif kind == K_BOUNDED or (kind == K_REPEAT and self.table.payload[top][1] > 0):
+                needed = (self.table.payload[top][0], self.table.tail[top])
+            elif kind == K_EARLY:
+                needed = (self.table.payload[top], self.table.tail[top])
+            elif kind >= K_LITERAL:
+                needed = (self.table.tail[top],)
+            missing = [t for t in needed if t not in done]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            found = [t for t in needed if done[t]]
+            if kind == K_UNION:
+                done[top] = len(found) > 0
+            elif kind == K_LITERAL:
+                done[top] = len(found) > 0 and self.head_alphabet(top) & ~alphabet == 0
+            elif kind in (K_BYTES, K_CHARS):
+                done[top] = len(found) > 0 and self.head_alphabet(top) & alphabet != 0
+            else:
+                done[top] = len(found) == len(needed)
+        return done[term]
+
+    def leave_nothing(self, parts: tuple[int, ...]) -> bool:
+        """Return whether no text matches all of some terms, because one needs a character that another does not have.
+
+        `[a-z]+@[a-z]+` needs an `@`, which no text of `[a-z.]*` has. False if the forms do not show it.
+        """
+        common = ASCII_MASK
+        for part in parts:
+            common &= self.alphabet(part)
+        for part in parts:  # noqa: SIM110  (a generator would not be compiled)
+            if not self.may_consist_of(part, common):
+                return True
+        return False
+
+    def longest(self, term: int) -> int:
+        """Return an upper bound on the number of bytes of a term's texts; FAR where the form shows none."""
+        done = self._longest
+        stack = [term]
+        while stack:
+            spend(1)
+            top = stack[len(stack) - 1]
+            kind = self.table.kind[top]
+            inner: tuple[int, ...] = ()
+            if kind in (K_UNION, K_INTERSECTION):
+                inner = self.table.payload[top]
+            elif kind in (K_REPEAT, K_BOUNDED):
+                inner = (self.table.payload[top][0],)
+            elif kind == K_COUNTING:
+                inner = (self.table.payload[top][2],)
+            elif kind == K_EARLY:
+                inner = (self.table.payload[top],)
+            tail = self.table.tail[top] if kind >= K_LITERAL else EMPTY
+            missing = [t for t in (*inner, tail) if t not in done]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            done[top] = min(FAR, self._longest_head(top, [done[t] for t in inner]) + done[tail])
+        return done[term]
+
+    def _longest_head(self, term: int, inner: list[int]) -> int:
+        """Return an upper bound on the bytes of a term without its tail, from those of the terms that it refers to."""
+        kind, payload = self.table.kind[term], self.table.payload[term]
+        if kind == K_UNION:
+            return max(inner)
+        if kind == K_INTERSECTION:
+            return min(inner)
+        if kind == K_REPEAT:
+            return FAR if payload[2] < 0 else inner[0] * int(payload[2])
+        if kind in (K_BOUNDED, K_COUNTING, K_EARLY):
+            return inner[0]
+        if kind == K_LITERAL:
+            return len(payload)
+        if kind == K_BYTES:
+            return 1
+        if kind == K_CHARS:
+            return max([len(sequence) for sequence in self.payloads.sequences[int(payload)]])
+        return FAR
 
     def _alphabet_of_table(self, number: int) -> int:
         """Return the alphabet of all texts of a table; all characters if it is large or not in ASCII."""

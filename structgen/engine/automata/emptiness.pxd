@@ -33,7 +33,8 @@ cdef class Emptiness:
     @cython.locals(came_from=dict, cost=dict, queue=list, order=int, top=int, total=int, index=int, target=int,
                    reached=int, rest=int, looked_at=int)
     cdef bint _ends_within(self, int term, int most) except -1
-    cdef bint _has_no_text(self, int counting) except -1
+    cdef bint _is_too_long(self, int term) except -1
+    cdef bint _is_proved_empty(self, int term) except -1
     @cython.locals(least=int)
     cdef int _known_count(self, int term) except -2
     @cython.locals(came_from=dict, cost=dict, settled=set, queue=list, best=int, total=int, known=int, reached=int,

@@ -107,12 +107,14 @@ class Emptiness:
             looked_at += 1
             self.terms_searched += 1
             spend(2)
-            if looked_at == PROVED_AFTER and is_all_refused(self.terms, term, self._refused):
+            if looked_at == PROVED_AFTER and self._is_proved_empty(term):
                 break
             for index in range(self._successor_count(top)):
                 spend(1)
                 target = self._successor(top, index)
                 if target == NOTHING or target in came_from or self._life.values[target] == LIFELESS:
+                    continue
+                if looked_at > PROVED_AFTER and self._is_too_long(target):
                     continue
                 if self._is_known_alive(target):
                     while top != NOTHING:
@@ -302,7 +304,7 @@ class Emptiness:
             _, _, top = heapq.heappop(queue)
             looked_at += 1
             self.terms_searched += 1
-            if looked_at == PROVED_AFTER and self._has_no_text(term):
+            if looked_at == PROVED_AFTER and self._is_proved_empty(self.table.payload[term][2]):
                 self._least_begun.values[term] = NEVER + 1
                 return False
             total = cost[top]
@@ -310,6 +312,8 @@ class Emptiness:
                 spend(1)
                 target = self._successor(top, index)
                 if target == NOTHING or target in cost:
+                    continue
+                if looked_at > PROVED_AFTER and self._is_too_long(target):
                     continue
                 reached = total + self.derivatives.begun(top, target)
                 rest = self._known_count(target)
@@ -326,9 +330,17 @@ class Emptiness:
                 heapq.heappush(queue, (self.table.min_len[target], order, target))
         return False
 
-    def _has_no_text(self, counting: int) -> bool:
-        """Return whether the form of a counting term shows that no text meets its further conditions."""
-        return is_all_refused(self.terms, self.table.payload[counting][2], self._refused)
+    def _is_proved_empty(self, term: int) -> bool:
+        """Return whether the form of a term shows that it matches nothing."""
+        if self.table.kind[term] != K_INTERSECTION:
+            return False
+        return self.terms.alphabets.leave_nothing(self.table.payload[term]) or is_all_refused(
+            self.terms, term, self._refused
+        )
+
+    def _is_too_long(self, term: int) -> bool:
+        """Return whether a term matches nothing, because its texts would need more bytes than its form allows."""
+        return self.terms.alphabets.longest(term) < self.table.min_len[term]
 
     def _known_count(self, term: int) -> int:
         """Return a count that some text of a term is known to keep within; NEVER if it has none, -1 if not known."""
@@ -380,7 +392,7 @@ class Emptiness:
                 return lowest
             settled.add(top)
             self.terms_searched += 1
-            if len(settled) == PROVED_AFTER and self._has_no_text(term):
+            if len(settled) == PROVED_AFTER and self._is_proved_empty(self.table.payload[term][2]):
                 best = NEVER
                 break
             total = cost[top]
@@ -389,7 +401,7 @@ class Emptiness:
                 if best <= lowest:  # no path with a lower cost is left
                     break
                 target = self._successor(top, index)
-                if target == NOTHING:
+                if target == NOTHING or (len(settled) > PROVED_AFTER and self._is_too_long(target)):
                     continue
                 if self.table.kind[target] != K_COUNTING:
                     known = 0 if self.is_alive(target) else NEVER

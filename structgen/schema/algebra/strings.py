@@ -237,6 +237,10 @@ class StringSet:
             return False
         if not self.outside and not self.excluded and len(self.within) == 1 and _surely_holds(self):
             return False
+        # The other conditions come first: together with a format, their automata have many more states.
+        plain = tuple(language for language in self.within if not language.is_format)
+        if len(plain) < len(self.within) and replace(self, within=plain).is_empty():
+            return True
         return _is_empty(self)
 
     @property

@@ -169,6 +169,32 @@ def test_laws_of_sets(left: Regex, right: Regex) -> None:
     assert same(star(Choice((left, right))), star(Sequence((star(left), star(right)))))
 
 
+@settings(max_examples=250)
+@given(trees, trees)
+def test_terms_without_common_characters_match_nothing_together(left: Regex, right: Regex) -> None:
+    store = AutomatonStore()
+    if store.alphabets.leave_nothing((store.add(left), store.add(right))):
+        assert not meaning(left) & meaning(right)
+        assert store.is_empty(Intersection((left, right)))
+
+
+@settings(max_examples=250)
+@given(trees)
+def test_no_text_is_longer_than_the_longest(regex: Regex) -> None:
+    store = AutomatonStore()
+    longest = store.alphabets.longest(store.add(regex))
+    assert all(len(text) <= longest for text in meaning(regex))
+
+
+def test_a_text_needs_a_character_that_others_do_not_have() -> None:
+    store = AutomatonStore()
+    with_at = store.add(Sequence((Repeat(byte_set(b"ab"), 1, 9), Literal(b"@"), star(byte_set(b"ab")))))
+    without = store.add(star(byte_set(b"abc.")))
+    assert store.alphabets.leave_nothing((with_at, without))
+    assert not store.alphabets.leave_nothing((with_at, store.add(star(byte_set(b"abc@")))))
+    assert not store.alphabets.leave_nothing((with_at, store.add(Complement(Literal(b"@")))))
+
+
 @settings(max_examples=60)
 @given(trees)
 def test_finite_languages_are_counted(regex: Regex) -> None:

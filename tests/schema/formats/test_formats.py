@@ -370,6 +370,34 @@ def test_only_short_texts_of_a_format(name):
         structgen.compile(schema, BYTES, limits=structgen.Limits(automaton_states=20_000))
 
 
+@pytest.mark.parametrize("name", ["email", "idn-email", "hostname", "idn-hostname", "iri", "uri", "uuid"])
+def test_a_pattern_needs_a_character_that_a_format_does_not_have(name):
+    # Every state of the format was looked at: 20 seconds for `idn-email`.
+    schema = {"type": "string", "format": name, "minLength": 2, "pattern": "[\\x00-\\x1f]"}
+    with pytest.raises(structgen.UnsatisfiableSchemaError):
+        structgen.compile(schema, BYTES, limits=structgen.Limits(automaton_states=20_000))
+
+
+@pytest.mark.parametrize("name", ["email", "idn-email"])
+@pytest.mark.parametrize("length", [150, 200, 250, 255])
+def test_long_texts_of_a_format(name, length):
+    # From 150 characters on, the search for an e-mail address passed 500,000 states.
+    schema = {"type": "string", "format": name, "minLength": length}
+    limits = structgen.Limits(automaton_states=20_000)
+    if length > 254:
+        with pytest.raises(structgen.UnsatisfiableSchemaError):
+            structgen.compile(schema, BYTES, limits=limits)
+    else:
+        assert structgen.compile(schema, BYTES, limits=limits).matcher().allowed_token_ids()
+
+
+def test_patterns_that_exclude_each_other_beside_a_format():
+    pattern = {"pattern": "^(?:(?!ab).)*$", "allOf": [{"pattern": "(ab){2}"}]}
+    schema = {"type": "string", "format": "idn-hostname", **pattern}
+    with pytest.raises(structgen.UnsatisfiableSchemaError):
+        structgen.compile(schema, BYTES, limits=structgen.Limits(automaton_states=500))
+
+
 def test_regexes_are_compiled_without_a_warning():
     for text in _samples("regex"):
         re.compile(text)
