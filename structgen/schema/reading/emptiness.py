@@ -398,10 +398,10 @@ def object_holds(part: ObjectSet, productive: Container[Node]) -> bool:
     classes = part.few_classes() if missing > 0 else ()
     if classes is None:  # whether there are enough keys is known once the rules are made
         return _has_one(part.class_nodes(), productive)
-    unnamed = StringSet(excluded=tuple(part.properties))
+    others = StringSet(excluded=tuple(dict.fromkeys((*part.properties, *part.required))))
     for keys, node in classes:
         if missing > 0 and node in productive:
-            inside = keys.intersect(unnamed)
+            inside = keys.intersect(others)
             missing -= inside.count(missing) if inside is not None else 0
     return missing <= 0
 

@@ -15,6 +15,12 @@ EMPTY = {
     },
     "keys that are not any text": {"type": "object", "propertyNames": {"not": {"pattern": ""}}, "minProperties": 1},
     "more keys than the pattern has": {"type": "object", "propertyNames": {"pattern": "^[ab]$"}, "minProperties": 3},
+    "more keys than the pattern has, one required": {
+        "propertyNames": {"pattern": "^[ab]$"},
+        "type": "object",
+        "required": ["a"],
+        "minProperties": 3,
+    },
     "more keys than the patterns have": {
         "type": "object",
         "patternProperties": {"^[ab]$": {}, "^c$": {}},
