@@ -1,5 +1,6 @@
 cimport cython
 
+from structgen.engine.deadlines cimport spend
 from structgen.schema.reading.scopes cimport Scope, Subschema
 from structgen.schema.reading.shape_cache cimport flat_content
 
@@ -12,7 +13,7 @@ cdef class Atoms:
     cdef object _document
     cdef object _dialect            # of the document
     cdef object _limits
-    cdef object _deadline
+    cdef int _counted_from
     cdef dict _common
     cdef dict _shapes
     cdef list _subschemas

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from structgen.engine.deadlines import Deadline
+from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Limits
 from structgen.schema.algebra import ANY, NONE, AnyOf, Node, Shape
@@ -34,7 +34,6 @@ class Atoms:
     Args:
         document: the schema.
         limits: `schema_nodes` bounds the atoms, `schema_depth` the references that are followed one after the other.
-        deadline: a clock that is checked.
         common: the known shapes of flat subschemas, by content.
         shapes: gets those of them that the document has, by node.
 
@@ -46,7 +45,6 @@ class Atoms:
         self,
         document: Document,
         limits: Limits,
-        deadline: Deadline,
         common: dict[Content, Shape],
         shapes: dict[Node, Shape],
     ) -> None:
@@ -54,10 +52,10 @@ class Atoms:
         self._document = document
         self._dialect = document.dialect
         self._limits = limits
-        self._deadline = deadline
         self._common = common
         self._shapes = shapes
         self._subschemas = [Subschema(True, ROOT, self.scope)] * 2  # by number; 1 is the schema `true`, and 0 no atom
+        self._counted_from = 0  # atoms before that one do not count any more
         self._contents: dict[int, Content] = {}  # keywords of flat subschemas, by atom
         self._flat: dict[Content, Node] = {}  # nodes of flat subschemas
         self._others: dict[Hashable, Node] = {}  # nodes of other subschemas, by identity and scope
@@ -137,12 +135,15 @@ class Atoms:
                     self._shapes[found] = known
         return found
 
+    def begin_again(self) -> None:
+        """Count new atoms from zero: values that must differ are atoms, and a grammar lives long."""
+        self._counted_from = len(self._subschemas)
+
     def _new_atom(self, schema: dict[str, Any], location: Location, scope: Scope) -> Node:
         number = len(self._subschemas)
-        if number > self._limits.schema_nodes:
+        if number - self._counted_from > self._limits.schema_nodes:
             raise LimitExceededError("schema_nodes", self._limits.schema_nodes)
-        if not number & 255:
-            self._deadline.check()
+        spend(1)
         self._subschemas.append(Subschema(schema, location, scope))
         return (number,)
 

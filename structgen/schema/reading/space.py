@@ -110,7 +110,7 @@ class Space:
         self.text_units = 0
         self._common = common_shapes(document.dialect, options.formats)
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
-        self.atoms = Atoms(document, limits, deadline, self._common, self._shapes)
+        self.atoms = Atoms(document, limits, self._common, self._shapes)
         self._open: dict[Node, None] = {}  # nodes whose shapes are under way; the garbage collector skips an empty dict
         self._widening = Widening(is_allowed=True) if self._is_lenient else _STRICT
         self._parts = 0  # parts of all shapes made so far
@@ -223,9 +223,10 @@ class Space:
         return shape
 
     def begin_again(self, deadline: Deadline) -> None:
-        """Set another clock, and count the parts of new shapes from zero: for each mask, as long as a grammar lives."""
+        """Set another clock, and count new atoms and parts from zero: for each mask, as long as a grammar lives."""
         self.deadline = deadline
         self._parts = 0
+        self.atoms.begin_again()
 
     def _made(self, node: Node) -> Shape:
         if len(node) > 1:

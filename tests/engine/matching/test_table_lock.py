@@ -14,7 +14,7 @@ from structgen.engine.matching.table_lock import TableLock
 
 IS_COMPILED = not deadlines.__file__.endswith(".py")
 BOMB = "start: A\nA: /(a|b|c|d|e)*a(a|b|c|d|e){18}/ & /(a|b|c|d|e)*b(a|b|c|d|e){19}/"
-EMPTY = "start: A\nA: /(.*a.{14}b.*)/ & /(.*b.{15}a.*)/ & /(.*c.{13}a.*)/ & /[^a]*/"
+EMPTY = "start: A\nA: /(.*a.{14}b.*)/ & /(.*b.{15}a.{3}a.*)/ & /(.*c.{13}a.*)/ & /[^a]*a[^a]*/"
 SMALL = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^a{3}$"}}, "required": ["a"]}
 TEXT = b'{"a":"a'
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from itertools import product
 from typing import Any
 
@@ -155,3 +156,20 @@ def test_what_has_no_value_is_not_counted(name: str) -> None:
         matcher.accept_token(int(following[-1]))
     with pytest.raises(UnsatisfiableSchemaError):
         constraint_of(schema | {"minItems": count + 1})
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ({"type": "array", "uniqueItems": True, "items": {"type": ["string", "array"]}}, '[["x%d"], '),
+        ({"oneOf": [{"properties": {"a": {}}}, {"uniqueItems": True}]}, '["x%d"'),
+    ],
+)
+def test_items_that_differ_from_any_number_of_others_since_the_compile(schema, text):
+    # The values of items are kept with the schema. They counted for its limits until no mask was left.
+    constraint = structgen.compile(schema, BYTES, limits=structgen.Limits(schema_nodes=300, compile_seconds=2))
+    time.sleep(2)
+    for number in range(400):
+        matcher = constraint.matcher()
+        matcher.accept_bytes((text % number).encode())
+        assert matcher.allowed_token_ids()
