@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.texts import END, constraint_of, language
+from support.vocabularies import BYTES
 
+import structgen
 from structgen import UnsatisfiableSchemaError
 
 _VALUES = (1, 2, "ab", "aa")
