@@ -92,6 +92,16 @@ def test_they_nest_in_arrays_that_compare_them(around: Any) -> None:
 _FLAG = {"type": "boolean"}
 
 
+def assert_runs_out_after(count: int, schema: dict[str, Any]) -> None:
+    matcher = constraint_of(schema | {"minItems": count}, whitespace="compact").matcher()
+    while not matcher.is_accepting:
+        following = matcher.allowed_token_ids()
+        assert len(following)
+        matcher.accept_token(int(following[-1]))
+    with pytest.raises(UnsatisfiableSchemaError):
+        constraint_of(schema | {"minItems": count + 1})
+
+
 @pytest.mark.parametrize(
     ("items", "count"),
     [
@@ -108,14 +118,8 @@ _FLAG = {"type": "boolean"}
 def test_as_many_different_items_as_there_are_values(items: dict[str, Any], count: int) -> None:
     """One more is refused by the compile: a text with all values would be a dead end."""
     kind = "object" if "properties" in items else "array"
-    schema = {"type": "array", "items": {"type": kind, **items}, "uniqueItems": True, "minItems": count}
-    matcher = constraint_of(schema, whitespace="compact").matcher()
-    while not matcher.is_accepting:
-        following = matcher.allowed_token_ids()
-        assert len(following)
-        matcher.accept_token(int(following[-1]))
-    with pytest.raises(UnsatisfiableSchemaError):
-        constraint_of(schema | {"minItems": count + 1})
+    schema = {"type": "array", "items": {"type": kind, **items}, "uniqueItems": True}
+    assert_runs_out_after(count, schema)
 
 
 _REFUSED = {"enum": ["a b", " "], "type": "string", "format": "idn-hostname"}
@@ -151,13 +155,7 @@ def test_what_has_no_value_is_not_counted(name: str) -> None:
     """One different item more than there are values is refused by the compile; it would be a dead end."""
     kind, (items, count) = ("array", _ARRAYS[name]) if name in _ARRAYS else ("object", _OBJECTS[name])
     schema = {"type": "array", "items": {"type": kind, **items}, "uniqueItems": True, "$defs": _LISTS}
-    matcher = constraint_of(schema | {"minItems": count}, whitespace="compact").matcher()
-    while not matcher.is_accepting:
-        following = matcher.allowed_token_ids()
-        assert len(following)
-        matcher.accept_token(int(following[-1]))
-    with pytest.raises(UnsatisfiableSchemaError):
-        constraint_of(schema | {"minItems": count + 1})
+    assert_runs_out_after(count, schema)
 
 
 @pytest.mark.parametrize(
