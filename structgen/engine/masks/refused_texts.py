@@ -40,6 +40,7 @@ class RefusedTexts:
         self._nodes: dict[tuple[int, int], tuple[int, ...]] = {}  # by remainders and spellings
         self._spellings: dict[int, Sequence[Spelling]] = {}  # kept alive, as remainders are by the tables
         self._next_nodes = TokenList(64)  # one byte after remainders
+        self._some = self._every = _NO_NODES  # of the last call of `_find_refused`
 
     def first_refusing(self, set_id: int) -> int:
         """Return the first scannable item of a set to which a text may be refused; the end of its items if none is."""
@@ -73,9 +74,9 @@ class RefusedTexts:
         if not self._may_refuse(set_id, state, first_refusing):
             return
         found, ranges = self._found, self._ranges
-        nodes, common = self._refused_nodes(remainders, set_id, state)
-        if not nodes:
+        if not self._find_refused(remainders, set_id, state):
             return
+        nodes, common = self._some, self._every
         trie = remainders.trie
         text = self._sets.table.text[set_id]
         refused = self._terminals.scratch.refused_tokens
@@ -103,8 +104,11 @@ class RefusedTexts:
                 return True
         return False
 
-    def _refused_nodes(self, remainders: RemainderNodes, set_id: int, state: int) -> tuple[set[int], set[int]]:
-        """Return the nodes at which some item in `state` completes a refused text, and those at which all items do."""
+    def _find_refused(self, remainders: RemainderNodes, set_id: int, state: int) -> bool:
+        """Find the nodes at which items in `state` complete a refused text; return whether there are any.
+
+        `_some` gets those of some item, and `_every` those of all items. Mostly there are none: no sets are made then.
+        """
         sets = self._sets
         some = every = _NO_NODES
         is_first = True
@@ -118,13 +122,17 @@ class RefusedTexts:
                 self._find_ends(remainders, state, nodes)
             elif sets.groups.captures[group] & REFUSING:
                 always, others = sets.refusals(set_id, group)
-                if always or others:
-                    nodes = set(self._nodes_of(remainders, always)) if always else set()
+                known = self._nodes_of(remainders, always) if always else ()
+                if known or others:
+                    nodes = set(known)
                     self._find_spellings(remainders, others, nodes)
-            some = nodes if is_first else some | nodes
-            every = nodes if is_first else every & nodes
-            is_first = False
-        return some, every
+            if is_first:
+                some = every = nodes
+                is_first = False
+            elif nodes or some:
+                some, every = some | nodes, every & nodes
+        self._some, self._every = some, every
+        return bool(some)
 
     def _may_end_too_soon(self, set_id: int, scan: int, state: int) -> bool:
         """Return whether tokens that end the terminal of a scannable item may depend on what was captured before."""

@@ -100,7 +100,7 @@ cdef class SetMasks:
     cdef int _add_rest(self, int position, int ahead, RemainderNodes remainders, int group) except -1
     @cython.locals(key="long long")
     cdef void _escape(self, RemainderNodes remainders, int ahead, int group) except *
-    @cython.locals(sets=ItemSetStore, store=TableStore, pair="long long", has_lookaheads=bint, first=int, last=int, marks=Marks, of_round=int, scan=int, state=int, first_refusing=int, first_found=int, first_range=int, table=TerminalMask, index=int)
+    @cython.locals(sets=ItemSetStore, store=TableStore, pair="long long", has_lookaheads=bint, first=int, last=int, marks=Marks, of_round=int, scan=int, state=int, first_refusing=int, first_found=int, first_range=int, nothing=TerminalMask, table=TerminalMask, index=int)
     cdef void _follow(self, RemainderNodes remainders, int set_id) except *
     @cython.locals(sets=ItemSetStore, text=int)
     cdef bint _is_suspect(self, int set_id, int scan) except -1

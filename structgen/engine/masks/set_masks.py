@@ -459,6 +459,7 @@ class SetMasks:
             self._walk.find(remainders, set_id)
             return
         first_refusing = self._refused_texts.first_refusing(set_id)
+        nothing = self._terminals.nothing
         for scan in range(first, last):
             state = sets.scans.state[scan]
             if not marks.meet(state, of_round):
@@ -468,6 +469,8 @@ class SetMasks:
             first_found = self._found.size
             first_range = self._ranges.size
             table = self._terminals.after(remainders, state)
+            if table is nothing:
+                continue
             if self._is_suspect(set_id, scan):
                 self._suspect_all(table)
             else:

@@ -27,6 +27,7 @@ cdef class TerminalMasks:
     cdef readonly TableStore store
     cdef readonly NextBytes next_bytes
     cdef readonly MaskScratch scratch
+    cdef readonly TerminalMask nothing
     cdef SkippableStates _skippable_states
     cdef FoundTokens _found
     cdef EnteredStates _entered

@@ -86,6 +86,7 @@ class TerminalMasks:
         trie: the vocabulary's trie.
         store: what the tables refer to.
         next_bytes: what remainders begin with.
+        nothing: the empty table.
         scratch: for the mask of a set that is being made, one at a time of all grammars that share the tables.
     """
 
@@ -110,7 +111,8 @@ class TerminalMasks:
         )
         self._room = BoundRoom(automata)
         self._table_of = zeros(1024)  # by state: one more than its index in _tables, or 0
-        self._tables = [TerminalMask()]  # the first is empty: most keys do not go on with what is left of a token
+        self.nothing = TerminalMask()  # most keys do not go on with what is left of a token
+        self._tables = [self.nothing]
         self._after = PairTable(PAIR_ROOM)  # by number of remainders and state: an index in _tables
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}  # by states of the class and what follows
         self._visited: dict[int, int] = {}  # by state without its bound: nodes visited by walks with one bound
