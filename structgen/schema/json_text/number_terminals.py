@@ -141,7 +141,8 @@ def _interval(numbers: NumberSet) -> Regex:
 
 
 def _is_small(value: Number | None) -> bool:
-    return value is None or -MAX_EXACT_INTEGER <= value <= MAX_EXACT_INTEGER
+    """Return whether doubles tell a bound from the integers beside it: 2**53 + 1 is read as 2**53."""
+    return value is None or -MAX_EXACT_INTEGER < value < MAX_EXACT_INTEGER
 
 
 def _some_multiples(numbers: NumberSet) -> Regex:
