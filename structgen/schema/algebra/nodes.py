@@ -149,12 +149,17 @@ def cases(node: Node, asked: Iterable[tuple[int, Node]]) -> list[Case]:
     found: list[Case] = [(_IN_NONE, node)] if node != NONE else []
     for number, other in asked:
         split: list[Case] = []
+        opposite: Node | None = None  # made when it is first needed
         for given, mine in found:
             spend(1)
             inside = meet(mine, other)
             if inside != NONE:
                 split.append((given | {number}, inside))
-            outside = meet(mine, complement(other)) if inside != mine else NONE
+            if inside == mine:
+                continue
+            if opposite is None:
+                opposite = complement(other)
+            outside = meet(mine, opposite)
             if outside != NONE:
                 split.append((given, outside))
         found = split

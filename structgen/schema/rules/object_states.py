@@ -333,7 +333,7 @@ class ObjectStates:
                 end = here
             elif here not in self._alive and not is_simple and self._clauses_can_hold(here):
                 for after in self._following(here):
-                    if after not in came_from:
+                    if after not in came_from and self._is_nearer(after, here):
                         came_from[after] = here
                         waiting.append(after)
             if len(came_from) > _MAX_STATES_SEARCHED:
@@ -346,6 +346,12 @@ class ObjectStates:
             self._alive[step] = True
             step = came_from[step]
         return True
+
+    def _is_nearer(self, after: ObjectState, here: ObjectState) -> bool:
+        """Return whether a pair may have led nearer to an end. One that only used up a key has not."""
+        if after.progress != here.progress or after.given != here.given or here.avoid:
+            return True
+        return self.counts and here.written < self.low
 
     def check_clauses(self) -> None:
         """Refuse clauses that take long to decide, before any text is written. See `Clauses.check`."""

@@ -105,6 +105,20 @@ def test_conditions_that_refuse_all_keys_leave_the_empty_object():
         structgen.compile({**schema, "minProperties": 1}, BYTES)
 
 
+def test_the_search_for_an_end_leaves_out_keys_that_meet_no_condition():
+    one_sign = {"patternProperties": {"^.$": True, "a": {"exclusiveMinimum": 10}}}
+    schema = {
+        "not": {"propertyNames": {"pattern": "[^\\x00-\\x7f]"}},
+        "oneOf": [{"patternProperties": {"^$": {}}}, one_sign],
+    }
+    constraint = structgen.compile(schema, BYTES, property_order="any")
+    matcher = constraint.matcher()
+    matcher.accept_bytes(b'{"a"')
+    assert ord(":") in matcher.allowed_token_ids()  # mask_seconds: it tried the other keys of one sign, one by one
+    values = {"a": 1}, {"xa": 1}, {"b": 0, "xa": 10}, {"a": 11}, {"b": 1}, {"\u00e9a": 1}
+    assert [accepts(constraint, value) for value in values] == [True, True, True, False, False, False]
+
+
 def test_many_ways_to_overlap_are_refused_where_they_must_be_told_apart(monkeypatch):
     monkeypatch.setattr(objects, "_MAX_CLASSES", 50)
     schema = of_words(20, [{"minLength": i} for i in range(20)])
