@@ -28,10 +28,12 @@ class AnyOf(NamedTuple):
     Attributes:
         nodes: the nodes.
         size: the number of atoms in them, those of unions inside included. Comparing unions takes so many steps.
+        depth: how deep unions nest in it; 1 if it holds none.
     """
 
     nodes: tuple[Node, ...]
     size: int
+    depth: int
 
 
 Node = tuple[int | AnyOf, ...]
@@ -47,6 +49,8 @@ Case = tuple[frozenset[int], Node]
 
 _IN_NONE: frozenset[int] = frozenset()
 _MAX_ABSORBED = 64
+_LEVELS = 8  # of unions in a union; after so many, they are resolved
+_MAX_RESOLVED = 64  # nodes of a union whose unions are resolved
 _MAX_SIZE = 1_000_000  # atoms of a union
 """Unions of at most so many alternatives are searched for alternatives that others include."""
 
@@ -121,7 +125,47 @@ def any_of(nodes: Iterable[Node]) -> Node:
         spend(len(found) * len(found) >> 3)
         sets = [set(node) for node in found]
         least = [node for node, mine in zip(found, sets, strict=True) if not any(other < mine for other in sets)]
-    return least[0] if len(least) == 1 else (AnyOf(tuple(sorted(least, key=_ranks)), size),)
+    if len(least) == 1:
+        return least[0]
+    depth = 1 + max([atom.depth for node in least for atom in node if not isinstance(atom, int)], default=0)
+    if depth % _LEVELS == 0:
+        plain = _resolved(least)
+        if plain is not None:
+            return any_of(plain)
+    return (AnyOf(tuple(sorted(least, key=_ranks)), size, depth),)
+
+
+def _resolved(nodes: Iterable[Node]) -> list[Node] | None:
+    """Return nodes without unions that have the same union as some nodes; None if they are too many.
+
+    Nested unions can have the same values in endlessly many forms. Those of plain atoms cannot: so the nodes of a
+    recursive schema come to an end.
+    """
+    found: list[Node] = []
+    for node in nodes:
+        alternatives: list[Node] = [tuple([atom for atom in node if isinstance(atom, int)])]
+        for atom in node:
+            if isinstance(atom, int):
+                continue
+            inside = _resolved(atom.nodes)
+            if inside is None or len(inside) * len(alternatives) > _MAX_RESOLVED:
+                return None
+            alternatives = _least([meet(one, other) for one in alternatives for other in inside])
+        found = _least([*found, *alternatives])
+        if len(found) > _MAX_RESOLVED:
+            return None
+    return found
+
+
+def _least(nodes: Iterable[Node]) -> list[Node]:
+    """Return nodes that are not known to be in another one, nor empty."""
+    kept: list[tuple[set[int | AnyOf], Node]] = []
+    for node in sorted(dict.fromkeys(nodes), key=len):
+        mine = set(node)
+        spend(1 + (len(kept) >> 3))
+        if node != NONE and not any(other <= mine for other, _ in kept):
+            kept.append((mine, node))
+    return [node for _, node in kept]
 
 
 def _size(node: Node) -> int:

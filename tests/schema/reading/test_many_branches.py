@@ -71,6 +71,15 @@ def nested_complements(count):
     return {"$defs": definitions, "$ref": f"#/$defs/{count}"}
 
 
+def complement_of_an_endless_meet(count):
+    """Below the key `k0`, a value meets the definition of the key and the definition that it is in, again and again."""
+    names = [f"p{i}" for i in range(count)]
+    plain = {"properties": {"k1": {"$ref": "#/$defs/d1"}, "k0": {"$ref": "#/$defs/d0"}}}
+    keys = {"k0": {"$ref": "#/$defs/d1"}, "type": {"$ref": "#"}, **dict.fromkeys(names, True)}
+    both = {"properties": keys, "unevaluatedProperties": {"type": "string"}, "allOf": [{"$ref": "#/$defs/d0"}]}
+    return {"oneOf": [{"$ref": "#/$defs/d1"}, {}], "$defs": {"d0": plain, "d1": {"oneOf": [both]}}}
+
+
 def unions_inside_one_of(count):
     """A message without a required tag, a union of tagged objects and another message, a tag that may be null."""
     text, tag = {"type": "string"}, {"enum": ["x"]}
@@ -217,6 +226,7 @@ KINDS = [
     (constants_and_tags, 1_500),
     (chain_of_conditions, 30),
     (nested_complements, 25),
+    (complement_of_an_endless_meet, 2),
     (unions_inside_one_of, 20),
     (dependencies_that_narrow_one_key, 40),
     (tagged_one_of, 300),
