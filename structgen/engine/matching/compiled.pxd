@@ -68,6 +68,7 @@ cdef class CompiledGrammar:
     cpdef int renew(self) except -1
     cpdef int renew_sets(self) except -1
     cpdef int drop_tables(self) except -1
+    cpdef int abandon_after(self, error) except -1
     cpdef int abandon(self) except -1
 
 

@@ -15,6 +15,7 @@ All grammars of a vocabulary share one lock. A grammar whose masks keep the othe
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol
@@ -437,11 +438,24 @@ class CompiledGrammar:
         self.renew()
         release_free_memory()
 
+    def abandon_after(self, error: BaseException) -> None:
+        """Abandon what was computed after an error that is not one of ours; see `abandon`.
+
+        Raises:
+            LimitExceededError: the error is that functions called each other too deeply.
+        """
+        if not isinstance(error, StructgenError):
+            self.abandon()
+        if isinstance(error, RecursionError):
+            message = "the text nests too deep for Python's recursion"
+            hint = "sys.setrecursionlimit raises the limit"
+            raise LimitExceededError("schema_depth", sys.getrecursionlimit(), message=message, hint=hint) from error
+
     def abandon(self) -> None:
         """Never use what was computed again, after an error that may have left a table half written.
 
-        Such errors are `KeyboardInterrupt` and `MemoryError`. Nothing is made anew here, as that could fail again: the
-        next call of any matcher does it.
+        Such errors are `KeyboardInterrupt`, `MemoryError` and `RecursionError`. Nothing is made anew here, as that
+        could fail again: the next call of any matcher does it.
         """
         self.shared.is_dropped = True
         self.previous = None
@@ -521,6 +535,8 @@ class Turn:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if error is not None and not isinstance(error, StructgenError):
-            self._compiled.abandon()
-        self._compiled.end_turn()
+        try:
+            if error is not None:
+                self._compiled.abandon_after(error)
+        finally:
+            self._compiled.end_turn()

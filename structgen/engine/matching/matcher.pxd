@@ -47,7 +47,6 @@ cdef class Matcher:
     cdef int _copy_to(self, Matcher twin) except -1
     @cython.locals(compiled=CompiledGrammar)
     cdef int _renew_after(self, error) except -1
-    cdef int _abandon_after(self, error) except -1
     @cython.locals(compiled=CompiledGrammar)
     cdef void _refresh(self) except *
     cdef int _continue_at(self, int set_id) except -1

@@ -26,7 +26,7 @@ from structgen.engine.matching.readings import after_token, follow, is_marked, m
 from structgen.engine.vocabulary.bitmask import as_words, tokens_of
 from structgen.engine.vocabulary.marks import MARK_BYTE, pieces_of
 from structgen.engine.whole_numbers import check_bytes, whole_number
-from structgen.errors import LimitExceededError, StructgenError, TokenRejectedError
+from structgen.errors import LimitExceededError, TokenRejectedError
 
 if TYPE_CHECKING:
     from structgen.engine.matching.expectations import ExpectationFinder, Expected
@@ -146,7 +146,7 @@ class Matcher:
                     self._renew_after(error)
                     self._write(words)
             except BaseException as error:
-                self._abandon_after(error)
+                compiled.abandon_after(error)
                 raise
             finally:
                 compiled.end_turn()
@@ -402,7 +402,7 @@ class Matcher:
             if accepted == len(text):
                 self._advance(text)
         except BaseException as error:
-            self._abandon_after(error)
+            compiled.abandon_after(error)
             raise
         finally:
             compiled.end_turn()
@@ -541,11 +541,6 @@ class Matcher:
                 error.with_traceback(None).__context__ = None  # its frames hold what was computed
                 compiled.drop_tables()
             raise error
-
-    def _abandon_after(self, error: BaseException) -> None:
-        """Abandon the grammar's tables after an interrupt, or where Python's memory has run out."""
-        if not isinstance(error, StructgenError):
-            self._compiled.abandon()
 
     def _refresh(self) -> None:
         """Find the set again if the sets were begun anew; begin the tables anew if they are full."""

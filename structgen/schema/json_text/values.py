@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 from structgen.errors import LimitExceededError
 from structgen.schema.json_text.numbers import exact
 
-__all__ = ["Value", "freeze", "members", "not_too_deep", "numbers_of", "read_value", "strings_of", "thaw"]
+__all__ = ["Value", "freeze", "members", "numbers_of", "read_value", "strings_of", "thaw", "too_deep"]
 
 Value = tuple[Any, ...]
 """A kind and its content: ("null",), ("boolean", bool), ("number", int or Fraction), ("string", str),
@@ -34,25 +33,17 @@ def read_value(text: bytes | str) -> Value:
     Raises:
         LimitExceededError: the value nests too deep to be compared.
     """
-    with not_too_deep():
-        return freeze(json.loads(text))
-
-
-@contextmanager
-def not_too_deep() -> Iterator[None]:
-    """Turn a `RecursionError` inside the `with` block into the error that names the limit.
-
-    Raises:
-        LimitExceededError: a value nests too deep to be compared.
-    """
     try:
-        yield
+        return freeze(json.loads(text))
     except RecursionError as error:
-        message = "a value to compare nests too deep for Python's recursion"
-        limit = sys.getrecursionlimit()
-        raise LimitExceededError(
-            "schema_depth", limit, message=message, hint="uniqueItems and enum compare values; make them less deep"
-        ) from error
+        raise too_deep() from error
+
+
+def too_deep() -> LimitExceededError:
+    """Return the error for a value that nests deeper than Python's recursion can compare."""
+    message = "a value to compare nests too deep for Python's recursion"
+    hint = "uniqueItems and enum compare values; make them less deep"
+    return LimitExceededError("schema_depth", sys.getrecursionlimit(), message=message, hint=hint)
 
 
 def freeze(value: Any) -> Value:
@@ -93,15 +84,24 @@ def _scalar(value: Any) -> Value:
 
 
 def thaw(value: Value) -> Any:
-    """Return a frozen value as JSON data, with exact numbers. The keys of objects are sorted, so that runs agree."""
-    kind = value[0]
-    if kind == "null":
-        return None
-    if kind == "array":
-        return [thaw(item) for item in value[1]]
-    if kind == "object":
-        return {key: thaw(item) for key, item in sorted(value[1], key=lambda pair: str(pair[0]))}
-    return value[1]
+    """Return a frozen value as JSON data, with exact numbers. Works without recursion.
+
+    The keys of objects are sorted, so that runs agree.
+    """
+    top: list[Any] = [None]
+    work: list[tuple[Value, Any, Any]] = [(value, top, 0)]  # a value, and where its data belongs
+    while work:
+        part, whole, at = work.pop()
+        data: Any = None if part[0] == "null" else part[1]
+        if part[0] == "array":
+            data = [None] * len(part[1])
+            work += [(item, data, index) for index, item in enumerate(part[1])]
+        elif part[0] == "object":
+            pairs = members(part)
+            data = dict.fromkeys(sorted(pairs))
+            work += [(pairs[key], data, key) for key in data]
+        whole[at] = data
+    return top[0]
 
 
 def members(value: Value) -> dict[str, Value]:

@@ -22,6 +22,8 @@ __all__ = ["Sizes", "array_holds", "can_differ", "can_repeat", "children", "hold
 
 _MAX_LISTED = 64  # values of a node, or items of an array, that are counted or listed one by one
 _MAX_DEPTH = 16  # levels of values that are counted
+_MAX_COUNT = 1 << 64  # of values. More never run out, and each level may square the number
+_MAX_PARTS = 4_000  # of a listed value. Each level may double them, and each question hashes all of them
 _MAX_ASKED = 8  # parts of `ObjectSet.somewhere` whose combinations are searched
 _MAX_NAMES = 256  # single keys of `ObjectSet.somewhere`
 _MAX_STEPS = 5_000  # combinations of items that are tried
@@ -89,7 +91,7 @@ class Sizes:
             if found is None:
                 return None
             total += found
-        return total
+        return total if total < _MAX_COUNT else None
 
     def _size(self, part: _Part) -> int | None:
         if isinstance(part, NumberSet):
@@ -218,7 +220,9 @@ class Sizes:
             self._values[node] = None  # for questions about the node while it is listed
             if size is not None and size <= _MAX_LISTED:
                 shape = self._shape_of(node) if size else NOTHING
-                self._values[node] = None if shape is None else self._listed(shape)
+                found = None if shape is None else self._listed(shape)
+                if found is not None and all(map(_is_short, found)):
+                    self._values[node] = found
         return self._values[node]
 
     def _listed(self, shape: Shape) -> frozenset[Value] | None:
@@ -257,6 +261,20 @@ class Sizes:
         objects = (frozenset(filter(None, chosen)) for chosen in product(*members))
         high = len(members) if part.high is None else part.high
         return [chosen for chosen in objects if part.low <= len(chosen) <= high]
+
+
+def _is_short(value: Value) -> bool:
+    """Return whether a value has few parts."""
+    waiting = [value]
+    for _ in range(_MAX_PARTS):
+        if not waiting:
+            return True
+        part = waiting.pop()
+        if part[0] == "array":
+            waiting += part[1]
+        elif part[0] == "object":
+            waiting += [held for _, held in part[1]]
+    return False
 
 
 def children(shape: Shape) -> list[Node]:

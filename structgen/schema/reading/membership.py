@@ -12,7 +12,7 @@ from collections.abc import Callable
 from structgen.engine.deadlines import spend
 from structgen.schema.algebra import ANY, ArraySet, Node, ObjectSet, Shape, complement
 from structgen.schema.algebra.numbers import ANY_FORM
-from structgen.schema.json_text.values import Value, members, not_too_deep
+from structgen.schema.json_text.values import Value, members, too_deep
 
 __all__ = ["surely_in"]
 
@@ -30,8 +30,10 @@ def surely_in(shape_of: Callable[[Node], Shape], node: Node, value: Value) -> bo
     Raises:
         LimitExceededError: the value nests too deep.
     """
-    with not_too_deep():
+    try:
         return _is_in(shape_of, node, value)
+    except RecursionError as error:
+        raise too_deep() from error
 
 
 def _is_in(shape_of: Callable[[Node], Shape], node: Node, value: Value) -> bool:

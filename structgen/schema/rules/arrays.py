@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from structgen.engine.deadlines import spend
 from structgen.engine.grammar.tables import Capture, Lazy, Spelling, Symbol
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import ArraySet, Case, Contains, Inexpressible, Node, any_of, meet
@@ -49,6 +50,15 @@ class _Refusing(NamedTuple):
     then: ArrayState
     node: Node
     values: frozenset[Value]
+
+
+def _next_items(state: ArrayState) -> dict[Value, list[Value]]:
+    """Return the next items of the excluded arrays, each with the arrays that have it."""
+    same: dict[Value, list[Value]] = {}
+    for other in state.avoid:
+        if len(other[1]) > state.written:
+            same.setdefault(other[1][state.written], []).append(other)
+    return same
 
 
 class ArrayRules:
@@ -125,11 +135,36 @@ class ArrayRules:
         found = self._alive.get(state)
         if found is None:
             if state.avoid:
-                found = self._is_closable(state) or any(True for _ in self._items(state))
-            else:
-                found = self._can_be_met(state)
-            self._alive[state] = found
+                return self._can_end(state)
+            found = self._alive[state] = self._can_be_met(state)
         return found
+
+    def _can_end(self, state: ArrayState) -> bool:
+        """Return whether an array can be completed that is none of those that are excluded and agree so far.
+
+        Searches the states after further items that agree, without recursion: excluded arrays may be long.
+        """
+        came_from: dict[ArrayState, ArrayState | None] = {state: None}
+        waiting = [state]
+        end: ArrayState | None = None
+        while waiting and end is None:
+            here = waiting.pop()
+            spend(1)
+            if self._alive.get(here) or self._is_closable(here) or any(True for _ in self._items_apart(here)):
+                end = here
+            elif here not in self._alive:
+                for item in self._items_shared(here):
+                    after = item.state
+                    if isinstance(after, ArrayState) and after not in came_from:
+                        came_from[after] = here
+                        waiting.append(after)
+        if end is None:
+            self._alive.update(dict.fromkeys(came_from, False))
+            return False
+        while end is not None:
+            self._alive[end] = True
+            end = came_from[end]
+        return True
 
     def _can_be_met(self, state: ArrayState) -> bool:
         """Return whether some array satisfies all that is left to satisfy."""
@@ -180,22 +215,37 @@ class ArrayRules:
 
     def _items(self, state: ArrayState) -> Iterator[_Item]:
         """Yield all items that may come next and leave the state alive."""
+        if state.avoid:
+            for item in self._items_shared(state):
+                if self.is_alive(item.state):
+                    yield item
+        yield from self._items_apart(state)
+
+    def _items_shared(self, state: ArrayState) -> Iterator[_Item]:
+        """Yield the items that may come next and that some excluded array has there. They may leave no end."""
         part, lazy = self.part, self._lazy
         if part.high is not None and state.written >= part.high:
             return
+        same = _next_items(state)
+        for given, node in self._cases(state):
+            if lazy.holds(node):
+                after = self._after(state, given)
+                for value, others in same.items():
+                    shared = lazy.among((value,), node)
+                    is_new = part.repeats is not False or value not in state.seen
+                    if is_new and lazy.holds(shared):
+                        yield _Item(shared, _NO_VALUES, self._after_value(after, value, frozenset(others)))
+
+    def _items_apart(self, state: ArrayState) -> Iterator[_Item]:
+        """Yield the items that may come next and that no excluded array has there, if they leave the state alive."""
+        part, lazy = self.part, self._lazy
+        if part.high is not None and state.written >= part.high:
+            return
+        same = _next_items(state)
         for given, node in self._cases(state):
             if not lazy.holds(node):
                 continue
             after = self._after(state, given)
-            same: dict[Value, list[Value]] = {}
-            for other in state.avoid:
-                if len(other[1]) > state.written:
-                    same.setdefault(other[1][state.written], []).append(other)
-            for value, others in same.items():
-                item = _Item(lazy.among((value,), node), _NO_VALUES, self._after_value(after, value, frozenset(others)))
-                is_new = part.repeats is not False or value not in state.seen
-                if is_new and lazy.holds(item.node) and self.is_alive(item.state):
-                    yield item
             values = state.seen.union(same)
             after = ArrayState(after.written, after.counts, after.seen, repeats=after.repeats)
             if part.repeats is False:

@@ -19,11 +19,13 @@ cdef class LazyRules:
     cdef readonly dict symbols
     cdef dict _enums
     cdef dict _alternatives
+    cdef int _nested
     cdef readonly list lookaheads
     cdef object _without_captures
 
-    @cython.locals(found=list)
     cpdef bodies(self, key)
+    @cython.locals(found=list)
+    cdef _bodies(self, key)
     cpdef after(self, then, text)
     cpdef refusals(self, then, begun)
     cpdef remaining(self, then)
@@ -35,6 +37,8 @@ cdef class LazyRules:
     cpdef symbol_without(self, node, values)
     cpdef bint holds_without(self, node, values) except -1
     cpdef tuple alternatives(self, node, values=*)
+    @cython.locals(waiting=list, found=tuple)
+    cdef tuple _find_alternatives(self, node, values)
     @cython.locals(found=list, shape=Shape)
     cdef tuple _made_alternatives(self, node, values)
     cpdef scalars(self, Shape shape)

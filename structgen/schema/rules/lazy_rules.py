@@ -28,7 +28,7 @@ from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import ANY, NONE, ArraySet, Inexpressible, Node, NumberSet, ObjectSet, StringSet, meet
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
-from structgen.schema.json_text.values import Value, not_too_deep, numbers_of, strings_of, thaw
+from structgen.schema.json_text.values import Value, numbers_of, strings_of, thaw, too_deep
 from structgen.schema.reading.emptiness import children
 from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.space import Space
@@ -39,8 +39,20 @@ __all__ = ["LazyRules", "SetRules", "reaches_grammar"]
 Bodies = Sequence[Sequence[Symbol]]
 
 _MAX_DEPTH = 4
+_MAX_NESTED = 8  # calls of `LazyRules.alternatives` within each other
 _NO_DEADLINE = Deadline(math.inf)
 _NO_VALUES: frozenset[Value] = frozenset()
+
+
+class _Deeper(Exception):
+    """Raised where alternatives depend on others that have to be found first: the values nest deep.
+
+    Attributes:
+        question: the arguments of `LazyRules.alternatives`.
+    """
+
+    def __init__(self, question: tuple[Node, frozenset[Value]]) -> None:
+        self.question = question
 
 
 class SetRules(Protocol):
@@ -114,6 +126,7 @@ class LazyRules:
         self.symbols: dict[Node, Symbol] = {}
         self._enums: dict[frozenset[Value], Node] = {}
         self._alternatives: dict[Hashable, tuple[Symbol, ...]] = {}
+        self._nested = 0  # calls of `alternatives` under way
         self.lookaheads: list[Regex] = []
         self._without_captures: LazyRules | None = self if not captures else None
 
@@ -122,6 +135,12 @@ class LazyRules:
     def bodies(self, key: Any) -> Bodies:
         """Return the bodies of a lazy nonterminal. See `RuleSource.bodies`."""
         self.space.begin_again(_NO_DEADLINE)  # the compile's has passed; the mask's is the running one
+        try:
+            return self._bodies(key)
+        except RecursionError as error:  # keys hold written values, which are compared
+            raise too_deep() from error
+
+    def _bodies(self, key: Any) -> Bodies:
         first = key[0]
         if first != "value" and first != "without":
             rules: SetRules = self._set_rules[first]
@@ -129,7 +148,7 @@ class LazyRules:
         found: list[Sequence[Symbol]] = []
         for symbol in self.alternatives(key[1]) if first == "value" else self.alternatives(key[1], key[2]):
             # The bodies of an array or object replace its nonterminal: one prediction less.
-            found += self.bodies(symbol.key) if isinstance(symbol, Lazy) else [(symbol,)]
+            found += self._bodies(symbol.key) if isinstance(symbol, Lazy) else [(symbol,)]
         return found
 
     def after(self, then: Any, text: bytes | None) -> Hashable | None:
@@ -209,8 +228,7 @@ class LazyRules:
         key = frozenset(values)
         found = self._enums.get(key)
         if found is None:
-            with not_too_deep():
-                enum = {"enum": list(map(thaw, values))}
+            enum = {"enum": list(map(thaw, values))}
             found = self._enums[key] = self.space.node(enum, self.space.location(node)) if values else NONE
         return meet(node, found)
 
@@ -222,14 +240,39 @@ class LazyRules:
 
     def holds_without(self, node: Node, values: frozenset[Value]) -> bool:
         """Return whether a node has values other than some."""
-        return self.holds(node) and (not values or bool(self.alternatives(node, values)))
+        if not values or not self.holds(node):
+            return self.holds(node)
+        return _has_endless_scalars(self.shapes[node]) or bool(self.alternatives(node, values))
 
     def alternatives(self, node: Node, values: frozenset[Value] = _NO_VALUES) -> tuple[Symbol, ...]:
         """Return the symbols that derive the values of a node except some: terminals, and nonterminals of sets."""
-        key = (node, values) if values else node
-        found = self._alternatives.get(key)
-        if found is None:
-            found = self._alternatives[key] = self._made_alternatives(node, values)
+        found = self._alternatives.get((node, values) if values else node)
+        return self._find_alternatives(node, values) if found is None else found
+
+    def _find_alternatives(self, node: Node, values: frozenset[Value]) -> tuple[Symbol, ...]:
+        """Find and keep alternatives. Those without arrays depend on the items' without the arrays' items, and so on.
+
+        Values may nest deeper than functions may call each other. So past a few levels the outermost call begins again,
+        after it has found what the innermost one was asked for.
+        """
+        if self._nested == _MAX_NESTED:
+            raise _Deeper((node, values))
+        waiting = [(node, values)]
+        found: tuple[Symbol, ...] = ()
+        while waiting:
+            at, without = waiting[len(waiting) - 1]
+            self._nested += 1
+            try:
+                found = self._made_alternatives(at, without)
+            except _Deeper as error:
+                if self._nested > 1:
+                    raise
+                waiting.append(error.question)
+                continue
+            finally:
+                self._nested -= 1
+            self._alternatives[(at, without) if without else at] = found
+            waiting.pop()
         return found
 
     def _made_alternatives(self, node: Node, values: frozenset[Value]) -> tuple[Symbol, ...]:
@@ -313,8 +356,7 @@ class LazyRules:
             return False
         shape = self.shapes[node]
         return (
-            any(map(_is_open, shape.strings))
-            or any(part.values is None and (part.low is None or part.high is None) for part in shape.numbers)
+            _has_endless_scalars(shape)
             or any(part.high != 0 and self.is_endless(part.at(0), depth - 1) for part in shape.arrays)
             or any(self._is_endless_object(part, depth - 1) for part in shape.objects)
         )
@@ -353,6 +395,17 @@ def _is_open(strings: StringSet) -> bool:
     """Return whether a set of strings surely has infinitely many texts: at most a few are excluded."""
     bounds = strings.texts or strings.within or strings.outside or strings.grammars
     return not bounds and strings.high is None
+
+
+def _has_endless_scalars(shape: Shape) -> bool:
+    """Return whether a shape surely has infinitely many scalars."""
+    for numbers in shape.numbers:
+        if numbers.values is None and (numbers.low is None or numbers.high is None):
+            return True
+    for strings in shape.strings:  # noqa: SIM110  (no generator: this is asked after each item)
+        if _is_open(strings):
+            return True
+    return False
 
 
 def _scalars_without(shape: Shape, values: frozenset[Value]) -> Shape:

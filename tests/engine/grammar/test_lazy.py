@@ -16,7 +16,7 @@ from structgen.engine.matching.matcher import Matcher
 from structgen.engine.regex.tree import Literal, Regex, difference, literal_set
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.errors import TokenRejectedError
+from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.limits import Limits
 
 COMMA, CLOSE = Literal(b","), Literal(b"]")
@@ -113,6 +113,21 @@ def test_what_is_captured_may_be_made_of_many_terminals() -> None:
     grammar = compiled("[ab]+", nested=True)
     assert is_read(grammar, b"[(a),(b),(ab)]")
     assert not is_read(grammar, b"[(a),(b),(a)]")
+
+
+def test_a_source_that_calls_itself_too_deeply_passes_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    matcher = Matcher(compiled("[ab]+"))
+
+    def too_deep(self: Different, then: Hashable, text: bytes | None) -> Hashable:
+        raise RecursionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Different, "after", too_deep)
+        for call in (matcher.accept_bytes, matcher.allows_bytes):
+            with pytest.raises(LimitExceededError, match="nests too deep"):
+                call(b"[a,b]")
+    matcher.accept_bytes(b"[a,b]")
+    assert matcher.allowed_token_ids() == [100]
 
 
 def test_after_the_last_item_of_a_finite_kind_nothing_leads_on() -> None:
