@@ -5,7 +5,7 @@ from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.grammar.tables cimport Capture, Lazy, Lookahead
 from structgen.engine.grammar.lookaheads cimport Lookaheads
 
-cdef int CAPTURES, END, NOT_MADE, MAX_REFUSALS, MAX_SEEN, TERMINAL
+cdef int CAPTURES, END, NOT_MADE, MAX_REFUSALS, MAX_SEEN, TERMINAL, WIDTH
 
 
 @cython.final
@@ -33,6 +33,8 @@ cdef class Rules:
     cdef readonly bint serve_many_texts
     cdef object _source
     cdef int _max_symbols
+    cdef int[::1] _ready
+    cdef int _ready_size
     cdef int _rule_count
     cdef int _nonterminals
     cdef dict _keys
@@ -72,10 +74,12 @@ cdef class Rules:
     cpdef refusals(self, int number, bytes begun)
     @cython.locals(states=list, count=int, symbol=int, nonterminal=int, rule=int, at=int)
     cdef int _load(self, tables) except -1
-    @cython.locals(symbol=int, state=int, before=int, first=int, most=int)
+    @cython.locals(index=int, symbol=int, first=int, most=int, begins=bint)
     cdef int _write_bodies(self, int nonterminal, bodies) except -1
-    @cython.locals(out=list, state=int, before=int, captured=int)
-    cdef list _symbols_of(self, body)
+    @cython.locals(size=int, is_dead=bint, state=int, before=int, captured=int)
+    cdef int _prepare(self, body) except -1
+    @cython.locals(size=int)
+    cdef int _add_ready(self, int symbol, int state, int before) except -1
     @cython.locals(state=int, nonterminal=int)
     cdef int _captured(self, of) except -2
     @cython.locals(number=int)

@@ -39,6 +39,7 @@ from structgen.limits import Limits
 
 __all__ = ["Rules"]
 
+WIDTH = 3  # numbers of a symbol that is to be written
 NOT_MADE = -1  # in the arrays: not made yet; as a result: there is none
 MAX_REFUSALS = 10_000  # number of answers of a source that are kept
 MAX_SEEN = 32  # number of nonterminals that a search for endless texts visits
@@ -93,6 +94,8 @@ class Rules:
         self.automata = automata
         self._source = tables.source
         self._max_symbols = limits.grammar_symbols
+        self._ready = zeros(64)  # bodies to be written: each symbol, its start state and the look-ahead before it
+        self._ready_size = 0
         self.symbols = zeros(128)
         self.start_state = zeros(128)
         self.before = zeros(128)
@@ -334,34 +337,35 @@ class Rules:
     def _write_bodies(self, nonterminal: int, bodies: Sequence[Sequence[Symbol | Lookahead]]) -> None:
         """Write the rules of a nonterminal."""
         # Captured terminals become nonterminals first, so that the rules of this nonterminal stand together.
-        ready = [self._symbols_of(body) for body in bodies]
+        self._ready_size = 0
+        for body in bodies:
+            self._prepare(body)
         first = self._rule_count
         most = 0
         if self.counts_tokens and isinstance(self._source, ComposedRules):
             most = self._source.max_tokens(self._keys[nonterminal])
-        for symbols in ready:
-            if symbols is None:
-                continue
-            self._begin_rule(self.size)
-            for symbol, state, before in symbols:
-                self._write(symbol)
-                self.start_state[self.size - 1] = state
-                self.before[self.size - 1] = before
-                if symbol == TERMINAL and most > 0:
-                    self._tokens_left[self.size - 1] = most
+        begins = True
+        for index in range(0, self._ready_size, WIDTH):
+            if begins:
+                self._begin_rule(self.size)
+            symbol = self._ready[index]
+            self._write(symbol)
+            self.start_state[self.size - 1] = self._ready[index + 1]
+            self.before[self.size - 1] = self._ready[index + 2]
+            if symbol == TERMINAL and most > 0:
+                self._tokens_left[self.size - 1] = most
+            begins = symbol == END
         self.first_rule[nonterminal] = first  # last, so that an error leaves no half of the rules
         self.last_rule[nonterminal] = self._rule_count
 
-    def _symbols_of(self, body: Sequence[Symbol | Lookahead]) -> list[tuple[int, int, int]] | None:
-        """Return the symbols of a body and its end, each with its start state and the look-ahead before it.
-
-        None where a terminal matches no text.
-        """
-        out: list[tuple[int, int, int]] = []
+    def _prepare(self, body: Sequence[Symbol | Lookahead]) -> None:
+        """Add the symbols of a body and its end to `_ready`; none where a terminal matches no text."""
+        size = self._ready_size
+        is_dead = False
         before = 0
         for part in body:
             if isinstance(part, Lazy):
-                out.append((self._lazy(part.key), 0, before))
+                self._add_ready(self._lazy(part.key), 0, before)
             elif isinstance(part, Lookahead):
                 before = self.lookaheads.united(before, part.number)
                 continue
@@ -372,19 +376,33 @@ class Rules:
                 of = self._remaining(part) if part.refuses and not refuses else part.of
                 captured = self._captured(of)
                 if captured < 0:
-                    return None
-                out.append((captured, 0, before))
-                out.append((CAPTURES - len(self._captures), 0, 0))
+                    is_dead = True
+                    break
+                self._add_ready(captured, 0, before)
+                self._add_ready(CAPTURES - len(self._captures), 0, 0)
                 self._captures.append(Captured(part, refuses))
                 self.has_captures = True
             else:
                 state = self.automata.add(part)
                 if state == 0:
-                    return None
-                out.append((TERMINAL, state, before))
+                    is_dead = True
+                    break
+                self._add_ready(TERMINAL, state, before)
             before = 0
-        out.append((END, 0, before))
-        return out
+        if is_dead:
+            self._ready_size = size
+        else:
+            self._add_ready(END, 0, before)
+
+    def _add_ready(self, symbol: int, state: int, before: int) -> None:
+        """Add a symbol to `_ready`, with its start state and the look-ahead before it."""
+        size = self._ready_size
+        if size + WIDTH > len(self._ready):
+            self._ready = grown(self._ready, size)
+        self._ready[size] = symbol
+        self._ready[size + 1] = state
+        self._ready[size + 2] = before
+        self._ready_size = size + WIDTH
 
     def _is_ever_endless(self, of: Regex | Lazy) -> bool:
         """Return whether texts of a terminal can be refused where they end, with some way on after every prefix."""

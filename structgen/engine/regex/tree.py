@@ -314,7 +314,8 @@ def _listed(texts: Iterable[bytes]) -> list[bytes]:
 
 def literal_set(texts: Iterable[bytes]) -> Regex:
     """Return any one of the texts."""
-    table = tuple(_sorted(_listed(texts)))
+    listed = _listed(texts)
+    table = tuple(sorted(set(listed)) if len(listed) <= MAX_AT_ONCE else _sorted(listed))
     if not table:
         return NOTHING
     return Literal(table[0]) if len(table) == 1 else LiteralSet(table)

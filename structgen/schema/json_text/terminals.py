@@ -15,7 +15,6 @@ from functools import lru_cache
 from structgen.engine.deadlines import spend
 from structgen.engine.regex.tree import (
     Complement,
-    Literal,
     Regex,
     choice,
     intersection,
@@ -144,7 +143,7 @@ def key_regex(keys: StringSet, names: Collection[str]) -> Regex:
     Raises:
         Inexpressible: as `string_regex`.
     """
-    if keys == ALL_STRINGS[0]:
+    if keys is ALL_STRINGS[0] or keys == ALL_STRINGS[0]:
         return key_outside(names) if names else JSON_STRING
     if keys.texts is not None:
         return _known([text for text in keys.texts if text not in names], "properties")
@@ -205,6 +204,22 @@ def _is_wide(numbers: NumberSet) -> bool:
     return low is None or high is None or high - low >= 2
 
 
+def _words(null: bool, booleans: int) -> list[bytes]:
+    """Return the texts of null and of the booleans that a shape has."""
+    words = [b"null"] if null else []
+    if booleans & 2:
+        words.append(b"true")
+    if booleans & 1:
+        words.append(b"false")
+    return words
+
+
+@lru_cache(maxsize=8)
+def _one_word(null: bool, booleans: int) -> Regex:
+    """Return one of `_words`: in all schemas the same object, which the engine translates once."""
+    return literal_set(_words(null, booleans))
+
+
 def scalar_terminals(shape: Shape, plain: bool = False) -> list[Regex]:
     """Return the terminals of a shape's scalars; all known texts share one terminal.
 
@@ -215,11 +230,7 @@ def scalar_terminals(shape: Shape, plain: bool = False) -> list[Regex]:
     Raises:
         Inexpressible: no automaton can express a part.
     """
-    known: list[bytes] = [b"null"] if shape.null else []
-    if shape.booleans & 2:
-        known.append(b"true")
-    if shape.booleans & 1:
-        known.append(b"false")
+    known: list[bytes] = []
     strings: list[StringSet] = []
     for part in shape.strings:
         if part.texts is None:
@@ -239,7 +250,9 @@ def scalar_terminals(shape: Shape, plain: bool = False) -> list[Regex]:
             known += [b"%d" % value for value in number.values]
     parts: list[Regex] = []
     if known:
-        parts.append(Literal(known[0]) if len(known) == 1 else literal_set(known))
+        parts.append(literal_set(_words(shape.null, shape.booleans) + known))
+    elif shape.null or shape.booleans:
+        parts.append(_one_word(shape.null, shape.booleans))
     parts.extend(map(string_regex, strings))
     if numbers:
         parts.append(plain_numbers_regex(tuple(numbers)) if plain else numbers_regex(tuple(numbers)))

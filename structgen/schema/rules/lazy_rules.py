@@ -279,7 +279,8 @@ class LazyRules:
         self.holds(node)
         shape = self.shapes[node]
         found: list[Symbol] = []
-        found += self.scalars(_scalars_without(shape, values) if values else shape)
+        if shape.null or shape.booleans or shape.numbers or shape.strings:
+            found += self.scalars(_scalars_without(shape, values) if values else shape)
         for kind, parts in (("array", shape.arrays), ("object", shape.objects)):
             for part in parts:
                 rules, number = self.rules_of(part)
