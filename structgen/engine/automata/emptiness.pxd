@@ -48,7 +48,7 @@ cdef class Emptiness:
     @cython.locals(text=bytearray, at=int, nearest=int, byte=int, first=int, number=int, target=int)
     cpdef bytes short_text(self, int term)
     @cython.locals(index="Py_ssize_t")
-    cdef bint _is_matched(self, int term, bytes text) except -1
+    cdef bint is_matched(self, int term, bytes text) except -1
     @cython.locals(before=dict, living=list, term=int, index=int, target=int)
     cpdef _conclude(self, dict seen, set waiting)
     cdef int _successor_count(self, int term) except -1

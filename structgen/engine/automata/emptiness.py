@@ -151,7 +151,7 @@ class Emptiness:
         if text is None:
             return False
         for part in self.table.payload[term]:
-            if part != plain and self._is_matched(self.table.payload[part], text):
+            if part != plain and self.is_matched(self.table.payload[part], text):
                 return False
         return True
 
@@ -180,7 +180,7 @@ class Emptiness:
             self._short_texts[term] = bytes(text) if self.table.accepting[at] else None
         return self._short_texts[term]
 
-    def _is_matched(self, term: int, text: bytes) -> bool:
+    def is_matched(self, term: int, text: bytes) -> bool:
         """Return whether a term matches a text.
 
         Unlike the states of an automaton, the derivatives on the way are not pruned, because pruning calls this method.

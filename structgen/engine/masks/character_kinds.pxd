@@ -4,8 +4,8 @@ from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.vocabulary.token_trie cimport TokenTrie
 
-cdef int BROKEN, UNKNOWN, BOUNDARY, NO_TEXT
-cdef unsigned long long ALL_CHARACTERS
+cdef int BROKEN, FIRST_BEYOND, UNKNOWN, BOUNDARY, NO_TEXT
+cdef unsigned long long ALL_CHARACTERS, ALL_64_BITS
 cdef int[::1] KIND_OF, KIND_OF_LEAD
 cdef bytes SAMPLES
 
@@ -16,6 +16,14 @@ cpdef unsigned long long kind_of(int byte) noexcept
 
 @cython.locals(found="unsigned long long", index="Py_ssize_t")
 cpdef unsigned long long kinds_in(bytes text) noexcept
+
+
+@cython.locals(found="unsigned long long", one="unsigned long long", half=int, bits="unsigned long long", byte=int)
+cpdef unsigned long long kinds_outside(object alphabet) except? 1
+
+
+@cython.locals(found=object, one=object, byte=int)
+cpdef object alphabet_of(unsigned long long kinds)
 
 
 @cython.final
@@ -53,7 +61,11 @@ cdef class CharacterKinds:
     cpdef unsigned long long returns(self, int state) except? 1
     @cython.locals(found="unsigned long long", one="unsigned long long", byte=int, first=int, last=int, low=int, high=int, more=int, kind=int, lead=int, state=int, same=bint, leads=bint, previous=int, previous_low=int, previous_high=int, previous_more=int)
     cpdef unsigned long long between(self, int start, int goal) except? 1
-    @cython.locals(previous=int, byte=int, target=int)
+    @cython.locals(automata=AutomatonStore, classes=int, targets=int, place=int, previous=int, byte=int, target=int)
     cdef bint _continues(self, int state, int goal, int low, int high, int more) except -1
     @cython.locals(found="unsigned long long", one="unsigned long long", byte=int, first=int, last=int, kind=int, lead=int)
     cpdef unsigned long long refused(self, int state) except? 1
+    @cython.locals(automata=AutomatonStore, found="unsigned long long", one="unsigned long long", kind="unsigned long long", byte=int, target=int, first=int, last=int, low=int, high=int, more=int, number=int, previous=int, lead=int)
+    cpdef unsigned long long lasting(self, int state, dict targets) except? 1
+    @cython.locals(automata=AutomatonStore, classes=int, first=int, place=int, previous=int, byte=int, target=int)
+    cdef bint _last(self, int state, int low, int high, int more, unsigned long long kind, dict targets) except -1

@@ -17,10 +17,11 @@ from __future__ import annotations
 from array import array
 
 from structgen.engine.arrays import enlarged, grown, zeros
+from structgen.engine.automata.payload_tables import OTHER_CHARS
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.vocabulary.token_trie import TokenTrie
 
-__all__ = ["CharacterKinds", "Contents", "kind_of", "kinds_in"]
+__all__ = ["CharacterKinds", "Contents", "alphabet_of", "kind_of", "kinds_in", "kinds_outside"]
 
 _RANGES = (b"0123456789", b"abcdef", b"jkqvwxyz", b"ABCDEF", b"GHIJKLMNOPQRSTUVWXYZ")
 _OTHERS = [bytes([byte]) for byte in range(32, 128) if not any(byte in taken for taken in _RANGES)]
@@ -35,7 +36,9 @@ TWO_BYTES, THREE_BYTES, FOUR_BYTES = range(SPACES_EF + 1, SPACES_EF + 4)
 
 # Declared as C integers in the .pxd, so not importable from here.
 BROKEN = FOUR_BYTES + 1
+FIRST_BEYOND = len(_ASCII)  # the first kind beyond ASCII
 ALL_CHARACTERS = int("1" * BROKEN, 2)  # no shift: compiled, that would be one of 32 bits
+ALL_64_BITS = 2**64 - 1
 UNKNOWN = -1
 SAMPLES = b"eA0 -"  # nearly every state that some character leads back to is one that one of these leads back to
 
@@ -78,6 +81,30 @@ def kinds_in(text: bytes) -> int:
     for index in range(len(text)):
         found |= kind_of(text[index])
     return found
+
+
+def kinds_outside(alphabet: int) -> int:
+    """Return the kinds none of whose characters are in an alphabet; see `Alphabets`."""
+    found = ALL_CHARACTERS
+    one = 1
+    if alphabet >> 128:
+        found = (one << FIRST_BEYOND) - 1
+    for half in range(2):
+        bits = alphabet >> 64 * half & ALL_64_BITS
+        for byte in range(64):
+            if bits >> byte & 1:
+                found &= ~kind_of(64 * half + byte)
+    return found
+
+
+def alphabet_of(kinds: int) -> int:
+    """Return an alphabet with all characters of some kinds."""
+    found = 0
+    one = 1  # a Python integer: a C integer has fewer than 128 bits
+    for byte in range(128):
+        if kinds & kind_of(byte):
+            found |= one << byte
+    return found | OTHER_CHARS if kinds >> FIRST_BEYOND else found
 
 
 class Contents:
@@ -290,19 +317,76 @@ class CharacterKinds:
             high: the largest next byte.
             more: the number of continuation bytes after the next byte.
         """
-        if not state or self.automata.table.accepting[state]:
+        automata = self.automata
+        if not state or automata.table.accepting[state]:
             return False
+        automata.derivatives.derive(state)
+        classes, targets = automata.partitions.map_at.values[state] * 256, automata.partitions.targets_at.values[state]
         previous = UNKNOWN
         for byte in range(low, high + 1):
-            target = self.automata.next(state, byte)
-            if target == previous:
+            place = targets + automata.partitions.class_of[classes + byte]
+            if place == previous:
                 continue
-            previous = target
+            previous = place
+            target = automata.live_target(place)
             if more == 0:
                 if target != goal:
                     return False
             elif not self._continues(target, goal, 0x80, 0xBF, more - 1):
                 return False
+        return True
+
+    def lasting(self, state: int, targets: dict[int, int]) -> int:
+        """Return the kinds all of whose characters lead on from a state, and after or within which no match ends.
+
+        Args:
+            state: the state.
+            targets: gets the states after these characters, each with the kinds that lead to it.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        automata = self.automata
+        found = ALL_CHARACTERS
+        one = 1
+        for byte in range(128):
+            target = automata.next(state, byte)
+            kind = one << KIND_OF[byte]
+            if not target or automata.table.accepting[target]:
+                found &= ~kind
+            elif found & kind:
+                targets[target] = targets.get(target, 0) | kind
+        for first, last, low, high, more, number in _STARTS:
+            kind = one << number
+            previous = UNKNOWN
+            for lead in range(first, last + 1):
+                target = automata.next(state, lead)
+                if target != previous and found & kind and not self._last(target, low, high, more, kind, targets):
+                    found &= ~kind
+                previous = target
+        return found
+
+    def _last(self, state: int, low: int, high: int, more: int, kind: int, targets: dict[int, int]) -> bool:
+        """Return whether all continuations of a character that has begun lead on; see `lasting` and `_continues`."""
+        automata = self.automata
+        if not state or automata.table.accepting[state]:
+            return False
+        automata.derivatives.derive(state)
+        classes, first = automata.partitions.map_at.values[state] * 256, automata.partitions.targets_at.values[state]
+        previous = UNKNOWN
+        for byte in range(low, high + 1):
+            place = first + automata.partitions.class_of[classes + byte]
+            if place == previous:
+                continue
+            previous = place
+            target = automata.live_target(place)
+            if more:
+                if not self._last(target, 0x80, 0xBF, more - 1, kind, targets):
+                    return False
+            elif not target or automata.table.accepting[target]:
+                return False
+            else:
+                targets[target] = targets.get(target, 0) | kind
         return True
 
     def refused(self, state: int) -> int:

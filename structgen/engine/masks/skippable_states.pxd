@@ -1,12 +1,14 @@
 cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.automata.character_runs cimport CharacterRuns
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.automata.term_table cimport TermTable
 from structgen.engine.automata.terms cimport Terms
-from structgen.engine.masks.character_kinds cimport CharacterKinds, kind_of, kinds_in
+from structgen.engine.masks.character_kinds cimport CharacterKinds, alphabet_of, kind_of, kinds_in, kinds_outside
+from structgen.engine.masks.closed_states cimport ClosedStates
 
-cdef int MAX_CUT_OFF, MAX_DEPTH, EMPTY, K_BOUNDED, K_BYTES, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, MAX_PARTS, NOTHING, NO_LIMIT
+cdef int MAX_CUT_OFF, MAX_DEPTH, EMPTY, K_BOUNDED, K_BYTES, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, MAX_PARTS, NOTHING, NO_LIMIT, UNKNOWN
 cdef unsigned long long ALL_KINDS
 
 
@@ -19,6 +21,10 @@ cdef class SkippableStates:
     cdef readonly int[::1] reach
     cdef readonly unsigned char[::1] moves
     cdef readonly unsigned long long[::1] ending_kinds
+    cdef int[::1] _most     # by number: see `most`; UNKNOWN until it is asked for
+    cdef dict _absent
+    cdef CharacterRuns _runs
+    cdef ClosedStates _closed
     cdef int _count
     cdef int[::1] _number_of
     cdef dict _kinds_of_body
@@ -28,7 +34,16 @@ cdef class SkippableStates:
     cdef int known(self, int state) noexcept
     @cython.locals(number=int)
     cpdef int find(self, int state) except -1
+    @cython.locals(number=int)
+    cdef int _give_number(self) except -1
+    @cython.locals(number=int, closed=ClosedStates, other=int)
+    cpdef bint close(self, int state, int most) except -1
     cpdef bint stays_inside(self, int number, unsigned long long kinds_below, int height) noexcept
+    cpdef bint decides(self, int number, unsigned long long kinds_below, unsigned long long absent) noexcept
+    @cython.locals(mine=int, its=int)
+    cdef bint are_alike(self, int state, int other, unsigned long long kinds_below, unsigned long long absent) except -1
+    cpdef unsigned long long absent(self, int state) except? 1
+    cpdef int most(self, int number, int state) except -1
     cdef bint stays_at_end(self, int number, unsigned long long kinds_below) noexcept
     @cython.locals(automata=AutomatonStore, kind=int, part=int, search=int, body=int, kinds="unsigned long long", repeats_until=bint, last=int)
     cdef bint _is_open(self, int number, int state) except -1
@@ -36,10 +51,10 @@ cdef class SkippableStates:
     cdef bint _is_bounded_repetition(self, int number, int state) except -1
     @cython.locals(automata=AutomatonStore, counting=int, most="long long", star=int, phase=int, inner=int, kinds="unsigned long long", part=int, search=int, length="long long")
     cdef bint _has_room(self, int number, int state) except -1
-    @cython.locals(table=TermTable, star=int, end=int, after=int)
+    @cython.locals(table=TermTable, star=int, end=int)
     cdef bint _has_room_in_all(self, int number, int state) except -1
-    @cython.locals(terms=Terms, table=TermTable, part=int, counting=int, most="long long", star=int, phase=int, inner=int, after=int, body=int, least="long long")
-    cdef int _after_kinds(self, int number, int term) except -1
+    @cython.locals(automata=AutomatonStore, terms=Terms, table=TermTable, part=int, counting=int, most="long long", star=int, phase=int, inner=int, after=tuple, text=bytes, last=bytes, body=int, least="long long", widest=int, room="long long")
+    cdef tuple _text_after(self, int number, int term)
     cdef int _narrow(self, int number, int body, long long most) except -1
     @cython.locals(automata=AutomatonStore, search=int, body=int, least="long long")
     cdef int _needed_after(self, int star, list searches, long long count) except -1

@@ -14,6 +14,10 @@ Such a state *stays open*, which its form shows. Let u be a text made of C.
 
 For a string with a bound on its characters, the same holds for texts that leave room for what must still come. Bounds
 may also be inside of one another, as in a mail address of at most 254 characters with at most 64 before the `@`.
+
+Where the form of a state does not show that it stays open, a search may (`closed_states.py`). And where other
+characters come below a node that no text of the state has, characters alone still *decide* the tokens there: those with
+such a character are refused. A string has no line feed, say, and the vocabulary has lines of dashes that end with one.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from __future__ import annotations
 from array import array
 
 from structgen.engine.arrays import enlarged, grown, zeros
+from structgen.engine.automata.character_runs import CharacterRuns
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import (
     EMPTY,
@@ -34,13 +39,15 @@ from structgen.engine.constants import (
     K_UNION,
     NOTHING,
 )
-from structgen.engine.masks.character_kinds import CharacterKinds, kind_of, kinds_in
+from structgen.engine.masks.character_kinds import CharacterKinds, alphabet_of, kind_of, kinds_in, kinds_outside
+from structgen.engine.masks.closed_states import ClosedStates
 
 __all__ = ["SkippableStates"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 ALL_KINDS = 2**64 - 1  # also the kind of bytes that are no characters, for which no state stays open
 NO_LIMIT = 2**31 - 1  # bytes
+UNKNOWN = -1
 MAX_PARTS = 64  # of an intersection that is looked at
 MAX_DEPTH = 200  # terms inside of terms, in the search for characters that are needed
 MAX_CUT_OFF = 3  # bytes that a token may lack of its last character
@@ -72,6 +79,10 @@ class SkippableStates:
         self.reach = zeros(256)
         self.moves = array("B", bytes(256))
         self.ending_kinds = array("Q", bytes(8 * 256))
+        self._most = zeros(256)
+        self._absent: dict[int, int] = {}  # by alphabet: the kinds without it
+        self._runs = CharacterRuns(automata.alphabets)
+        self._closed = ClosedStates(automata, character_kinds)
         self._count = 0
         self._number_of = zeros(1024)  # by state, one more than its number, or 0
         self._kinds_of_body: dict[int, int] = {}  # by term: the characters that are each one of its texts
@@ -92,27 +103,60 @@ class SkippableStates:
             self._number_of = grown(self._number_of, len(self._number_of))
         number = self._number_of[state] - 1
         if number < 0:
-            number = self._count
-            if number == len(self.kinds):
-                self.kinds = enlarged(self.kinds, "Q", 2 * number)
-                self.needed = enlarged(self.needed, "Q", 2 * number)
-                self.reach = grown(self.reach, number)
-                self.moves = enlarged(self.moves, "B", 2 * number)
-                self.ending_kinds = enlarged(self.ending_kinds, "Q", 2 * number)
-            self.kinds[number] = 0
-            self.needed[number] = ALL_KINDS
-            self.reach[number] = NO_LIMIT
+            number = self._give_number()
             self.moves[number] = self._is_open(number, state)
             if not self.moves[number]:
                 self.kinds[number] = self.character_kinds.loops(state)
                 self.needed[number] = ALL_KINDS
                 self.reach[number] = NO_LIMIT
-            self.ending_kinds[number] = 0
             if self.automata.table.accepting[state]:
                 self.ending_kinds[number] = self.character_kinds.returns(state)
-            self._count = number + 1
             self._number_of[state] = number + 1
         return number
+
+    def _give_number(self) -> int:
+        """Return a new number, of which nothing is known yet."""
+        number = self._count
+        if number == len(self.kinds):
+            self.kinds = enlarged(self.kinds, "Q", 2 * number)
+            self.needed = enlarged(self.needed, "Q", 2 * number)
+            self.reach = grown(self.reach, number)
+            self._most = grown(self._most, number)
+            self.moves = enlarged(self.moves, "B", 2 * number)
+            self.ending_kinds = enlarged(self.ending_kinds, "Q", 2 * number)
+        self.kinds[number] = self.ending_kinds[number] = 0
+        self.needed[number] = ALL_KINDS
+        self.reach[number] = NO_LIMIT
+        self._most[number] = UNKNOWN
+        self._count = number + 1
+        return number
+
+    def close(self, state: int, most: int) -> bool:
+        """Search for states that include `state` and that some characters never leave; see `ClosedStates`.
+
+        If a search finds more kinds of characters than are known for these states, the kinds are those of all of them.
+
+        Args:
+            state: the state; it has a number, and no match may end in it.
+            most: the greatest number of states.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        number = self.known(state)
+        closed = self._closed
+        if self.automata.table.accepting[state] or self.automata.table.kind[state] == K_BOUNDED:
+            return False  # each character makes another state of a bounded one
+        if not closed.find(state, most, self.kinds[number]):
+            return False
+        for other in closed.states:
+            number = self.find(other)
+            if self.kinds[number] & ~closed.kinds == 0:
+                self.kinds[number] = closed.kinds
+                self.needed[number] = ALL_KINDS
+                self.reach[number] = NO_LIMIT
+                self.moves[number] = True
+        return True
 
     def stays_inside(self, number: int, kinds_below: int, height: int) -> bool:
         """Return whether all tokens below a node of a trie stay inside a state, and end no match.
@@ -125,6 +169,43 @@ class SkippableStates:
         if kinds_below & ~self.kinds[number]:
             return False
         return self.needed[number] & ~kinds_below != 0 and height <= self.reach[number]
+
+    def decides(self, number: int, kinds_below: int, absent: int) -> bool:
+        """Return whether characters alone decide which tokens below a node of a trie stay inside a state.
+
+        Each is of the kinds after which something follows, or no text of the state has it at all.
+
+        Args:
+            number: the number of the state.
+            kinds_below: the kinds of the characters below the node.
+            absent: kinds of characters that no text of the state has.
+        """
+        return self.needed[number] & ~kinds_below != 0 and kinds_below & ~(self.kinds[number] | absent) == 0
+
+    def are_alike(self, state: int, other: int, kinds_below: int, absent: int) -> bool:
+        """Return whether characters alone decide which tokens below a node stay inside each of two states, alike.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        mine, its = self.find(state), self.find(other)
+        if min(self.reach[mine], self.reach[its]) < NO_LIMIT or (self.kinds[mine] ^ self.kinds[its]) & kinds_below:
+            return False
+        return self.decides(mine, kinds_below, absent) and self.decides(its, kinds_below, absent)
+
+    def absent(self, state: int) -> int:
+        """Return kinds of characters that no text of a state has, nor one of the states that it leads to."""
+        alphabet = self.automata.alphabets.alphabet(state)
+        found = self._absent.get(alphabet)
+        if found is None:
+            found = self._absent[alphabet] = kinds_outside(alphabet)
+        return found
+
+    def most(self, number: int, state: int) -> int:
+        """Return the greatest number of characters of its kinds that a text of a state may begin with."""
+        if self._most[number] == UNKNOWN:
+            self._most[number] = min(NO_LIMIT, self._runs.longest(state, alphabet_of(self.kinds[number])))
+        return self._most[number]
 
     def stays_at_end(self, number: int, kinds_below: int) -> bool:
         """Return whether all characters below a node of a trie lead back to a state in which a match may end."""
@@ -215,9 +296,9 @@ class SkippableStates:
     def _has_room_in_all(self, number: int, state: int) -> bool:
         """Return whether a state stays open while there is room in all of its bounds; set how long texts may be.
 
-        Let u be a text of the kinds of `_after_kinds`, and w a text of the term that it returns, so of those that may
-        follow u. A text of n bytes begins at most n of whatever is counted. So u·w keeps within all bounds if it has no
-        more bytes than the least of them. As for the end of a match: it begins with a character that u does not have.
+        Let u be a text of the kinds that are left after `_text_after`, and w the text that it returns. A text of n
+        characters begins at most n of whatever is counted. So u·w keeps within a bound if it has no more characters
+        there. As for the end of a match: it begins with a character that u does not have.
         """
         table = self.automata.table
         star = table.payload[table.payload[state][0]][0]
@@ -225,43 +306,52 @@ class SkippableStates:
         if table.kind[end] != K_LITERAL:
             return False
         self.kinds[number] = ~kinds_in(table.payload[end][:1]) & ALL_KINDS
-        after = self._after_kinds(number, state)
-        text = self.automata.emptiness.short_text(after) if after != NOTHING and self.kinds[number] else None
-        if text is None:
-            return False
-        self.reach[number] -= len(text) + MAX_CUT_OFF
-        return self.reach[number] > 0
+        return self._text_after(number, state) is not None and self.kinds[number] != 0 and self.reach[number] > 0
 
-    def _after_kinds(self, number: int, term: int) -> int:
-        """Return texts that may follow any characters of some kinds in a term, as far as its bounds allow.
+    def _text_after(self, number: int, term: int) -> tuple[int, bytes] | None:
+        """Return a text that may follow any characters of some kinds in a term, as far as its bounds allow.
 
-        For C{0,n}·T that is T. Narrows the kinds of the state `number`, and sets its reach to the least bound.
+        For C{0,n}·T that is one of T. Narrows the kinds of the state `number`, and sets its reach to the least number
+        of characters that a bound leaves room for.
 
         Returns:
-            A term with some of these texts; NOTHING where the form of `term` shows none.
+            (the texts that may follow, as a term; one of them), or None where the form of `term` shows none.
         """
-        terms, table = self.automata.terms, self.automata.table
+        automata = self.automata
+        terms, table = automata.terms, automata.table
         if table.kind[term] == K_BOUNDED:
             counting, most = table.payload[term]
             star, phase, inner = table.payload[counting]
-            after = self._after_kinds(number, inner) if phase == EMPTY else NOTHING
-            if after == NOTHING:
-                return NOTHING
-            self._narrow(number, table.payload[star][0], most)
-            return terms.append(terms.counting(star, EMPTY, after), table.tail[term])
+            after = self._text_after(number, inner) if phase == EMPTY else None
+            if after is None:
+                return None
+            counting = terms.counting(star, EMPTY, after[0])
+            text = after[1] if automata.emptiness.is_matched(counting, after[1]) else None
+            if text is None:
+                text = automata.emptiness.short_text(counting)
+            last = automata.emptiness.short_text(table.tail[term])
+            if text is None or last is None:
+                return None
+            self._narrow(number, table.payload[star][0], most - len(text))
+            return terms.append(counting, table.tail[term]), text + last
+        widest, room = NOTHING, 0
         for part in table.payload[term] if table.kind[term] == K_UNION else (term,):
             if table.kind[part] == K_REPEAT:
                 body, least, most = table.payload[part]
-                if least == 0 and not table.may_be_empty[body] and self._kinds_of(body):
-                    self._narrow(number, body, most)
-                    return int(table.tail[part])
-        return NOTHING
+                most = NO_LIMIT if most < 0 else most
+                if least == 0 and most > room and not table.may_be_empty[body] and self._kinds_of(body):
+                    widest, room = part, most
+        text = automata.emptiness.short_text(table.tail[widest]) if widest else None
+        if text is None:
+            return None
+        self._narrow(number, table.payload[widest][0], room)
+        return int(table.tail[widest]), text
 
     def _narrow(self, number: int, body: int, most: int) -> None:
         """Let the texts of a state be made of characters that are texts of `body`, and at most `most` of them."""
         self.kinds[number] &= self._kinds_of(body)
-        if 0 <= most < self.reach[number]:
-            self.reach[number] = most
+        if most < self.reach[number]:
+            self.reach[number] = max(0, most)
 
     def _needed_after(self, star: int, searches: list[int], count: int) -> int:
         """Return how many more characters suffice for some searches after `count` that all of them go on after."""

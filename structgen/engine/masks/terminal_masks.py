@@ -102,7 +102,7 @@ class TerminalMasks:
         self._entered = entered = EnteredStates()
         self.next_bytes = NextBytes(store)
         self._walks = TokenWalks(automata, store, self.next_bytes, skippable_states, entered, found, vocabulary.size)
-        self._difference_walk = DifferenceWalk(automata, trie, found)
+        self._difference_walk = DifferenceWalk(automata, trie, skippable_states, found)
         self._counted_walk = CountedWalk(automata, trie, skippable_states, found)
         self._bounded_walk = BoundedWalk(automata, trie, kinds, entered, found)
         self._remainder_tries = tries = RemainderTries(store)

@@ -10,6 +10,7 @@ from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import K_LITERAL, NO_BYTE, NO_MAP, ROOT_NODE
 from structgen.engine.deadlines import spend
+from structgen.engine.masks.character_kinds import kind_of
 from structgen.engine.masks.next_bytes import NextBytes
 from structgen.engine.masks.skippable_states import SkippableStates
 from structgen.engine.masks.table_store import TableStore
@@ -22,7 +23,15 @@ __all__ = ["TokenWalks"]
 # Declared as C integers in the .pxd, so not importable from here.
 NOT_ENTERED = -1  # stands for the state in which a walk begins
 MIN_SKIPPED_TOKENS = 16  # in a subtree for which it is worth finding out whether the walk may skip it
+# A walk looks for closed states only after so many nodes, in subtrees of so many tokens.
+MIN_WALKED = 10_000
+MIN_CLOSED_TOKENS = 64
+NODES_PER_STATE = 128  # for each state that the search may come to, a walk has visited so many nodes before
+MAX_UNDECIDED = 2  # subtrees that a walk may visit in vain; each has a token of which characters do not tell
+MIN_DECIDED = 10  # bytes below a node from which on it is asked whether characters alone decide its tokens
+MIN_HIGH = 24  # bytes below a node for which it is worth that, as MIN_SKIPPED_TOKENS
 FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
+UNKNOWN_KINDS = 2**64 - 1
 NOT_ASKED = -2  # in place of a number of a skippable state
 MIN_ONCE = 8  # nodes in all for each that may be walked twice; of fewer, a walk compares what it finds
 MANY_NODES = 16  # from so many on, a table tells which nodes a byte leads to
@@ -73,6 +82,7 @@ class TokenWalks:
         self._walk_of_token = zeros(vocabulary_size)
         self._nodes = zeros(1024)
         self._node_count = 0
+        self._undecided = 0
 
     def walk(self, remainders: RemainderNodes, start: int) -> None:
         """Find the tokens and exits of a state in what is left of tokens.
@@ -208,6 +218,9 @@ class TokenWalks:
         if top != ROOT_NODE:
             at, stop, last = first_child[top], first_child[top + 1], trie.token_start[trie.end[top]]
         visited = depth = 0
+        patience = MIN_WALKED
+        absent = UNKNOWN_KINDS
+        self._undecided = 0
         path.enter(0, start)
         state_at[0] = NOT_ENTERED  # the state in which a walk begins has no number yet
         skippable_at[0] = NOT_ASKED
@@ -253,7 +266,7 @@ class TokenWalks:
             height = records[record + 2]
             if height:
                 number = skippable_at[depth] if state == state_at[depth] else skippable_states.known(state)
-                if number < 0 and after - first >= MIN_SKIPPED_TOKENS:
+                if number < 0 and (after - first >= MIN_SKIPPED_TOKENS or height >= MIN_HIGH):
                     number = skippable_states.find(state)
                     if automata.partitions.pools != pools:
                         class_of, targets, pools = (
@@ -270,6 +283,35 @@ class TokenWalks:
                     if entered.is_recording:
                         entered.add(state)
                     continue
+                if (
+                    visited > patience
+                    and number >= 0
+                    and after - first >= MIN_CLOSED_TOKENS
+                    and not entered.is_recording
+                ):
+                    patience = 2 * visited
+                    is_closed = skippable_states.close(state, visited // NODES_PER_STATE)
+                    if automata.partitions.pools != pools:
+                        class_of, targets, pools = (
+                            automata.partitions.class_of,
+                            automata.partitions.target_pool,
+                            automata.partitions.pools,
+                        )
+                    if is_closed and skippable_states.stays_inside(number, kinds_below[child], height):
+                        found.skip(first, after, 0, 0)
+                        continue
+                if (
+                    number >= 0
+                    and height >= MIN_DECIDED
+                    and kinds_below[child] & skippable_states.kinds[number]
+                    and not entered.is_recording
+                ):
+                    if absent == UNKNOWN_KINDS:
+                        absent = skippable_states.absent(start)
+                    if skippable_states.decides(number, kinds_below[child], absent) and self._add_decided(
+                        node, number, state
+                    ):
+                        continue
                 if number >= 0 and skippable_states.stays_at_end(number, kinds_below[child]):
                     self._skip_with_exits(node, first, after)
                     if entered.is_recording:
@@ -315,6 +357,57 @@ class TokenWalks:
         inside.size = size
         self.nodes_visited += visited
         spend(visited)
+
+    def _add_decided(self, top: int, number: int, state: int) -> bool:
+        """Add the tokens at and below a node that stay inside a state by their characters alone.
+
+        No state of the automaton is needed: long tokens, such as lines of dashes, would lead to a new one with each
+        byte where characters are counted.
+
+        Args:
+            top: the node; `SkippableStates.decides` the tokens below it.
+            number: the number of the state at the node.
+            state: the state.
+
+        Returns:
+            Whether it is done; False, and nothing is added, if a token has so many characters that the state does not
+            tell.
+        """
+        found, trie, skippable_states = self._found, self._store.trie, self._skippable_states
+        kinds, reach = skippable_states.kinds[number], skippable_states.reach[number]
+        begun = trie.characters[top]
+        most = reach
+        if trie.most_below[top] - begun > reach:
+            most = skippable_states.most(number, state)
+            if most > reach and self._undecided == MAX_UNDECIDED:
+                return False
+        size = found.below.size
+        last = found.below.values[size - 3] if size else 0
+        found.skip(trie.token_start[top], trie.token_start[top + 1], 0, 0)
+        stop = trie.end[top]
+        node = top + 1
+        while node < stop:
+            self.nodes_visited += 1
+            end = trie.end[node]
+            count = trie.characters[node] - begun
+            if kind_of(trie.byte[node]) & ~kinds or count > most:
+                node = end
+                continue
+            first, after = trie.token_start[node], trie.token_start[node + 1]
+            if count <= reach and trie.kinds_below[node] & ~kinds == 0 and trie.most_below[node] - begun <= reach:
+                found.skip(first, trie.token_start[end], 0, 0)
+                node = end
+                continue
+            if first < after:
+                if count > reach:
+                    self._undecided += 1
+                    found.below.size = size
+                    if size:
+                        found.below.values[size - 3] = last
+                    return False
+                found.skip(first, after, 0, 0)
+            node += 1
+        return True
 
     def _skip_with_exits(self, node: int, first: int, after: int) -> None:
         """Add the tokens at and below a node to those inside, and the ends of all characters there to the exits."""

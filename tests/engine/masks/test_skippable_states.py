@@ -297,8 +297,8 @@ def test_what_is_left_of_bounds_inside_of_bounds_decides_how_long_texts_may_be()
     address = rx.sequence(local, rx.Literal(b"@hi"))
     start = store.add(quoted(rx.intersection(address, rx.repeat(CHARACTER, 1, 20))))
     number = found.find(after(store, start, b'"a'))
-    # Of 12 bytes one is written, four are for the `@hi"` that must come, and three for the last bytes of a character.
-    assert [length for length in range(15) if found.stays_inside(number, kind_of(ord("b")), length)] == [*range(5)]
+    # Of 12 characters one is written. The `@hi"` that must come is no part of them, and fits into the other bound.
+    assert [length for length in range(15) if found.stays_inside(number, kind_of(ord("b")), length)] == [*range(12)]
     assert not found.stays_inside(number, kind_of(ord("-")), 1)
 
 

@@ -1,0 +1,100 @@
+"""Sets of states that certain characters never leave, and in which no match ends.
+
+A pattern that is searched in a string has a state for each part of a match that was read; a character class within a
+regular expression has one for the last character, as in `[a-z]`. Many characters lead from one such state to another,
+and none of them to an end. Where only these characters come below a node of the vocabulary's trie, all tokens there
+stay inside, as they do in a state that leads back to itself.
+
+For `.*ab.*"` the kinds of all letters are closed, by two sets of states:
+
+    state     a         b         other letter
+    .*ab.*    read a    .*ab.*    .*ab.*
+    read a    read a    found     .*ab.*
+    found     found     found     found
+
+The search takes the kinds whose characters stay alive in the first state, and follows them from state to state. Where a
+state refuses some of them, it gives up either these kinds, or those that lead to the state, whichever are fewer.
+"""
+
+from __future__ import annotations
+
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.constants import NO_MAP
+from structgen.engine.deadlines import spend
+from structgen.engine.masks.character_kinds import CharacterKinds
+
+__all__ = ["ClosedStates"]
+
+# Declared as a C integer in the .pxd, so not importable from here.
+MAX_NEW = 16  # states of which the transitions are not known yet that one search may come to
+
+
+class ClosedStates:
+    """Searches for closed sets of states.
+
+    Args:
+        automata: the automata of the states.
+        character_kinds: tells where the characters of each kind lead.
+
+    Attributes:
+        kinds: the kinds of characters that the last search found, as a mask.
+        states: the states that they lead to, the first one included.
+    """
+
+    def __init__(self, automata: AutomatonStore, character_kinds: CharacterKinds) -> None:
+        self._automata = automata
+        self._character_kinds = character_kinds
+        self._lasting: dict[int, int] = {}  # by state: the kinds of which all characters lead on
+        self._targets: dict[int, dict[int, int]] = {}  # by state: the states after these characters, each with kinds
+        self.kinds = 0
+        self.states: list[int] = []
+
+    def find(self, state: int, most: int, known: int) -> bool:
+        """Search from a state; False if there are more than `most` states, or no more kinds than those known before.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        self.states = states = [state]
+        seen = {state}
+        left = MAX_NEW
+        kinds = self._steps(state)
+        if known & ~kinds or known == kinds:
+            return False
+        for source in states:  # it grows
+            for target, by in self._targets[source].items():
+                leading = by & kinds
+                if not leading or target in seen:
+                    continue
+                if self._automata.partitions.map_at.values[target] == NO_MAP:
+                    left -= 1
+                lost = kinds & ~self._steps(target)
+                if lost and _count(leading) < _count(lost):
+                    kinds &= ~leading
+                    continue
+                kinds &= ~lost
+                seen.add(target)
+                states.append(target)
+                if len(states) > most or known & ~kinds or known == kinds or left < 0:
+                    return False
+        self.kinds = kinds
+        return True
+
+    def _steps(self, state: int) -> int:
+        """Return the kinds of which all characters lead on from a state and end no match; find where they lead."""
+        found = self._lasting.get(state)
+        if found is None:
+            spend(1)
+            targets: dict[int, int] = {}
+            self._targets[state] = targets
+            found = self._lasting[state] = self._character_kinds.lasting(state, targets)
+        return found
+
+
+def _count(bits: int) -> int:
+    """Return the number of bits that are set."""
+    count = 0
+    while bits:
+        bits &= bits - 1
+        count += 1
+    return count

@@ -1,0 +1,89 @@
+"""Compare the masks of walks that characters decide, or closed sets of states, with what matchers accept."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+from support.vocabularies import accepted_tokens
+
+from structgen.engine.matching.compiled import CompiledGrammar, SharedTables
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.regex import tree as rx
+from structgen.engine.regex_syntax.parser import parse_regex
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.kbnf import ast
+from structgen.kbnf.normal_form.passes import normalize
+from structgen.schema.json_text.strings import quoted
+
+CHARACTER = parse_regex(r'[^"\\\n]|\\["\\n]')
+LETTERS = "hi-日"
+LONG = [letter * count for letter in LETTERS for count in range(1, 26)]
+LONG += [text + end for text in LONG for end in ("\n", "\n\n", '"', "i", "h-")]
+LONG += ["".join(random.Random(seed).choices(LETTERS, k=seed % 30 + 1)) for seed in range(200)]
+LINES = [b"", *sorted({text.encode() for text in LONG}), "日".encode()[:2], b"h" * 12 + "日".encode()[:1]]
+LONG_WORDS = Vocabulary.from_bytes(dict(enumerate(LINES)), eos_token_ids=[len(LINES)])
+SHORT = [bytes(letters) for size in range(1, 7) for letters in itertools.product(b"hia-.", repeat=size)]
+SHORT += [text + b'"' for text in SHORT if len(text) < 4]
+MANY_WORDS = Vocabulary.from_bytes(dict(enumerate(SHORT)), eos_token_ids=[len(SHORT)])
+
+
+def after(regex: rx.Regex, vocabulary: Vocabulary, text: bytes) -> tuple[Matcher, SharedTables]:
+    """Return a matcher of a regex after some text, and the tables that its masks fill."""
+    compiled = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),))), vocabulary)
+    matcher = Matcher(compiled)
+    matcher.accept_bytes(text)
+    return matcher, compiled.shared
+
+
+def within(least: int, most: int, *parts: rx.Regex) -> rx.Regex:
+    return rx.intersection(rx.sequence(*parts), rx.repeat(CHARACTER, least, most))
+
+
+@pytest.mark.parametrize("text", [b'"', b'"h', b'"hh'])
+@pytest.mark.parametrize(
+    "regex",
+    [
+        quoted(rx.star(CHARACTER)),
+        quoted(rx.repeat(CHARACTER, 3, 17)),
+        quoted(within(2, 30, within(1, 12, parse_regex("[hi日]+(-[hi]+)*")), parse_regex("[-a]i?"))),
+        quoted(within(2, 30, within(1, 20, parse_regex("[hi-]+")), parse_regex("@(h-)*"))),
+        quoted(within(2, 40, parse_regex("h([hi-]{0,18}[hi])?(a[hi]*)*"))),
+        quoted(within(2, 40, parse_regex("h([hi-]{0,9}|i{0,19}|-{0,4}日)a"))),
+        rx.intersection(quoted(rx.star(CHARACTER)), rx.Complement(quoted(parse_regex("[hi-]{0,20}")))),
+        rx.intersection(quoted(rx.star(CHARACTER)), rx.Complement(quoted(parse_regex(".*hi.*")))),
+        quoted(rx.sequence(rx.star(CHARACTER), parse_regex("[hi]{14}"), rx.star(CHARACTER))),
+        quoted(parse_regex("([hi]{2}-){0,6}h*")),
+    ],
+)
+def test_masks_of_tokens_with_many_characters(regex: rx.Regex, text: bytes) -> None:
+    matcher, _ = after(regex, LONG_WORDS, text)
+    assert matcher.allowed_token_ids() == accepted_tokens(matcher, LONG_WORDS.size)
+
+
+def test_long_tokens_make_no_states_where_characters_are_counted() -> None:
+    lines = [b"-" * count for count in range(1, 60)] + [b'"', b"-" * 9 + b"\n", b"-" * 59 + b"\n"]
+    vocabulary = Vocabulary.from_bytes(dict(enumerate(lines)), eos_token_ids=[len(lines)])
+    regex = quoted(within(2, 90, within(1, 40, parse_regex("[hi日-]+")), parse_regex("@[hi]+")))
+    matcher, tables = after(regex, vocabulary, b'"hi')
+    before = tables.automata.count
+    assert matcher.allowed_token_ids() == list(range(38))
+    assert tables.automata.count - before < 80  # a new state after each dash would make 200
+
+
+@pytest.mark.parametrize(
+    ("pattern", "part"),
+    [
+        ("(h[hia]+-)*h[hia]+", 1.0),  # another state after each `h`
+        (r"(h[^h.]|i[^i.]|a[^a.]|-)*", 1.0),  # the last character decides which may come
+        ("[^-.]*(h(i|a)h|ahh)[^.]*", 1.1),  # only after a match
+    ],
+)
+def test_walks_pass_by_sets_of_states_that_some_characters_never_leave(pattern: str, part: float) -> None:
+    search = quoted(rx.sequence(rx.star(CHARACTER), parse_regex(pattern), rx.star(CHARACTER)))
+    for regex in (search, quoted(parse_regex(pattern))):
+        matcher, tables = after(regex, MANY_WORDS, b'"h')
+        before = tables.terminals.nodes_visited
+        assert matcher.allowed_token_ids() == accepted_tokens(matcher, MANY_WORDS.size)
+        assert tables.terminals.nodes_visited - before < part * MANY_WORDS.trie.node_count
