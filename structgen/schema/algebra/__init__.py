@@ -7,7 +7,18 @@ describes one level of a value. Nothing here depends on grammars or on how schem
 
 from structgen.schema.algebra.arrays import ALL_ARRAYS, ArraySet, Contains, Inexpressible
 from structgen.schema.algebra.clauses import Clause, Literal
-from structgen.schema.algebra.nodes import ANY, NONE, AnyOf, Case, Node, any_of, complement, complements, meet
+from structgen.schema.algebra.nodes import (
+    ANY,
+    NONE,
+    AnyOf,
+    Case,
+    Node,
+    any_of,
+    complement,
+    complements,
+    is_decided,
+    meet,
+)
 from structgen.schema.algebra.numbers import ALL_NUMBERS, INTEGERS, Number, NumberSet
 from structgen.schema.algebra.object_unions import as_one
 from structgen.schema.algebra.objects import ALL_OBJECTS, OPEN, KeyClass, ObjectSet
@@ -44,5 +55,6 @@ __all__ = [
     "as_one",
     "complement",
     "complements",
+    "is_decided",
     "meet",
 ]

@@ -19,7 +19,20 @@ from typing import Any, NamedTuple
 from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
 
-__all__ = ["ANY", "NONE", "AnyOf", "Case", "Node", "any_of", "cases", "complement", "complements", "meet"]
+__all__ = [
+    "ANY",
+    "MAY_LEAVE_UNDECIDED",
+    "NONE",
+    "AnyOf",
+    "Case",
+    "Node",
+    "any_of",
+    "cases",
+    "complement",
+    "complements",
+    "is_decided",
+    "meet",
+]
 
 
 class AnyOf(NamedTuple):
@@ -44,10 +57,18 @@ ANY: Node = ()
 NONE: Node = (-1,)
 """No value: the complement of atom 1, which is the schema `true`."""
 
+MAY_LEAVE_UNDECIDED = 1 << 30
+"""A bit in the number of a subschema: some values may be neither in it nor in its complement.
+
+So their union is not every value. Only subschemas of documents that refer to themselves at the same value have the bit;
+see `fixed_points.py`.
+"""
+
 Case = tuple[frozenset[int], Node]
 """A set of numbers of nodes, and the values that are in exactly those of the numbered nodes."""
 
 _IN_NONE: frozenset[int] = frozenset()
+_INDEX = MAY_LEAVE_UNDECIDED - 1
 _MAX_ABSORBED = 64
 _LEVELS = 8  # of unions in a union; after so many, they are resolved
 _MAX_RESOLVED = 64  # nodes of a union whose unions are resolved
@@ -114,7 +135,7 @@ def any_of(nodes: Iterable[Node]) -> Node:
             found[node] = None
     if len(found) < 2:
         return next(iter(found), NONE)
-    if any((-atom,) in found for (atom, *more) in found if not more and isinstance(atom, int)):
+    if any((-atom,) in found for (atom, *more) in found if not more and isinstance(atom, int) and _is_decided(atom)):
         return ANY
     size = sum(map(_size, found))
     spend(size)
@@ -221,7 +242,16 @@ def _opposite(atom: int | AnyOf) -> Node:
 
 def _order(atom: int) -> int:
     """Return a sort key: subschemas in the order of the schema, so that properties keep it; complements last."""
-    return atom if atom > 0 else (1 << 60) - atom
+    return atom & _INDEX if atom > 0 else (1 << 60) + (-atom & _INDEX)
+
+
+def is_decided(node: Node) -> bool:
+    """Return whether every value is surely in a node or in its complement."""
+    return all(_is_decided(atom) if isinstance(atom, int) else all(map(is_decided, atom.nodes)) for atom in node)
+
+
+def _is_decided(atom: int) -> bool:
+    return not abs(atom) & MAY_LEAVE_UNDECIDED
 
 
 def _ranks(node: Node) -> tuple[Any, ...]:

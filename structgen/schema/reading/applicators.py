@@ -29,6 +29,7 @@ from structgen.schema.algebra import (
     any_of,
     complement,
     complements,
+    is_decided,
     meet,
 )
 from structgen.schema.own_keywords import GRAMMAR
@@ -104,7 +105,8 @@ def refused(space: NodeSpace, key: str, schema: dict[str, Any], location: Locati
     if key == "if":
         condition, then, otherwise = conditional(space, schema, location)
         wrong = complement(then), complement(otherwise)
-        return space.union([meet(condition, wrong[0]), meet(complement(condition), wrong[1])])
+        found = [meet(condition, wrong[0]), meet(complement(condition), wrong[1])]
+        return space.union(found if is_decided(condition) else [*found, meet(*wrong)])
     if key == "propertyNames":
         return with_other_name(space.union(complements(space.node(schema[key], (location, key)))))
     return space.all_but(lambda: accepted(space, key, schema, location))
@@ -163,14 +165,17 @@ def _only_objects(space: NodeSpace, nodes: list[Node], location: Location, *, un
 def exclusive(space: NodeSpace, nodes: list[Node], beside: Node) -> list[Node]:
     """Return nodes for "this branch and none of the others".
 
-    Branches that are disjoint, at least among the values of a node beside them, need no complement.
+    Branches that are disjoint, at least among the values of a node beside them, need no complement. A branch that may
+    leave values undecided always does: it is not certain that these are not in it.
     """
     overlapping: list[list[int]] = [[] for _ in nodes]
     for i, j in space.overlaps(_narrowed(space, nodes, beside)):
         overlapping[i].append(j)
         overlapping[j].append(i)
+    undecided = {j for j, node in enumerate(nodes) if not is_decided(node)}
     out: list[Node] = []
-    for node, others in zip(nodes, overlapping, strict=True):
+    for i, (node, found) in enumerate(zip(nodes, overlapping, strict=True)):
+        others = undecided.union(found) - {i}
         space.deadline.check()
         alternatives = [node]
         for j in sorted(others):
@@ -196,9 +201,12 @@ def _if(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Locati
     condition, then, otherwise = conditional(space, schema, location)
     if then == ANY and otherwise == ANY:
         return EVERYTHING
+    found = [meet(condition, then), *(meet(no, otherwise) for no in complements(condition))]
+    if not is_decided(condition):
+        return space.union([*found, meet(then, otherwise)])
     if condition == then:  # a chain of these would double the parts of a value at each step
         return space.union([condition, otherwise])
-    return space.union([meet(condition, then), *(meet(no, otherwise) for no in complements(condition))])
+    return space.union(found)
 
 
 def _narrowed(space: NodeSpace, nodes: list[Node], beside: Node) -> list[Node]:

@@ -27,7 +27,7 @@ cdef class Atoms:
     cdef tuple _followed(self, schema, location, Scope scope)
     @cython.locals(content=tuple, found=tuple, is_usual=bint)
     cdef tuple _number(self, dict schema, location, Scope scope)
-    cdef tuple _new_atom(self, dict schema, location, Scope scope)
+    cdef tuple _new_atom(self, dict schema, location, Scope scope, int mark=*)
     cpdef Subschema subschema(self, int atom)
     cpdef content(self, int atom)
 

@@ -16,6 +16,7 @@ from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Limits
 from structgen.schema.algebra import ANY, NONE, AnyOf, Node, Shape
+from structgen.schema.algebra.nodes import MAY_LEAVE_UNDECIDED
 from structgen.schema.reading.dialects import Dialect
 from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_reference
 from structgen.schema.reading.scopes import ROOT, Location, Scope, Subschema, pointer
@@ -118,7 +119,8 @@ class Atoms:
         if dialect.ignores and not dialect.ignores.isdisjoint(schema):
             _warn_of_ignored(schema, location, dialect)
         if content is None:
-            found = self._others[_identity(schema, scope)] = self._new_atom(schema, location, scope)
+            mark = MAY_LEAVE_UNDECIDED if self._document.is_circular else 0
+            found = self._others[_identity(schema, scope)] = self._new_atom(schema, location, scope, mark)
             return found
         if not content:
             return ANY
@@ -139,19 +141,19 @@ class Atoms:
         """Count new atoms from zero: values that must differ are atoms, and a grammar lives long."""
         self._counted_from = len(self._subschemas)
 
-    def _new_atom(self, schema: dict[str, Any], location: Location, scope: Scope) -> Node:
+    def _new_atom(self, schema: dict[str, Any], location: Location, scope: Scope, mark: int = 0) -> Node:
         number = len(self._subschemas)
         if number - self._counted_from > self._limits.schema_nodes:
             raise LimitExceededError("schema_nodes", self._limits.schema_nodes)
         spend(1)
         self._subschemas.append(Subschema(schema, location, scope))
-        return (number,)
+        return (number | mark,)
 
     # --- the subschemas ----------------------------------------------------------------------------------------------
 
     def subschema(self, atom: int) -> Subschema:
         """Return the subschema of an atom, or of its complement."""
-        return self._subschemas[abs(atom)]
+        return self._subschemas[abs(atom) & ~MAY_LEAVE_UNDECIDED]
 
     def content(self, atom: int) -> Content | None:
         """Return the keywords of a flat subschema that assert something; None for other subschemas."""

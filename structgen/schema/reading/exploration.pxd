@@ -8,7 +8,6 @@ from structgen.schema.reading.space cimport Space
 
 
 @cython.locals(shapes=dict, mixed=list, productive=set, pending=list, work=list, left=list, shape=Shape, array=ArraySet)
-cdef tuple _explored(Space space, tuple root)
 cpdef tuple explore(Space space, tuple root)
 cdef _holds(Space space, node, Shape shape, set productive)
 cdef _held(Space space, Shape shape, set productive)

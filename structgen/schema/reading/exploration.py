@@ -14,7 +14,7 @@ from structgen.schema.algebra.counting import TooManyCounts
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.reading.emptiness import array_holds, children, holds, object_holds, string_holds
 from structgen.schema.reading.scopes import pointer
-from structgen.schema.reading.space import Space, forget_sizes, has_circles
+from structgen.schema.reading.space import Space, has_circles
 
 __all__ = ["explore"]
 
@@ -29,15 +29,6 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
     A node has a value if its shape has a scalar, or a set of arrays or objects whose members can have values of nodes
     that have some. Parts without a value are left out of the shapes.
     """
-    is_decided = not has_circles(space)
-    found = _explored(space, root)
-    if is_decided and has_circles(space):  # only now is it known: some values are undecided, cases have to share values
-        forget_sizes(space)
-        return _explored(space, root)
-    return found
-
-
-def _explored(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
     shapes: dict[Node, Shape] = {}
     mixed: list[Node] = []
     productive: set[Node] = set()

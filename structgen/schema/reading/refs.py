@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NAMING",
     "REFERENCES",
+    "CircleFound",
     "Document",
     "DynamicScopeNeeded",
     "bare_reference",
@@ -40,6 +41,10 @@ _VALUES = frozenset({"const", "enum", "required", "type", "dependentRequired"}) 
 
 class DynamicScopeNeeded(Exception):
     """A reference depends on the dynamic scope, and scopes are not followed yet."""
+
+
+class CircleFound(Exception):
+    """A subschema refers to itself at the same value, and `Document.is_circular` is not set yet."""
 
 
 def bare_reference(schema: dict[str, Any], dialect: Dialect) -> str | None:
@@ -86,6 +91,7 @@ class Document:
 
     Attributes:
         is_dynamic: whether dynamic scopes are followed.
+        is_circular: a subschema is known to refer to itself at the same value, so values may be undecided.
     """
 
     def __init__(
@@ -100,7 +106,7 @@ class Document:
         self.library = _STANDARD if registry is None else Library(registry)
         self.root = root
         self.dialect = dialect or dialect_of(root, self.library.contents, draft=draft)
-        self.is_dynamic = False
+        self.is_dynamic = self.is_circular = False
         self._inner: dict[int, Resource] = {}  # resources inside others, by the identity of their schemas
         self._resources: dict[str, Resource] = {}  # by URI
         self._plain: dict[Resource, Scope] = {}  # by resource: its scope, where dynamic scopes are not followed

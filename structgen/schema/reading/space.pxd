@@ -50,7 +50,6 @@ cdef class Space:
 
 
 cpdef release(Space space)
-cpdef forget_sizes(Space space)
 cpdef bint has_circles(Space space) except -1
 cdef _fixed_points(Space space)
 cdef _answer(Space space, question)

@@ -63,7 +63,7 @@ from structgen.schema.reading.told_apart import told_apart
 from structgen.schema.reading.widening import Widening, without_limits
 from structgen.schema.reading.writable import Narrowed, Writable
 
-__all__ = ["Space", "forget_sizes", "has_circles", "release"]
+__all__ = ["Space", "has_circles", "release"]
 
 T = TypeVar("T")
 
@@ -514,14 +514,9 @@ def release(space: Space) -> None:
     space._may_hold.clear()
 
 
-def forget_sizes(space: Space) -> None:
-    """Count the values of nodes anew from now on, because shapes have become wider."""
-    space._sizes = None
-
-
 def has_circles(space: Space) -> bool:
     """Return whether a subschema was found to refer to itself at the same value, so that values may be undecided."""
-    return space._fixed is not None and space._fixed.has_circles
+    return space.document.is_circular or (space._fixed is not None and space._fixed.has_circles)
 
 
 def _fixed_points(space: Space) -> FixedPoints:

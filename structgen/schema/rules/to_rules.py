@@ -45,9 +45,9 @@ from structgen.schema.options import Numbers, SchemaOptions
 from structgen.schema.own_keywords import GRAMMAR
 from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.keywords import unsupported
-from structgen.schema.reading.refs import Document, DynamicScopeNeeded
+from structgen.schema.reading.refs import CircleFound, Document, DynamicScopeNeeded
 from structgen.schema.reading.scopes import ROOT, Location, pointer
-from structgen.schema.reading.space import Space, release
+from structgen.schema.reading.space import Space, has_circles, release
 from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.content_rules import ContentRules
@@ -231,11 +231,13 @@ def read_schema(
     )
     try:
         with deadline:
-            try:
-                return _read_once(Space(document, options, limits, deadline, narrowed), make, notation, captures)
-            except DynamicScopeNeeded:
-                document.follow_dynamic_scopes()
-                return _read_once(Space(document, options, limits, deadline, narrowed), make, notation, captures)
+            while True:
+                try:
+                    return _read_once(Space(document, options, limits, deadline, narrowed), make, notation, captures)
+                except DynamicScopeNeeded:
+                    document.follow_dynamic_scopes()
+                except CircleFound:
+                    document.is_circular = True
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
 
@@ -263,6 +265,8 @@ def _read(space: Space, make: Callable[[LazyRules, Node], _T], notation: Notatio
     root = space.node(space.document.root, ROOT)
     while True:
         shapes, productive = explore(space, root)
+        if has_circles(space) and not space.document.is_circular:
+            raise CircleFound
         if root not in productive:
             location, keyword = _culprit(space, root, productive)
             raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(location), keyword=keyword)
