@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from structgen.schema.algebra import ANY, NONE, NOTHING, Node, ObjectSet, Shape, any_of, complement, meet
+from structgen.schema.algebra import ANY, NONE, NOTHING, Node, ObjectSet, Shape, any_of, complement, is_decided, meet
 from structgen.schema.reading.nodes import NodeSpace
 from structgen.schema.reading.tags import Tag, pairs_that_may_meet
 
@@ -36,7 +36,7 @@ def not_tagged(space: NodeSpace, beside: Node, branches: Sequence[Node], *, is_e
         is_exclusive: include the values that are in two of the branches.
     """
     inside = [meet(beside, branch) for branch in branches]
-    if not all(space.is_tagged(node) for node in inside):
+    if not all(is_decided(node) and space.is_tagged(node) for node in inside):
         return None
     tags = [space.tag(node) for node in inside]
     groups = _groups(tags)

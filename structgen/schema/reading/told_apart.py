@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from structgen.schema.algebra import EVERYTHING, Node, Shape
+from structgen.schema.algebra import EVERYTHING, Node, Shape, is_decided
 from structgen.schema.reading.applicators import APPLICATORS, branches
 from structgen.schema.reading.nodes import NodeSpace
 from structgen.schema.reading.scopes import Location
@@ -53,7 +53,10 @@ def told_apart(space: NodeSpace, known: dict[str, Any], location: Location, besi
     after = _all(space, [*(space.keyword(key, known, location) for key in last), beside.after])
     if before is EVERYTHING and after is EVERYTHING:
         return None
-    inside = [_within(space, node, _Beside(before, after)) for node in branches(space, known, "oneOf", location)]
+    nodes = branches(space, known, "oneOf", location)
+    if not all(map(is_decided, nodes)):
+        return None
+    inside = [_within(space, node, _Beside(before, after)) for node in nodes]
     others = _other_types(inside, _all(space, [before, after]))
     objects = [Shape(objects=shape.objects) for shape in inside]
     tags = [tag_of(shape, space.known_scalar) for shape in objects]
