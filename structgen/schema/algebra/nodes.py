@@ -13,6 +13,7 @@ nodes is a merge of two short tuples, however large their subschemas are.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -94,9 +95,17 @@ def meet(left: Node, right: Node) -> Node:
             return NONE
         else:
             atoms.add(atom)
-    numbers = sorted(atoms, key=_order)
-    plain: Node = tuple(numbers)
+    plain = _ordered(atoms)
     return _narrowed(plain, unions) if unions else plain
+
+
+def _ordered(atoms: set[int]) -> Node:
+    """Return atoms in the order of the schema, so that properties keep it; complements last."""
+    numbers = sorted(atoms)
+    if numbers and (numbers[0] <= -MAY_LEAVE_UNDECIDED or numbers[len(numbers) - 1] >= MAY_LEAVE_UNDECIDED):
+        return tuple(sorted(atoms, key=_order))
+    complements = bisect_left(numbers, 0)
+    return (*numbers[complements:], *reversed(numbers[:complements]))
 
 
 def _narrowed(plain: Node, unions: list[AnyOf]) -> Node:
@@ -105,14 +114,15 @@ def _narrowed(plain: Node, unions: list[AnyOf]) -> Node:
     kept: dict[AnyOf, None] = {}
     for union in unions:
         spend(union.size)
-        if any(given.issuperset(node) for node in union.nodes):
+        rests = [_rest(node, given) for node in union.nodes]
+        if ANY in rests:
             continue
-        node = any_of(rest for rest in (_rest(node, given) for node in union.nodes) if rest is not None)
+        node = any_of([rest for rest in rests if rest is not None])
         only = node[0] if len(node) == 1 else None
         if isinstance(only, AnyOf):
             kept[only] = None
         else:  # a single alternative is left, or none: it may narrow the other unions further
-            return meet(meet(plain, node), tuple(other for other in unions if other is not union))
+            return meet(meet(plain, node), tuple([other for other in unions if other is not union]))
     return (*plain, *sorted(kept, key=_rank))
 
 
@@ -121,7 +131,7 @@ def _rest(node: Node, given: set[int | AnyOf]) -> Node | None:
     for atom in node:
         if isinstance(atom, int) and -atom in given:
             return None
-    return tuple(atom for atom in node if atom not in given)
+    return tuple([atom for atom in node if atom not in given])
 
 
 def any_of(nodes: Iterable[Node]) -> Node:
@@ -241,7 +251,7 @@ def _opposite(atom: int | AnyOf) -> Node:
 
 
 def _order(atom: int) -> int:
-    """Return a sort key: subschemas in the order of the schema, so that properties keep it; complements last."""
+    """Return a sort key; see `_ordered`."""
     return atom & _INDEX if atom > 0 else (1 << 60) + (-atom & _INDEX)
 
 

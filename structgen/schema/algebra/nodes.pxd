@@ -1,0 +1,17 @@
+cimport cython
+
+from structgen.engine.deadlines cimport spend
+
+
+@cython.locals(atoms=set, unions=list, plain=tuple)
+cpdef tuple meet(tuple left, tuple right)
+@cython.locals(numbers=list)
+cdef tuple _ordered(set atoms)
+@cython.locals(given=set, kept=dict, rests=list, node=tuple)
+cdef tuple _narrowed(tuple plain, list unions)
+cdef _rest(tuple node, set given)
+cpdef tuple complement(tuple node)
+cpdef list complements(tuple node)
+cdef tuple _opposite(atom)
+@cython.locals(found=list, split=list)
+cpdef list cases(tuple node, asked)
