@@ -2,6 +2,7 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.masks.token_lists cimport TokenList
+from structgen.engine.pair_table cimport PairTable
 
 cdef int MAX_NODES, MAX_ROUNDS, MAX_SEARCHED
 
@@ -101,6 +102,7 @@ cdef class RemainderNodes:
     cdef public int last_entry
     cdef public unsigned long long[::1] is_node
     cdef public int number
+    cdef public PairTable tables
     cdef public ByteSet bytes
     cdef public TerminalMask ended
 

@@ -10,6 +10,7 @@ from structgen.engine.arrays import grown, zeros
 from structgen.engine.constants import MAX_ROUNDS
 from structgen.engine.masks.character_kinds import Contents
 from structgen.engine.masks.token_lists import TokenList
+from structgen.engine.pair_table import PairTable
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import VocabularyError
 
@@ -306,7 +307,9 @@ class RemainderNodes:
             next pair, and a pair after the range ends the last list. (0, 0) until it is needed; see `next_bytes.py`.
         is_node: None; or, where the nodes are very many, uint64 with one bit for each node of the trie: is it one of
             them? The entries have bytes only then.
-        number: the key in the table of pairs of `TerminalMasks.after`; 0 until it is needed.
+        number: a number of its own; 0 until it is needed.
+        tables: by the state that comes next, the index of the table that `TerminalMasks.after` returns; None until it
+            is needed. One array for all remainders would spread over more memory than caches hold.
         bytes: the bytes that some of what is left begins with; None until they are needed.
         ended: None; or a table of tokens of which nothing is left: whether something may follow is still to be seen.
     """
@@ -323,6 +326,7 @@ class RemainderNodes:
         self.first_entry = self.last_entry = 0
         self.is_node: array[int] | None = None
         self.number = 0
+        self.tables: PairTable | None = None
         self.bytes: ByteSet | None = None
         self.ended: TerminalMask | None = None
 

@@ -16,7 +16,7 @@ from structgen.engine.masks.token_walks cimport TokenWalks
 from structgen.engine.masks.trie_walk cimport EnteredStates
 from structgen.engine.pair_table cimport PairTable
 
-cdef int EMPTY, K_BYTES, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MAX_NEAR, MAX_WALKED, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, NOTHING_LEFT, NO_REST, PAIR_BYTES, PAIR_ROOM, RECORD_BYTES, WIDE
+cdef int EMPTY, K_BYTES, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MAX_NEAR, MAX_WALKED, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, MIN_PAIRS, NOTHING_LEFT, NO_REST, PAIRS_BYTES, PAIR_BYTES, RECORD_BYTES, WIDE
 
 
 @cython.final
@@ -40,7 +40,6 @@ cdef class TerminalMasks:
     cdef BoundRoom _room
     cdef int[::1] _table_of
     cdef list _tables
-    cdef PairTable _after
     cdef dict _counted
     cdef dict _visited
     cdef list _models
@@ -49,7 +48,7 @@ cdef class TerminalMasks:
 
     @cython.locals(known=int)
     cpdef TerminalMask get(self, int state)
-    @cython.locals(store=TableStore, found=FoundTokens, known=int, made=TerminalMask)
+    @cython.locals(store=TableStore, tables=PairTable, found=FoundTokens, known=int, made=TerminalMask)
     cpdef TerminalMask after(self, RemainderNodes remainders, int state)
     @cython.locals(short=tuple)
     cdef TerminalMask _make(self, int state)

@@ -68,9 +68,10 @@ MAX_NEAR = 2  # of what is counted, beyond what must still come: few tokens fit 
 MAX_WALKED = 4  # walks with one bound may visit the nodes of the vocabulary's trie, divided by this
 MAX_BYTES = 8  # of a repetition of few bytes, such as white space
 MAX_LISTED_AFTER = 64  # tokens of such a repetition; more of them are a mask that all share
-PAIR_ROOM = 1 << 19  # pairs of remainders and states, of which some thousand schemas have so many; used bit by bit
 NOTHING_LEFT = 0  # the index of the empty table
-PAIR_BYTES = 30  # about the size of a pair of remainders and a state in the table of pairs
+MIN_PAIRS = 16  # states for which remainders have room at first, times two
+PAIRS_BYTES = 300  # about the size of that room
+PAIR_BYTES = 30  # about the size of one state more
 
 
 class TerminalMasks:
@@ -113,7 +114,6 @@ class TerminalMasks:
         self._table_of = zeros(1024)  # by state: one more than its index in _tables, or 0
         self.nothing = TerminalMask()  # most keys do not go on with what is left of a token
         self._tables = [self.nothing]
-        self._after = PairTable(PAIR_ROOM)  # by number of remainders and state: an index in _tables
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}  # by states of the class and what follows
         self._visited: dict[int, int] = {}  # by state without its bound: nodes visited by walks with one bound
         self._models: list[int] = []
@@ -145,16 +145,18 @@ class TerminalMasks:
     def after(self, remainders: RemainderNodes, state: int) -> TerminalMask:
         """Return the tables of what is left of tokens where a terminal in `state` comes next."""
         store = self.store
-        if not remainders.number:
-            store.give_number(remainders)
-        known = self._after.get(remainders.number, state)
+        tables = remainders.tables
+        if tables is None:
+            tables = remainders.tables = PairTable(MIN_PAIRS)
+            store.bytes_used += PAIRS_BYTES
+        known = tables.get(0, state)
         if known >= 0:
             return self._tables[known]
         found = self._found
         self._walks.walk(remainders, state)
         store.bytes_used += PAIR_BYTES
         if not found.inside_count() and not found.exits.size:
-            self._after.put(remainders.number, state, NOTHING_LEFT)
+            tables.put(0, state, NOTHING_LEFT)
             return self._tables[NOTHING_LEFT]
         made = store.table_of(found)
         if found.exits.size:
@@ -162,7 +164,7 @@ class TerminalMasks:
                 remainders.trie, found.exits, remainders.min_count, remainders.max_count, remainders.removed
             )
             store.add_remainders(made, left)
-        self._after.put(remainders.number, state, len(self._tables))
+        tables.put(0, state, len(self._tables))
         self._tables.append(made)
         return made
 
