@@ -21,7 +21,15 @@ from structgen.engine.automata.payload_tables import OTHER_CHARS
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.vocabulary.token_trie import TokenTrie
 
-__all__ = ["CharacterKinds", "Contents", "alphabet_of", "kind_of", "kinds_in", "kinds_outside"]
+__all__ = [
+    "FIRST_KIND_BEYOND_ASCII",
+    "CharacterKinds",
+    "Contents",
+    "alphabet_of",
+    "kind_of",
+    "kinds_in",
+    "kinds_outside",
+]
 
 _RANGES = (b"0123456789", b"abcdef", b"jkqvwxyz", b"ABCDEF", b"GHIJKLMNOPQRSTUVWXYZ")
 _OTHERS = [bytes([byte]) for byte in range(32, 128) if not any(byte in taken for taken in _RANGES)]
@@ -31,12 +39,13 @@ KIND_OF = array("i", [next(kind for kind, taken in enumerate(_ASCII) if byte in 
 
 # Kinds beyond ASCII go by the leading byte. White space and ends of lines, which patterns leave out, begin with five
 # leading bytes. Each of these is a kind of its own, so that characters with other leading bytes are not tied to them.
+FIRST_KIND_BEYOND_ASCII = len(_ASCII)
 SPACES_C2, SPACES_E1, SPACES_E2, SPACES_E3, SPACES_EF = range(len(_ASCII), len(_ASCII) + 5)
 TWO_BYTES, THREE_BYTES, FOUR_BYTES = range(SPACES_EF + 1, SPACES_EF + 4)
 
 # Declared as C integers in the .pxd, so not importable from here.
 BROKEN = FOUR_BYTES + 1
-FIRST_BEYOND = len(_ASCII)  # the first kind beyond ASCII
+FIRST_BEYOND = FIRST_KIND_BEYOND_ASCII
 ALL_CHARACTERS = int("1" * BROKEN, 2)  # no shift: compiled, that would be one of 32 bits
 ALL_64_BITS = 2**64 - 1
 UNKNOWN = -1

@@ -6,7 +6,7 @@ from structgen.engine.masks.counted_walks cimport BoundedWalk, CountedWalk
 from structgen.engine.masks.remainder_tries cimport RemainderTries
 from structgen.engine.masks.table_store cimport TableStore
 from structgen.engine.masks.tables cimport ByCount, CountedTerminal, DenseMask, TerminalMask, Trie
-from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
+from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens, TokenList
 
 cdef int DEAD, MAX_LISTED_TOKENS, MAX_PAIRS, MAX_REMOVED_TOKENS, NO_REST, RECORD_BYTES, REMOVED_PER_KEPT
 
@@ -25,6 +25,7 @@ cdef class CountedMasks:
     cdef int[::1] _next_at      # and where the next one goes
     cdef ByCount _order
     cdef int[::1] _count_in_order
+    cdef int[::1] _others
     cdef list _inside_masks
 
     @cython.locals(made=CountedTerminal, absorbs=bint)
@@ -38,9 +39,11 @@ cdef class CountedMasks:
     cdef ByCount _by_count(self, CountedTokens tokens)
     @cython.locals(inside=ByCount)
     cdef ByCount _inside(self, CountedTerminal counted)
-    @cython.locals(inside=CountedTokens, size=int, made=ByCount, index=int)
+    @cython.locals(inside=CountedTokens, trie=Trie, size=int, made=ByCount, index=int)
     cdef ByCount _inside_by_count(self)
-    @cython.locals(inside=CountedTokens, index=int)
+    @cython.locals(trie=Trie, counts="int[::1]", tokens="int[::1]", characters="int[::1]", others="int[::1]", index=int)
+    cdef int _note_others(self) except -1
+    @cython.locals(inside=CountedTokens, below=TokenList, at=int, index=int)
     cdef bint _is_in_order(self) noexcept
     @cython.locals(dense=list, number=int, size=int, known_size=int, known=int, mine=DenseMask, other=DenseMask)
     cdef int _inside_mask(self) except -1

@@ -72,6 +72,7 @@ class CountedMasks:
         self._next_at = zeros(64)
         self._order = ByCount()  # the most tokens that were ever inside a counted class,
         self._count_in_order = zeros(0)  # and for each token one more than its count there; 0 if it is not among these
+        self._others = zeros(0)  # by index in `Trie.tokens`: how many before are not there with their characters
         self._inside_masks: list[
             tuple[int, int]
         ] = []  # large masks of tokens inside: how many tokens, index in `dense`
@@ -188,25 +189,41 @@ class CountedMasks:
         Nearly all classes leave out only a few characters of a JSON string's. Their tokens share one order, as sorting
         and keeping a hundred thousand numbers takes milliseconds.
         """
-        inside = self._found.inside
-        self._found.add_below(self._store.trie.tokens, self._store.trie.token_count)
-        size = inside.size
+        inside, trie = self._found.inside, self._store.trie
+        size = self._found.inside_count()
+        if size > MAX_LISTED_TOKENS and self._is_in_order():
+            return self._order
+        self._found.add_below(trie.tokens, trie.token_count)
         if size > MAX_LISTED_TOKENS and self._is_in_order():
             return self._order
         made = self._by_count(inside)
         if size > MAX_LISTED_TOKENS and size > self._order.size:
             self._order = made
             self._count_in_order = zeros(self._vocabulary_size)
-            self._store.bytes_used += 4 * self._vocabulary_size
             for index in range(size):
                 self._count_in_order[inside.values[index]] = inside.counts[index] + 1
+            self._note_others()
+            self._store.bytes_used += 4 * (self._vocabulary_size + len(self._others))
         return made
+
+    def _note_others(self) -> None:
+        """Count the tokens that are not in the order with their numbers of characters."""
+        trie, counts = self._store.trie, self._count_in_order
+        tokens, characters = trie.tokens, trie.token_count
+        self._others = others = zeros(len(tokens) + 1)
+        for index in range(len(tokens)):
+            others[index + 1] = others[index] + (counts[tokens[index]] != characters[index] + 1)
 
     def _is_in_order(self) -> bool:
         """Return whether all tokens inside have the counts that they have in the shared order."""
-        inside = self._found.inside
+        inside, below = self._found.inside, self._found.below
         if not self._order.size:
             return False
+        for at in range(0, below.size, 4):
+            if below.values[at + 2] or below.values[at + 3]:
+                return False
+            if self._others[below.values[at + 1]] != self._others[below.values[at]]:
+                return False
         for index in range(inside.size):
             if self._count_in_order[inside.values[index]] != inside.counts[index] + 1:
                 return False

@@ -8,7 +8,7 @@ from structgen.engine.automata.terms cimport Terms
 from structgen.engine.masks.character_kinds cimport CharacterKinds, alphabet_of, kind_of, kinds_in, kinds_outside
 from structgen.engine.masks.closed_states cimport ClosedStates
 
-cdef int MAX_CUT_OFF, MAX_DEPTH, EMPTY, K_BOUNDED, K_BYTES, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, MAX_PARTS, NOTHING, NO_LIMIT, UNKNOWN
+cdef int FIRST_BEYOND, MAX_CUT_OFF, MAX_DEPTH, EMPTY, K_BOUNDED, K_BYTES, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, MAX_PARTS, NOTHING, NO_LIMIT, UNKNOWN
 cdef unsigned long long ALL_KINDS
 
 
@@ -19,6 +19,7 @@ cdef class SkippableStates:
     cdef readonly unsigned long long[::1] kinds
     cdef readonly unsigned long long[::1] needed
     cdef readonly int[::1] reach
+    cdef readonly int[::1] least
     cdef readonly unsigned char[::1] moves
     cdef readonly unsigned long long[::1] ending_kinds
     cdef int[::1] _most     # by number: see `most`; UNKNOWN until it is asked for
@@ -61,7 +62,7 @@ cdef class SkippableStates:
     @cython.locals(automata=AutomatonStore, part=int, body=int)
     cdef int _search_in(self, int term) except -1
     cdef unsigned long long _kinds_of(self, int body) except? 1
-    @cython.locals(automata=AutomatonStore, term=int, own="unsigned long long", needed="unsigned long long", both="unsigned long long")
+    @cython.locals(automata=AutomatonStore, term=int, own="unsigned long long", needed="unsigned long long", both="unsigned long long", least="long long", shorter="long long")
     cdef bint _is_never_refused(self, int number, list refused, bytes text) except -1
     @cython.locals(byte=int)
     cdef int _free_character(self, int number, alphabet) except -2

@@ -39,12 +39,20 @@ from structgen.engine.constants import (
     K_UNION,
     NOTHING,
 )
-from structgen.engine.masks.character_kinds import CharacterKinds, alphabet_of, kind_of, kinds_in, kinds_outside
+from structgen.engine.masks.character_kinds import (
+    FIRST_KIND_BEYOND_ASCII,
+    CharacterKinds,
+    alphabet_of,
+    kind_of,
+    kinds_in,
+    kinds_outside,
+)
 from structgen.engine.masks.closed_states import ClosedStates
 
 __all__ = ["SkippableStates"]
 
 # Declared as C integers in the .pxd, so not importable from here.
+FIRST_BEYOND = FIRST_KIND_BEYOND_ASCII
 ALL_KINDS = 2**64 - 1  # also the kind of bytes that are no characters, for which no state stays open
 NO_LIMIT = 2**31 - 1  # bytes
 UNKNOWN = -1
@@ -64,7 +72,8 @@ class SkippableStates:
         character_kinds: as given.
         kinds: uint64 by the number that `find` gives a state. A text stays inside the state, and ends no match, if it
             is made of characters of these kinds, and
-        needed: uint64 by the same number, it lacks all characters of one of these kinds, and
+        needed: uint64 by the same number, it lacks all characters of one of these kinds, or
+        least: int32, it has no more bytes than this, those that its last character lacks included, and
         reach: int32, it has no more bytes than this.
         moves: uint8, whether such texts may lead to other states.
         ending_kinds: uint64, by the same number. A text of characters of these kinds leads back to the state, and a
@@ -77,6 +86,7 @@ class SkippableStates:
         self.kinds = array("Q", bytes(8 * 256))
         self.needed = array("Q", bytes(8 * 256))
         self.reach = zeros(256)
+        self.least = zeros(256)
         self.moves = array("B", bytes(256))
         self.ending_kinds = array("Q", bytes(8 * 256))
         self._most = zeros(256)
@@ -121,12 +131,14 @@ class SkippableStates:
             self.kinds = enlarged(self.kinds, "Q", 2 * number)
             self.needed = enlarged(self.needed, "Q", 2 * number)
             self.reach = grown(self.reach, number)
+            self.least = grown(self.least, number)
             self._most = grown(self._most, number)
             self.moves = enlarged(self.moves, "B", 2 * number)
             self.ending_kinds = enlarged(self.ending_kinds, "Q", 2 * number)
         self.kinds[number] = self.ending_kinds[number] = 0
         self.needed[number] = ALL_KINDS
         self.reach[number] = NO_LIMIT
+        self.least[number] = 0
         self._most[number] = UNKNOWN
         self._count = number + 1
         return number
@@ -155,6 +167,7 @@ class SkippableStates:
                 self.kinds[number] = closed.kinds
                 self.needed[number] = ALL_KINDS
                 self.reach[number] = NO_LIMIT
+                self._most[number] = UNKNOWN
                 self.moves[number] = True
         return True
 
@@ -166,9 +179,11 @@ class SkippableStates:
             kinds_below: the kinds of the characters below the node.
             height: the greatest number of bytes below the node.
         """
-        if kinds_below & ~self.kinds[number]:
+        if kinds_below & ~self.kinds[number] or height > self.reach[number]:
             return False
-        return self.needed[number] & ~kinds_below != 0 and height <= self.reach[number]
+        if self.needed[number] & ~kinds_below:
+            return True
+        return height + (MAX_CUT_OFF if kinds_below >> FIRST_BEYOND else 0) <= self.least[number]
 
     def decides(self, number: int, kinds_below: int, absent: int) -> bool:
         """Return whether characters alone decide which tokens below a node of a trie stay inside a state.
@@ -418,13 +433,17 @@ class SkippableStates:
             return True
         own = kinds_in(text)
         needed = ALL_KINDS
+        least = NO_LIMIT
         for term in others:
             both = needed & self._kinds_needed_by(term, self.kinds[number] | own, 0) & ~own
+            shorter = automata.table.min_len[term] - len(text) - 1
             if both:
                 needed = both
+                least = min(least, shorter)
             else:
-                self.reach[number] = min(self.reach[number], automata.table.min_len[term] - len(text) - MAX_CUT_OFF - 1)
+                self.reach[number] = min(self.reach[number], shorter - MAX_CUT_OFF)
         self.needed[number] = needed
+        self.least[number] = max(0, least)
         return bool(self.reach[number] > 0)
 
     def _free_character(self, number: int, alphabet: int) -> int:

@@ -16,7 +16,7 @@ from structgen.engine.masks.token_walks cimport TokenWalks
 from structgen.engine.masks.trie_walk cimport EnteredStates
 from structgen.engine.pair_table cimport PairTable
 
-cdef int EMPTY, K_BYTES, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MAX_NEAR, MAX_WALKED, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, MIN_PAIRS, NOTHING_LEFT, NO_REST, PAIRS_BYTES, PAIR_BYTES, RECORD_BYTES, WIDE
+cdef int EMPTY, K_BYTES, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MAX_NEAR, MAX_WALKED, MAX_WALKED_COUNT, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, MIN_PAIRS, NOTHING_LEFT, NO_REST, PAIRS_BYTES, PAIR_BYTES, RECORD_BYTES, WIDE
 
 
 @cython.final
@@ -52,8 +52,8 @@ cdef class TerminalMasks:
     cpdef TerminalMask after(self, RemainderNodes remainders, int state)
     @cython.locals(short=tuple)
     cdef TerminalMask _make(self, int state)
-    @cython.locals(counted=CountedTerminal)
-    cdef TerminalMask _of_repetition(self, tuple repetition)
+    @cython.locals(made=TerminalMask, counted=CountedTerminal, is_literal=bint)
+    cdef TerminalMask _of_repetition(self, int state, tuple repetition)
     @cython.locals(made=TerminalMask, alone=TerminalMask, counted=CountedTerminal)
     cdef TerminalMask _of_conditions(self, int state)
     @cython.locals(store=TableStore, found=FoundTokens, exits=CountedTokens, made=TerminalMask, merged=Trie)
@@ -67,8 +67,10 @@ cdef class TerminalMasks:
     cdef tuple _short_of_bounds(self, int state)
     @cython.locals(made=TerminalMask)
     cdef TerminalMask _of_short(self, int state, int like, int body)
-    @cython.locals(visited=int, skippable=SkippableStates, left=int, before=cython.longlong, made=TerminalMask)
+    @cython.locals(skippable=SkippableStates, left=int)
     cdef TerminalMask _of_one_bound(self, int free, int state)
+    @cython.locals(visited=int, before=cython.longlong, made=TerminalMask)
+    cdef TerminalMask _walked_alone(self, tuple index, int state)
     @cython.locals(short=tuple)
     cdef int _with_room(self, int free, int max_count) except -1
     cdef bint _is_narrow(self, int char_state) except -1

@@ -66,6 +66,7 @@ MAX_MODELS = 8  # wide states that were walked or were like others last; these o
 WIDE = 4  # a wide state begins as one in so many nodes of the vocabulary's trie at least
 MAX_NEAR = 2  # of what is counted, beyond what must still come: few tokens fit into so much
 MAX_WALKED = 4  # walks with one bound may visit the nodes of the vocabulary's trie, divided by this
+MAX_WALKED_COUNT = 8  # with a larger least count a walk comes to a state for each
 MAX_BYTES = 8  # of a repetition of few bytes, such as white space
 MAX_LISTED_AFTER = 64  # tokens of such a repetition; more of them are a mask that all share
 NOTHING_LEFT = 0  # the index of the empty table
@@ -115,7 +116,7 @@ class TerminalMasks:
         self.nothing = TerminalMask()  # most keys do not go on with what is left of a token
         self._tables = [self.nothing]
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}  # by states of the class and what follows
-        self._visited: dict[int, int] = {}  # by state without its bound: nodes visited by walks with one bound
+        self._visited: dict[tuple[int, int], int] = {}  # by key of `_counted`: nodes visited by walks with one count
         self._models: list[int] = []
         self._repeated: dict[int, TerminalMask] = {}  # by C{m,n}: the tokens inside
         first_bytes = [byte for byte in range(256) if trie.first_node[byte] >= 0]
@@ -178,7 +179,7 @@ class TerminalMasks:
             if made is not None:
                 return made
         if repetition is not None:
-            made = self._of_repetition(repetition)
+            made = self._of_repetition(state, repetition)
             if made is not None:
                 return made
         joined = self.automata.as_union(state)
@@ -186,13 +187,18 @@ class TerminalMasks:
             return self._joined([self.get(part) for part in joined])
         return self._of_conditions(state)
 
-    def _of_repetition(self, repetition: tuple[int, int, int, int]) -> TerminalMask | None:
+    def _of_repetition(self, state: int, repetition: tuple[int, int, int, int]) -> TerminalMask | None:
         """Return the tables of C{min,max} R, given as the states of C, the bounds and R; None if no index serves."""
         char_state, min_count, max_count, rest_state = repetition
         if self._is_narrow(char_state) and self.automata.table.kind[rest_state] in (K_LITERAL, K_BYTES):
             return self._after_repeated(self.automata.terms.repeat(char_state, min_count, max_count, EMPTY), rest_state)
         if min_count <= 1 and max_count < 0 and self.automata.table.accepting[rest_state]:
             return None  # it may end after each C: nothing is counted, and a walk skips nearly all tokens
+        is_literal = self.automata.table.kind[rest_state] in (K_LITERAL, K_BYTES)
+        if max_count < 0 and min_count <= MAX_WALKED_COUNT and not is_literal:
+            made = self._walked_alone((char_state, rest_state), state)
+            if made is not None:
+                return made
         min_count, max_count = min(min_count, MAX_COUNT), min(max_count, MAX_COUNT)
         counted = self._counted_of(char_state, rest_state, max_count)
         if counted is None:
@@ -311,17 +317,26 @@ class TerminalMasks:
         Such a walk takes little if it may skip most of the vocabulary, or if the bound is so near that few tokens fit.
         An index pays once walks have visited about as many nodes, because many bounds of the same state are asked for.
         """
-        visited = self._visited.get(free, 0)
-        if visited * MAX_WALKED >= self.trie.size:
-            return None
         skippable = self._skippable_states
         if not skippable.moves[skippable.find(state)]:
             left = self.automata.table.payload[state][1] - self.automata.emptiness.least_begun(free)
             if left > MAX_NEAR:
                 return None
+        return self._walked_alone((free, NO_REST), state)
+
+    def _walked_alone(self, index: tuple[int, int], state: int) -> TerminalMask | None:
+        """Return the tables of a state by a walk of its own; None where an index has been made, or pays from now on.
+
+        Args:
+            index: the index that serves all counts: a key of `_counted`.
+            state: the state.
+        """
+        visited = self._visited.get(index, 0)
+        if index in self._counted or visited * MAX_WALKED >= self.trie.size:
+            return None
         before = self._walks.nodes_visited
         made = self._walked(state)
-        self._visited[free] = visited + int(self._walks.nodes_visited - before)
+        self._visited[index] = visited + int(self._walks.nodes_visited - before)
         return made
 
     def _with_room(self, free: int, max_count: int) -> int:

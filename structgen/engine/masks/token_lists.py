@@ -116,17 +116,19 @@ class FoundTokens:
     def skip(self, first: int, last: int, count: int, least: int) -> None:
         """Add tokens inside to `below`; together with the tokens added last, if they come right after these."""
         below = self.below
-        if below.size + 4 > len(below.values):
+        size = below.size
+        # No local variable holds the array: compiled, that would count a reference, which takes longer than the rest.
+        is_next = size > 0 and below.values[size - 3] == first
+        if is_next and below.values[size - 2] == count and below.values[size - 1] == least:
+            below.values[size - 3] = last
+            return
+        if size + 4 > len(below.values):
             below.reserve(4)
-        values, size = below.values, below.size
-        if size and values[size - 3] == first and values[size - 2] == count and values[size - 1] == least:
-            values[size - 3] = last
-        else:
-            values[size] = first
-            values[size + 1] = last
-            values[size + 2] = count
-            values[size + 3] = least
-            below.size = size + 4
+        below.values[size] = first
+        below.values[size + 1] = last
+        below.values[size + 2] = count
+        below.values[size + 3] = least
+        below.size = size + 4
 
     def inside_count(self) -> int:
         """Return the number of all tokens inside."""

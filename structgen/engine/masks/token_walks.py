@@ -28,7 +28,7 @@ MIN_WALKED = 10_000
 MIN_CLOSED_TOKENS = 64
 NODES_PER_STATE = 128  # for each state that the search may come to, a walk has visited so many nodes before
 MAX_UNDECIDED = 2  # subtrees that a walk may visit in vain; each has a token of which characters do not tell
-MIN_DECIDED = 10  # bytes below a node from which on it is asked whether characters alone decide its tokens
+MIN_DECIDED = 16  # bytes below a node from which on it is asked whether characters alone decide its tokens
 MIN_HIGH = 24  # bytes below a node for which it is worth that, as MIN_SKIPPED_TOKENS
 FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
 UNKNOWN_KINDS = 2**64 - 1
@@ -303,6 +303,8 @@ class TokenWalks:
                 if (
                     number >= 0
                     and height >= MIN_DECIDED
+                    and state != start
+                    and state != state_at[depth]
                     and kinds_below[child] & skippable_states.kinds[number]
                     and not entered.is_recording
                 ):

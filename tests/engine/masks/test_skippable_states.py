@@ -158,11 +158,11 @@ def state_of(store: AutomatonStore, *parts: tuple[str, str]) -> int:
         ([(CONTAINS, "[0-9a-f]{32,}")], ["0123", "xyz"], ['"']),
         ([(CONTAINS, "trace|debug|info")], ["trac", "x"], ['"']),
         ([(CONTAINS, "(?:[0-9a-f]{2}[:-]){4}[0-9a-f]{2}")], ["00:11:22:33:44:55"], ['"']),
-        ([(REFUSES, "hipchat")], ["hipcha", "tach", "xyz"], ["hipchat", "tahcpi"]),
+        ([(REFUSES, "hipchat")], ["hipcha", "tahcpi", "xyz"], ["hipchat", "tahcpih", "tahcpi é"]),
         ([(REFUSES, "[0-9a-f]{32,}")], ["0123456789abcdef"], ["0" * 32]),
         ([(CONTAINS, "hipchat"), (REFUSES, "github")], ["hipcha", "git"], ["github"]),
         ([(CONTAINS, "hipchat"), (CONTAINS, "github")], ["hipchatgithub"], ['"']),
-        ([(REFUSES, "hipchat"), (REFUSES, "github")], ["hipc", "gub"], ["hipchat", "github"]),
+        ([(REFUSES, "hipchat"), (REFUSES, "github")], ["hipc", "gub", "githu"], ["hipchat", "github"]),
     ],
 )
 def test_searches_and_their_complements_stay_open(
