@@ -16,6 +16,7 @@ cdef class SharedTables:
     cdef long long _worn_states
     cdef long long _worn_bytes
     cdef public bint is_dropped
+    cdef public object proper
     cdef dict _others               # by vocabulary: terminal masks of other vocabularies
 
     cpdef TerminalMasks terminals_of(self, vocabulary)

@@ -65,6 +65,7 @@ class SharedTables:
         mask_bytes: bound of the masks' memory, in bytes.
         is_dropped: a memory budget was passed. All grammars that use the tables begin anew with others, so that their
             memory is freed.
+        proper: what `structgen.tokenization` keeps by automaton state; None until it is needed.
     """
 
     def __init__(self, vocabulary: Vocabulary, limits: Limits, lock: TableLock) -> None:
@@ -76,6 +77,7 @@ class SharedTables:
         self._worn_states = limits.automaton_states // 2
         self._worn_bytes = limits.memory_bytes // 4
         self.is_dropped = False
+        self.proper: object | None = None
         self._others: dict[Vocabulary, TerminalMasks] = {}
 
     def terminals_of(self, vocabulary: Vocabulary) -> TerminalMasks:

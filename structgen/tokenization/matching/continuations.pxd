@@ -9,8 +9,12 @@ cdef int MAX_BYTES, MAX_ENDINGS, MAX_ENDING_BYTES, MAX_KEPT
 
 
 cdef class Endings:
+    cdef readonly int scanner_state
+    cdef readonly int kind
     cdef readonly list spelled
     cdef public bint are_all
+    cdef list waiting
+    cdef int count
 
     cdef int add(self, tuple tokens) except -1
 
@@ -37,12 +41,13 @@ cdef class Continuations:
     cdef object bytes_within(self, int at)
     @cython.locals(sets=ItemSetStore)
     cdef bint is_free(self, int set_id) except -1
+    cdef int kind_of(self, int set_id) except -1
     @cython.locals(sets=ItemSetStore)
     cdef bint may_follow(self, int set_id, int byte) except -1
     @cython.locals(endings=Endings)
     cdef Endings endings(self, int at, int scanner_state, int kind)
-    @cython.locals(scanner=Scanner, automata=AutomatonStore, endings=Endings, count=int, partial=int, text=bytes, following=object, cutting=object, byte=int, next_state=int, still=int, unsettled=bint, next_at=int, one=object)
-    cdef Endings _find_endings(self, int at, int scanner_state, int kind)
+    @cython.locals(scanner=Scanner, automata=AutomatonStore, waiting=list, kind=int, known="Py_ssize_t", at=int, scanner_state=int, partial=int, text=bytes, following=object, cutting=object, byte=int, next_state=int, still=int, unsettled=bint, next_at=int, one=object)
+    cdef bint find_more(self, Endings endings) except -1
     cdef object _cutting_bytes(self, int scanner_state, bytes text)
     @cython.locals(byte=int, one=object)
     cdef bint are_accepted(self, int at, some, int kind) except -1

@@ -13,6 +13,7 @@ from typing import Any
 
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.vocabulary.marks import MARK_BYTE, mark_of
+from structgen.tokenization.matching.inner_ways import CAPTURED, EAGER, FREE
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 
 __all__ = ["IN_CAPTURE", "IN_SET", "IN_TERMINAL", "Continuations", "Endings"]
@@ -33,16 +34,27 @@ _BYTES = [bytes([byte]) for byte in range(256)]
 class Endings:
     """The ways in which a pre-token can continue to its end or to a sure border.
 
-    They depend on a position in the grammar and a state of the scanner.
+    They depend on a position in the grammar and a state of the scanner. They are found one after another, as far as
+    they are asked for.
+
+    Args:
+        at, scanner_state, kind: see `Continuations.endings`.
 
     Attributes:
-        spelled: the tokens of each ending as if it stood alone; none for an empty ending.
-        are_all: whether there are no others.
+        scanner_state, kind: the same.
+        spelled: the tokens of each ending so far as if it stood alone; none for an empty ending.
+        are_all: whether there are no others, once no more are found.
+        waiting: beginnings that are not looked at yet: position, state of the scanner, unfinished character, and text.
+        count: the number of beginnings that were looked at.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, at: int, scanner_state: int, kind: int) -> None:
+        self.scanner_state = scanner_state
+        self.kind = kind
         self.spelled: list[tuple[int, ...]] = []
         self.are_all = True
+        self.waiting = [(at, scanner_state, 0, b"")]
+        self.count = 0
 
     def add(self, tokens: tuple[int, ...] | None) -> None:
         """Add the tokens of an ending; None if they are not known."""
@@ -132,13 +144,17 @@ class Continuations:
         sets = self._sets
         return not (self._compiled.eager or sets.table.captures[set_id] or sets.rules.lookaheads.shift)
 
+    def kind_of(self, set_id: int) -> int:
+        """Return FREE, CAPTURED or EAGER: the kind of the positions of a set, see `InnerWays`."""
+        return EAGER if self._compiled.eager else FREE if self.is_free(set_id) else CAPTURED
+
     def may_follow(self, set_id: int, byte: int) -> bool:
         """Return whether one of the next bytes is not refused by a capture."""
         sets = self._sets
         return not sets.table.captures[set_id] or sets.goto(set_id, byte) > 0
 
     def endings(self, at: int, scanner_state: int, kind: int) -> Endings:
-        """Return the endings of a pre-token.
+        """Return the endings of a pre-token, as far as they were found: `find_more` finds the others.
 
         Args:
             at: an Earley set; or a state of a terminal's automaton, to look no further than the terminal's end.
@@ -150,21 +166,20 @@ class Continuations:
         if endings is None:
             if len(self._endings) >= MAX_KEPT:
                 self._endings.clear()
-            endings = self._endings[key] = self._find_endings(at, scanner_state, kind)
+            endings = self._endings[key] = Endings(at, scanner_state, kind)
         return endings
 
-    def _find_endings(self, at: int, scanner_state: int, kind: int) -> Endings:
-        """Find the endings that `endings` keeps. This is a hot loop."""
+    def find_more(self, endings: Endings) -> bool:
+        """Add the next endings of a pre-token; return False if there are no more. This is a hot loop."""
         scanner, tokenization, automata = self._scanner, self._tokenization, self._sets.automata
-        endings = Endings()
-        waiting = [(at, scanner_state, 0, b"")]
-        count = 0
+        waiting, kind, known = endings.waiting, endings.kind, len(endings.spelled)
         one = 1
-        while waiting:
+        while waiting and len(endings.spelled) == known:
             at, scanner_state, partial, text = waiting.pop()
-            count += 1
-            if count > MAX_ENDINGS or len(text) > MAX_ENDING_BYTES:
+            endings.count += 1
+            if endings.count > MAX_ENDINGS or len(text) > MAX_ENDING_BYTES:
                 endings.are_all = False
+                waiting.clear()
                 break
             if kind != IN_SET and automata.table.accepting[at]:
                 endings.are_all = False  # other terminals may follow
@@ -200,7 +215,7 @@ class Continuations:
                     endings.are_all = False  # there may be a cut, depending on what follows; or the terminal ends
                 if next_state and (kind == IN_SET or automata.has_next(next_at)):
                     waiting.append((next_at, next_state, still, text + _BYTES[byte]))
-        return endings
+        return len(endings.spelled) > known
 
     def _cutting_bytes(self, scanner_state: int, text: bytes) -> Any:
         """Return the bytes that surely cut off a text by itself, as bits of a number."""

@@ -56,7 +56,11 @@ class KnownWays:
         self._token_of[_without_text(state)] = token
         if len(state.branches) > 1 or state.partial or state.added or state.tail:
             return  # a bridge depends on the state of the scanner alone
-        tokens = self.bridges(state.branches[0].scanner_state)
+        self.add_bridge(state.branches[0].scanner_state, token)
+
+    def add_bridge(self, scanner_state: int, token: int) -> None:
+        """Add a token to those to try after a state of the scanner, if it may be one of them."""
+        tokens = self.bridges(scanner_state)
         if token in self._usual and token not in tokens and len(tokens) < MAX_BRIDGES:
             tokens.append(token)
 

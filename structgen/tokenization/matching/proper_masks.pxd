@@ -4,18 +4,18 @@ from structgen.engine.arrays cimport zeros
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.engine.earley.item_sets cimport ItemSetStore
-from structgen.engine.masks.set_masks cimport SetMasks
 from structgen.engine.pair_table cimport PairTable
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.merges.merge_table cimport MergeTable
-from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, has, ids, intersect, intersection, ints, next_token, remove_both, unite, without
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, intersect, intersection, next_token, unite, without
 from structgen.tokenization.matching.token_steps cimport TokenSteps
+from structgen.tokenization.matching.undecided_finder cimport UndecidedFinder
 from structgen.tokenization.matching.verdicts cimport Verdicts
 from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 from structgen.tokenization.matching.whole_words cimport WholeWords
 
 cdef unsigned int ALL_BITS
-cdef int BAD, GOOD, MAX_FEW, MAX_KEPT, MAX_ROWS, MAX_VERDICTS, MIN_SORTED, NOWHERE, UNKNOWN
+cdef int BAD, GOOD, MAX_FEW, MAX_KEPT, MAX_ROWS, MAX_VERDICTS, NOWHERE, UNKNOWN
 
 
 cdef class ProperMasks:
@@ -28,20 +28,19 @@ cdef class ProperMasks:
     cdef object _next_tokens    # of NextTokens
     cdef CompiledGrammar _compiled
     cdef ItemSetStore _sets
-    cdef list _cut_masks
     cdef tuple _spellings
     cdef dict _undecided        # by set and branch: see `_undecided_of`
-    cdef dict _best_cutters
-    cdef dict _proven           # by set without its captured text, and branch: see `UndecidedTokens.proven`
     cdef list _begun            # by token: see `ProperTokenization.begun`
     cdef Continuations _ahead
     cdef Verdicts _verdicts
+    cdef UndecidedFinder _finder
     cdef TokenSteps _steps
     cdef dict _good_added       # by set and begun added tokens: the added tokens that lead on, checked one by one
     cdef PairTable _positions   # by set and state of the scanner: a number
     cdef PairTable _verdict_at  # by this number and token: GOOD or BAD
     cdef bint _depends_on_tail
     cdef dict _surely_first     # by set and state of the scanner: see `_has_sure_way`
+    cdef object _last_way
     cdef dict _found
     cdef object _known_ways     # of KnownWays
     cdef unsigned int[::1] _allowed
@@ -55,19 +54,12 @@ cdef class ProperMasks:
     cdef int _allow(self, int set_id, state, unsigned int[::1] words, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1
     @cython.locals(one="unsigned int", token=int)
     cdef object _join(self, unsigned int[::1] way, unsigned int[::1] words, TokenRows rows, int last)
-    @cython.locals(joins=UndecidedTokens, begins=UndecidedTokens, undecided=UndecidedTokens, before=int, begins_word=bint, word_before=int, steps=TokenSteps, word=int, index="Py_ssize_t", token=int, one="unsigned int")
+    @cython.locals(joins=UndecidedTokens, begins=UndecidedTokens, undecided=UndecidedTokens, before=int, begins_word=bint, is_kept=bint, word_before=int, steps=TokenSteps, word=int, index="Py_ssize_t", token=int, one="unsigned int")
     cdef int _remove_dead_ends(self, unsigned int[::1] way, int set_id, branch, state, bint joined) except -1
     cdef tuple _undecided_of(self, int set_id, branch, state)
-    @cython.locals(rows=TokenRows)
-    cdef tuple _find_undecided(self, int set_id, branch, state)
-    @cython.locals(tokens=list)
-    cdef _in_order(self, row)
-    @cython.locals(before=int)
-    cdef object _drop_blanks(self, joins, begins, int set_id, branch)
-    @cython.locals(first=int, most=int, cutters=int, before=int, left=int)
-    cdef object _drop_cut_off(self, joins, begins, int set_id, int scanner_state, TokenRows rows)
-    @cython.locals(text=bytes, steps=TokenSteps, next_set=int, next_state=int, partial=int, verdict=int, is_whole=bint, position=int)
-    cdef bint _leads_on(self, int set_id, state, int word, int token, UndecidedTokens undecided) except -1
+    @cython.locals(text=bytes, steps=TokenSteps, next_set=int, next_state=int, partial=int, verdict=int, is_whole=bint, is_good=bint, position=int)
+    cdef bint _leads_on(self, int set_id, state, int word, int token, bint is_kept) except -1
+    cdef bint _leads_on_within(self, TokenSteps steps, state) except -1
     @cython.locals(number=int)
     cdef int _position(self, int set_id, int scanner_state) except -1
     cdef bint _has_sure_way(self, int set_id, int scanner_state, int word, int token) except -1

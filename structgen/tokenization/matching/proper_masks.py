@@ -25,7 +25,6 @@ So verdicts are kept, and most masks take a few microseconds more than the gramm
 
 from __future__ import annotations
 
-from array import array
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
@@ -35,28 +34,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structgen.engine.arrays import zeros
-from structgen.engine.masks.set_masks import SetMasks
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.pair_table import PairTable
-from structgen.errors import LimitExceededError
 from structgen.tokenization.matching.continuations import Continuations
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.token_sets import (
     UndecidedTokens,
     count,
-    has,
-    ids,
     intersect,
     intersection,
-    ints,
     next_token,
-    remove_both,
     tokens_first,
     unite,
     without,
 )
 from structgen.tokenization.matching.token_steps import TokenSteps
 from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
+from structgen.tokenization.matching.undecided_finder import UndecidedFinder
 from structgen.tokenization.matching.verdicts import Verdicts
 from structgen.tokenization.matching.whole_words import OTHER
 from structgen.tokenization.pre_tokens.scanner import TokenRows
@@ -67,12 +61,10 @@ UNKNOWN = 0
 GOOD = 1
 BAD = 2
 ALL_BITS = 0xFFFFFFFF  # of a word
-MAX_CUT_MASK_TOKENS = 1 << 21  # tokens in the pool of masks over extended tokens, before new ones are made
 MAX_KEPT = 65_536  # answers of each kind
 MAX_VERDICTS = 1 << 20  # on tokens that keep the pre-token open
 NOWHERE = -1
 MAX_FEW = 256  # tokens of a mask whose conflicts with the last token are looked at one by one
-MIN_SORTED = 16  # tokens
 MAX_ROWS = 256  # masks of `_surely_first`, 32 kB each
 
 
@@ -98,20 +90,21 @@ class ProperMasks:
         self._next_tokens = tokenization.next_tokens
         self._compiled = compiled
         self._sets = compiled.sets
-        self._cut_masks = [self._new_cut_masks(cutters) for cutters in (0, 1)]
         self._spellings = compiled.vocabulary.spellings
         self._undecided: dict[tuple[int, int, int, int, frozenset[int]], tuple[UndecidedTokens, UndecidedTokens]] = {}
-        self._best_cutters: dict[int, int] = {}  # by state of the scanner
-        self._proven: dict[tuple[int, int, int, int, frozenset[int]], tuple[set[int], set[int]]] = {}
         self._begun = tokenization.begun
         self._ahead = Continuations(compiled, tokenization)
         self._steps = TokenSteps(compiled, tokenization.scanner)
         self._verdicts = Verdicts(compiled, tokenization, self._ahead)
+        self._finder = UndecidedFinder(compiled, tokenization, self._ahead, self._verdicts.ends)
         self._surely_first: dict[tuple[int, int], NDArray[np.uint32]] = {}
         self._good_added: dict[tuple[int, frozenset[int]], list[int]] = {}
         self._positions = PairTable()
         self._verdict_at = PairTable()
         self._depends_on_tail = False
+        self._last_way: tuple[bytes, TokenizerState] | None = (
+            None  # that a search found: its text, and the state after it
+        )
         self._found: dict[tuple[int, TokenizerState], bool] = {}
         self._known_ways = tokenization.known_ways
         words = tokenization.word_count
@@ -212,6 +205,7 @@ class ProperMasks:
         undecided = joins if joined else begins
         before = branch.scanner_state if joined else self._scanner.cut(branch.scanner_state)
         begins_word = not joined or (self._scanner.is_start(before) and not state.partial)
+        is_kept = not state.added and (begins_word or branch.word == OTHER)
         word_before, steps, one = branch.word, self._steps, 1
         steps.begin(set_id, before, state.partial)
         for index in range(len(undecided.tokens)):
@@ -220,7 +214,7 @@ class ProperMasks:
                 verdict = undecided.verdicts[index]
                 if verdict == UNKNOWN:
                     word = self._words.begun_by(token) if begins_word else self._words.after(word_before, token)
-                    verdict = GOOD if self._leads_on(set_id, state, word, token, undecided) else BAD
+                    verdict = GOOD if self._leads_on(set_id, state, word, token, is_kept) else BAD
                     if not self._depends_on_tail:
                         undecided.verdicts[index] = verdict
                 if verdict == BAD:
@@ -235,83 +229,10 @@ class ProperMasks:
         if undecided is None:
             if len(self._undecided) >= MAX_KEPT:
                 self._undecided.clear()
-            undecided = self._undecided[key] = self._find_undecided(set_id, branch, state)
+            undecided = self._undecided[key] = self._finder.find(set_id, branch, state)
         return undecided
 
-    def _find_undecided(
-        self, set_id: int, branch: Branch, state: TokenizerState
-    ) -> tuple[UndecidedTokens, UndecidedTokens]:
-        tokenization = self.tokenization
-        rows = self._next_tokens.rows(branch.scanner_state, state.partial)
-        base, joins, begins = (np.zeros(tokenization.word_count, dtype=np.uint32) for _ in range(3))
-        self._compiled.masks.fill(set_id, base)
-        intersection(joins, base, rows.joins)
-        intersection(begins, base, rows.begins)
-        following = [token for token in self._words.following(branch.word) if has(joins, token)]
-        if not state.partial and not state.added:
-            self._drop_blanks(joins, begins, set_id, branch)
-        self._drop_cut_off(joins, begins, set_id, branch.scanner_state, rows)
-        if state.added:
-            # A cutting text continues no added token that its token begins, but may continue one begun before it.
-            continuing = base & tokenization.continuing_added(state.added)
-            joins |= continuing & np.asarray(rows.joins)
-            begins |= continuing & np.asarray(rows.begins)
-        for token in following:
-            joins[token >> 5] |= np.uint32(1 << (token & 31))
-        key = (self._sets.unknown(set_id), branch.scanner_state, branch.word, state.partial, state.added)
-        proven = self._proven.get(key)
-        if proven is None:
-            if len(self._proven) >= MAX_KEPT:
-                self._proven.clear()
-            proven = self._proven[key] = (set(), set())
-        return UndecidedTokens(self._in_order(joins), proven[0]), UndecidedTokens(self._in_order(begins), proven[1])
-
-    def _in_order(self, row: Any) -> array[int]:
-        """Return the tokens of a mask, many of them in the order of their texts, so that `TokenSteps` shares steps."""
-        tokens = ids(row)
-        return self.tokenization.vocabulary.trie.in_order(tokens) if len(tokens) >= MIN_SORTED else ints(tokens)
-
-    def _drop_blanks(self, joins: Any, begins: Any, set_id: int, branch: Branch) -> None:
-        """Remove the tokens of white space that surely lead on."""
-        before = branch.scanner_state
-        if self._scanner.is_start(before) or branch.word == OTHER:
-            self._verdicts.ends.remove_blanks(joins, set_id, before)
-        if not self._scanner.is_start(before):
-            self._verdicts.ends.remove_blanks(begins, set_id, self._scanner.cut(before))
-
-    def _drop_cut_off(self, joins: Any, begins: Any, set_id: int, scanner_state: int, rows: TokenRows) -> None:
-        """Remove the tokens that their cutting texts may follow, as long as many tokens are left.
-
-        The cutting texts that decided most tokens last time come first: inside strings, others than after keys.
-        """
-        first = self._best_cutters.get(scanner_state, 0)
-        most, left = 0, count(joins) + count(begins)
-        for cutters in (first, 1 - first):
-            if left > self.tokenization.max_single_checks:
-                cut = self._cuttable(cutters, set_id)
-                remove_both(joins, rows.sure_joins[cutters], cut)
-                remove_both(begins, rows.sure_begins[cutters], cut)
-                before, left = left, count(joins) + count(begins)
-                if before - left > most:
-                    most = before - left
-                    self._best_cutters[scanner_state] = cutters
-
-    def _new_cut_masks(self, cutters: int) -> SetMasks:
-        vocabulary = self.tokenization.cut_vocabularies[cutters]
-        return SetMasks(self._compiled.sets, self._compiled.shared.terminals_of(vocabulary))
-
-    def _cuttable(self, cutters: int, set_id: int) -> Any:
-        """Return the tokens that may come with their cutting text after them: uint32[words]."""
-        if len(self._cut_masks[cutters].pool) > MAX_CUT_MASK_TOKENS:  # each mask is used once or twice only
-            self._cut_masks[cutters] = self._new_cut_masks(cutters)
-        row = np.zeros(self.tokenization.word_count, dtype=np.uint32)
-        try:
-            self._cut_masks[cutters].fill(set_id, row)
-        except LimitExceededError:  # then each token is checked by itself
-            row[:] = 0
-        return row
-
-    def _leads_on(self, set_id: int, state: TokenizerState, word: int, token: int, undecided: UndecidedTokens) -> bool:
+    def _leads_on(self, set_id: int, state: TokenizerState, word: int, token: int, is_kept: bool) -> bool:
         """Return whether a proper way leads from a token to an end.
 
         Sets `_depends_on_tail`: whether that holds only after the same last characters.
@@ -321,7 +242,7 @@ class ProperMasks:
             state: the tokenizer's state before it.
             word: the node of the current pre-token in `WholeWords` after it.
             token: the token.
-            undecided: gets the proven tokens.
+            is_kept: whether a way within a terminal is kept for other sets and grammars.
         """
         self._depends_on_tail = False
         tokenization, text = self.tokenization, self._spellings[token]
@@ -333,9 +254,7 @@ class ProperMasks:
         added = tokenization.added.after(state.added, text) if state.added else self._begun[token]
         if added is None:
             return False
-        if self._verdicts.is_good_within(steps, word, token, added):
-            if self._sets.table.captures[set_id]:
-                undecided.proven.add(token)
+        if self._verdicts.is_good_within(steps, word, token, added, is_kept):
             return True
         next_set = steps.next_set()
         is_whole = not partial and not added
@@ -353,7 +272,27 @@ class ProperMasks:
             return True
         tail = tokenization.tail(state, text)
         self._depends_on_tail = state.tail != "" and tail != tokenization.tail(replace(state, tail=""), text)
-        return self._is_good(next_set, TokenizerState((Branch(next_state, word),), partial, token, added, tail))
+        after = TokenizerState((Branch(next_state, word),), partial, token, added, tail)
+        is_kept = is_kept and not self._depends_on_tail
+        if is_kept and self._leads_on_within(steps, after):
+            return True
+        self._last_way = None
+        is_good = self._is_good(next_set, after)
+        if is_kept and self._last_way is not None:
+            way, end = self._last_way
+            self._verdicts.ends_within(steps, token, way, end)
+        return is_good
+
+    def _leads_on_within(self, steps: TokenSteps, state: TokenizerState) -> bool:
+        """Return whether the next token of an earlier search leads on within a terminal, after a state's last one.
+
+        So it leads on from all sets that are in the same state of the terminal.
+        """
+        other = self._known_ways.token_after(state)
+        after = self.tokenization.advance(state, other) if other is not None else None
+        if other is None or after is None:
+            return False
+        return self._verdicts.ends_within(steps, state.token, self._spellings[other], after)
 
     def _position(self, set_id: int, scanner_state: int) -> int:
         """Return the number of a set and a state of the scanner in the table of verdicts."""
@@ -440,14 +379,17 @@ class ProperMasks:
         return False
 
     def _keep_way(self, first: Any, last: Any, came_from: dict[Any, Any]) -> None:
-        """Keep that all steps of a way lead on, and its first token for other searches."""
-        step = last
+        """Keep that all steps of a way lead on, its first token for other searches, and its text."""
+        step, texts = last, []
         while step is not None:
             self._found[step] = True
             before = came_from[step]
+            if before is not None and step[1].token >= 0:
+                texts.append(self._spellings[step[1].token])
             if before == first:
                 self._known_ways.keep(first[1], step[1].token)
             step = before
+        self._last_way = b"".join(reversed(texts)), last[1]
 
     def _leads_on_as_before(self, set_id: int, state: TokenizerState) -> bool:
         """Return whether the next token of an earlier search from a similar state leads on here, too."""

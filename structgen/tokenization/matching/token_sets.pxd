@@ -19,6 +19,8 @@ cpdef int remove(unsigned int[::1] out, unsigned int[::1] row) except -1
 @cython.locals(index="Py_ssize_t")
 cpdef int intersection(unsigned int[::1] out, unsigned int[::1] row, unsigned int[::1] other) except -1
 @cython.locals(index="Py_ssize_t")
+cpdef int unite_both(unsigned int[::1] out, unsigned int[::1] row, unsigned int[::1] other) except -1
+@cython.locals(index="Py_ssize_t")
 cpdef int remove_both(unsigned int[::1] out, unsigned int[::1] row, unsigned int[::1] other) except -1
 @cython.locals(index="Py_ssize_t", word="unsigned int", bit=int, found=list)
 cpdef list ids(unsigned int[::1] row)
@@ -33,4 +35,3 @@ cpdef int[::1] ints(list values)
 cdef class UndecidedTokens:
     cdef readonly int[::1] tokens
     cdef readonly int[::1] verdicts
-    cdef set proven

@@ -20,6 +20,7 @@ __all__ = [
     "remove_both",
     "tokens_first",
     "unite",
+    "unite_both",
     "without",
 ]
 
@@ -97,6 +98,12 @@ def intersection(out: Any, row: Any, other: Any) -> None:
         out[index] = row[index] & other[index]
 
 
+def unite_both(out: Any, row: Any, other: Any) -> None:
+    """Add the tokens that two masks share to `out`."""
+    for index in range(len(out)):
+        out[index] |= row[index] & other[index]
+
+
 def remove_both(out: Any, row: Any, other: Any) -> None:
     """Remove the tokens that two masks share from `out`."""
     for index in range(len(out)):
@@ -140,15 +147,12 @@ class UndecidedTokens:
 
     Args:
         tokens: int32[tokens], many of them in the order of their texts.
-        proven: see below; these need no check.
 
     Attributes:
-        tokens: int32[tokens], those that need a check.
+        tokens: the same.
         verdicts: int32[tokens]: UNKNOWN, GOOD or BAD.
-        proven: tokens that lead to an end from all sets that differ from this one in their captured text alone.
     """
 
-    def __init__(self, tokens: array[int], proven: set[int]) -> None:
-        self.tokens = ints([token for token in tokens if token not in proven]) if proven else tokens
-        self.verdicts = zeros(len(self.tokens))
-        self.proven = proven
+    def __init__(self, tokens: array[int]) -> None:
+        self.tokens = tokens
+        self.verdicts = zeros(len(tokens))

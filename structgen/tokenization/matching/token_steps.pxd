@@ -15,6 +15,8 @@ cdef class TokenSteps:
     cdef Scanner _scanner
     cdef bytes _text
     cdef readonly int set_id
+    cdef readonly int begun_state
+    cdef readonly int begun_partial
     cdef readonly int count
     cdef int[::1] _scanner_states
     cdef int[::1] _partials
@@ -28,6 +30,7 @@ cdef class TokenSteps:
 
     @cython.locals(sets=ItemSetStore, first=int, index=int)
     cpdef int begin(self, int set_id, int scanner_state, int partial) except -1
+    cdef int begun_within(self, int item) except -1
     @cython.locals(before=bytes, length=int, shared=int, most=int, depth=int)
     cpdef int follow(self, bytes text) except -1
     cdef int _lengthen(self, int length) except -1

@@ -30,6 +30,7 @@ class TokenSteps:
 
     Attributes:
         set_id: the set.
+        begun_state, begun_partial: the state of the scanner before the token, and the unfinished character there.
         count: the number of scannable items of the set.
         scanner_state: the state of the scanner after the last token; 0 if it does not fit.
         partial: the scanner's number of the character that the token leaves unfinished.
@@ -41,7 +42,7 @@ class TokenSteps:
         self._is_eager = compiled.eager
         self._scanner = scanner
         self._text = b""
-        self.set_id = self.count = 0
+        self.set_id = self.begun_state = self.begun_partial = self.count = 0
         # By number of bytes: what is reached after so many. The items' states are rows of `count` numbers.
         self._scanner_states = zeros(64)
         self._partials = zeros(64)
@@ -56,7 +57,7 @@ class TokenSteps:
         sets = self._sets
         sets.close(set_id)
         self._text = b""
-        self.set_id = set_id
+        self.set_id, self.begun_state, self.begun_partial = set_id, scanner_state, partial
         self._scanner_states[0], self._partials[0], self._set_ids[0] = scanner_state, partial, set_id
         self._sets_known = self._items_known = 0
         first = sets.table.first_scan[set_id]
@@ -66,6 +67,10 @@ class TokenSteps:
         for index in range(self.count):
             self._item_states[index] = sets.scans.state[first + index]
         self._sets_after.clear()
+
+    def begun_within(self, item: int) -> int:
+        """Return the state of a scannable item's automaton before the token."""
+        return self._item_states[item]
 
     def follow(self, text: bytes) -> None:
         """Follow the scanner along the bytes of a token; the rest is followed when it is asked for."""

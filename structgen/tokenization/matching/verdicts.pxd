@@ -6,6 +6,7 @@ from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.engine.pair_table cimport PairTable
 from structgen.tokenization.matching.bridges cimport Bridges
 from structgen.tokenization.matching.continuations cimport Continuations, Endings
+from structgen.tokenization.matching.inner_ways cimport InnerWays
 from structgen.tokenization.matching.sure_cuts cimport SureCuts
 from structgen.tokenization.matching.terminal_ends cimport TerminalEnds
 from structgen.tokenization.matching.token_steps cimport TokenSteps
@@ -28,6 +29,7 @@ cdef class Verdicts:
     cdef object _next_tokens    # of NextTokens
     cdef tuple _spellings
     cdef PairTable _cut_within  # by state of an automaton and of the scanner: see `_is_cut_within`
+    cdef InnerWays _inner
     cdef SureCuts _cuts
     cdef readonly TerminalEnds ends
     cdef PairTable _after_all   # by set and state of the scanner: whether a way leads on, whatever the token before
@@ -38,8 +40,9 @@ cdef class Verdicts:
     cpdef int on(self, int set_id, int next_set, int next_state, int partial, int word, int token, added) except -1
     @cython.locals(cutting=object, known=int)
     cdef bint _is_cut_within(self, int at, int scanner_state, int word, int token, added) except -1
-    @cython.locals(partial=int, is_free=bint, item=int, at=int)
-    cpdef bint is_good_within(self, TokenSteps steps, int word, int token, added) except -1
+    @cython.locals(is_free=bint, item=int, at=int)
+    cpdef bint is_good_within(self, TokenSteps steps, int word, int token, added, bint is_kept) except -1
+    cdef bint _leads_on_within(self, int at, bint is_free, TokenSteps steps, int word, int token, added) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t")
     cdef int _judge_within(self, int set_id, int scanner_state, int word, int token) except -1
     cdef bint _completed_within(self, int at, int scanner_state, int partial, int token) except -1
@@ -47,12 +50,14 @@ cdef class Verdicts:
     cdef bint _is_completed_within(self, int at, int scanner_state, int partial, int token) except -1
     @cython.locals(completion=bytes, last=int, next_set=int, next_state=int, still=int)
     cdef bint _is_completed(self, int set_id, int scanner_state, int partial, int token) except -1
-    @cython.locals(tokens=tuple, following=int, each=int, is_decided=bint)
+    @cython.locals(tokens=tuple, following=int, each=int, is_decided=bint, index="Py_ssize_t")
     cdef int _judge(self, Endings endings, int word, int token) except -1
     @cython.locals(bridges=Bridges, other=int)
     cdef bint _is_good_after_bridge(self, int set_id, int scanner_state, int token) except -1
     cdef int _keep_after_all(self, int set_id, int scanner_state) except -1
     @cython.locals(scanner=Scanner, text=bytes, next_set=int, is_cut=bint, begun=int, word=int, next_state=int, partial=int)
     cdef object _try_bridge(self, Bridges bridges, int set_id, int scanner_state, int other)
+    @cython.locals(item=int, at=int, following=object)
+    cpdef bint ends_within(self, TokenSteps steps, int token, bytes text, state) except -1
     @cython.locals(cutting=object, is_good=bint)
     cpdef bint ends_soon(self, int set_id, state) except -1

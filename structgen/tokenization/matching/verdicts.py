@@ -14,6 +14,7 @@ from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.pair_table import PairTable
 from structgen.tokenization.matching.bridges import Bridges
 from structgen.tokenization.matching.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings
+from structgen.tokenization.matching.inner_ways import InnerWays
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.sure_cuts import SureCuts
 from structgen.tokenization.matching.terminal_ends import TerminalEnds
@@ -53,6 +54,7 @@ class Verdicts:
         self._borders = tokenization.borders
         self._next_tokens = tokenization.next_tokens
         self._spellings = compiled.vocabulary.spellings
+        self._inner = InnerWays.of(compiled)
         self._cuts = SureCuts(compiled, tokenization, ahead)
         self.ends = TerminalEnds(compiled, tokenization, ahead, self._cuts)
         self._cut_within = PairTable()
@@ -96,7 +98,7 @@ class Verdicts:
             verdict = self._judge(self._ahead.endings(next_set, next_state, IN_SET), word, token)
         return verdict
 
-    def is_good_within(self, steps: TokenSteps, word: int, token: int, added: frozenset[int]) -> bool:
+    def is_good_within(self, steps: TokenSteps, word: int, token: int, added: frozenset[int], is_kept: bool) -> bool:
         """Return whether a proper way surely leads on within one of the terminals that the set is in, or from its end.
 
         Args:
@@ -104,21 +106,28 @@ class Verdicts:
             word: the node of the current pre-token in `WholeWords` after it.
             token: the token.
             added: the added tokens that the text is in the middle of after it.
+            is_kept: whether a way within a terminal is kept for other sets and grammars.
         """
-        partial, is_free = steps.partial, self._ahead.is_free(steps.set_id)
+        is_free = self._ahead.is_free(steps.set_id)
         for item in range(steps.count):
             at = steps.state_within(item)
-            if not at:
-                continue
-            if partial:
-                if not added and word == OTHER and self._completed_within(at, steps.scanner_state, partial, token):
-                    return True
-            elif is_free and not added:
-                if self.ends.lead_on(steps, item, word, token):
-                    return True
-            elif self._is_cut_within(at, steps.scanner_state, word, token, added):
+            if at and self._leads_on_within(at, is_free, steps, word, token, added):
+                if is_kept:
+                    self._inner.at_item(steps, item, self._ahead.kind_of(steps.set_id)).proven.add(token)
+                return True
+            if at and is_free and not steps.partial and not added and self.ends.lead_on(steps, item, word, token):
                 return True
         return False
+
+    def _leads_on_within(
+        self, at: int, is_free: bool, steps: TokenSteps, word: int, token: int, added: frozenset[int]
+    ) -> bool:
+        """Return whether a proper way surely leads on within a terminal, from a state `at` of its automaton."""
+        if steps.partial:
+            return not added and word == OTHER and self._completed_within(at, steps.scanner_state, steps.partial, token)
+        if is_free and not added:
+            return word == OTHER and self._cuts.may_come_within(at, steps.scanner_state, token)
+        return self._is_cut_within(at, steps.scanner_state, word, token, added)
 
     def _is_cut_within(self, at: int, scanner_state: int, word: int, token: int, added: frozenset[int]) -> bool:
         """Return whether a byte that surely cuts leads on within a terminal, from a state of its automaton."""
@@ -205,16 +214,20 @@ class Verdicts:
         words = self._words
         if words.is_alone(word) or not self._merges.is_proper[token]:
             return UNKNOWN
-        is_decided = endings.are_all
-        for tokens in endings.spelled:
+        is_decided, index = True, 0
+        while index < len(endings.spelled) or self._ahead.find_more(endings):
+            tokens = endings.spelled[index]
+            index += 1
             if not tokens or not self._merges.crosses(token, tokens[0]):
                 following = word
                 for each in tokens:
                     following = words.after(following, each)
                 if following == OTHER or not (words.is_whole(following) or self._borders is not None):
+                    if len(tokens) == 1:
+                        self._tokenization.known_ways.add_bridge(endings.scanner_state, tokens[0])
                     return GOOD
                 is_decided = is_decided and self._borders is None  # with borders, a word may continue
-        return BAD if is_decided else UNKNOWN
+        return BAD if is_decided and endings.are_all else UNKNOWN
 
     def _is_good_after_bridge(self, set_id: int, scanner_state: int, token: int) -> bool:
         """Return whether one of some tokens may follow, and after it the text may end or be cut.
@@ -261,6 +274,28 @@ class Verdicts:
                 if next_state and not partial and self._cuts.leads_on(next_set, next_state, word, other):
                     bridges.add(other, is_cut)
                     return
+
+    def ends_within(self, steps: TokenSteps, token: int, text: bytes, state: TokenizerState) -> bool:
+        """Return whether a way leads on within one of the terminals of a set, by a token after another one.
+
+        Args:
+            steps: the steps of the first token.
+            token: this token. It is kept for other sets and grammars if a way leads on.
+            text: the bytes of the token after it.
+            state: the tokenizer's state after both.
+        """
+        if state.partial or state.added:
+            return False
+        for item in range(steps.count):
+            at = steps.state_within(item)
+            at = self._ahead.follow_within(at, text) if at else 0
+            if at:
+                following = self._ahead.bytes_within(at)
+                for branch in state.branches:
+                    if following & self._cuts.cutting(branch.scanner_state, branch.word, state.token):
+                        self._inner.at_item(steps, item, self._ahead.kind_of(steps.set_id)).proven.add(token)
+                        return True
+        return False
 
     def ends_soon(self, set_id: int, state: TokenizerState) -> bool:
         """Return whether it is known without a search that a proper way leads to an end."""

@@ -1,0 +1,45 @@
+import cython
+
+from structgen.engine.earley.item_sets cimport ItemSetStore
+from structgen.engine.masks.set_masks cimport SetMasks
+from structgen.engine.matching.compiled cimport CompiledGrammar
+from structgen.tokenization.matching.continuations cimport Continuations
+from structgen.tokenization.matching.inner_ways cimport InnerWays, LeadingTokens
+from structgen.tokenization.matching.terminal_ends cimport TerminalEnds
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, has, ids, intersect, intersection, ints, remove, remove_both, unite_both
+from structgen.tokenization.matching.whole_words cimport WholeWords
+from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
+
+cdef unsigned int ALL_BITS
+cdef int MAX_CUT_MASK_TOKENS, MAX_ITEMS, MIN_FOUND, MIN_SORTED
+
+
+cdef class UndecidedFinder:
+    cdef CompiledGrammar _compiled
+    cdef object _tokenization
+    cdef Continuations _ahead
+    cdef TerminalEnds _ends
+    cdef ItemSetStore _sets
+    cdef Scanner _scanner
+    cdef WholeWords _words
+    cdef object _next_tokens    # of NextTokens
+    cdef InnerWays _inner
+    cdef list _cut_masks
+    cdef dict _best_cutters
+    cdef unsigned int[::1] _base
+    cdef unsigned int[::1] _joins
+    cdef unsigned int[::1] _begins
+    cdef unsigned int[::1] _cut
+
+    @cython.locals(rows=TokenRows, base="unsigned int[::1]", joins="unsigned int[::1]", begins="unsigned int[::1]", one="unsigned int", token=int, following=list)
+    cpdef tuple find(self, int set_id, branch, state)
+    @cython.locals(tokens=list)
+    cdef _in_order(self, unsigned int[::1] row)
+    @cython.locals(before=int)
+    cdef object _drop_decided(self, unsigned int[::1] joins, unsigned int[::1] begins, int set_id, branch, int partial, TokenRows rows)
+    @cython.locals(sets=ItemSetStore, kind=int, one="unsigned int", first=int, last=int, scan=int, known=LeadingTokens, token=int)
+    cdef object _drop(self, unsigned int[::1] row, int set_id, int before, int partial, list sure)
+    @cython.locals(sets=ItemSetStore, best=int, cutters=int, scan=int, at=int, known=LeadingTokens)
+    cdef object _find_inner(self, unsigned int[::1] row, int set_id, int before, list sure)
+    @cython.locals(first=int, most=int, cutters=int, before=int, left=int)
+    cdef object _drop_cut_off(self, unsigned int[::1] joins, unsigned int[::1] begins, int set_id, int scanner_state, TokenRows rows)

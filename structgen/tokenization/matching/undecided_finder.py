@@ -1,0 +1,183 @@
+"""The tokens of a set that must be checked one by one for dead ends: those that nothing decides together.
+
+Of the tokens that the grammar and the tokenizer allow next, these are left out, in this order:
+
+    tokens that lead on within a terminal    known from other sets and grammars (`InnerWays`)
+    tokens of white space                    all those of a kind at once (`TerminalEnds.remove_blanks`)
+    tokens that their cutting texts follow   by one more mask, if many are left
+
+In a free JSON string, after a letter, 100,000 tokens fit; ten are left, such as `"` and the first byte of a character.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+import numpy as np
+
+from structgen.engine.masks.set_masks import SetMasks
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.errors import LimitExceededError
+from structgen.tokenization.matching.continuations import Continuations
+from structgen.tokenization.matching.inner_ways import FREE, InnerWays
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
+from structgen.tokenization.matching.terminal_ends import TerminalEnds
+from structgen.tokenization.matching.token_sets import (
+    UndecidedTokens,
+    count,
+    has,
+    ids,
+    intersect,
+    intersection,
+    ints,
+    remove,
+    remove_both,
+    unite_both,
+)
+from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
+from structgen.tokenization.matching.whole_words import OTHER
+from structgen.tokenization.pre_tokens.scanner import TokenRows
+
+__all__ = ["UndecidedFinder"]
+
+# Declared as C integers in the .pxd, so not importable from here.
+ALL_BITS = 0xFFFFFFFF  # of a word
+MAX_CUT_MASK_TOKENS = 1 << 21  # tokens in the pool of masks over extended tokens, before new ones are made
+MAX_ITEMS = 8  # of a set whose terminals are looked at one by one
+MIN_FOUND = 1024  # tokens that lead on within a terminal are found at once if so many may be
+MIN_SORTED = 32  # tokens
+
+
+class UndecidedFinder:
+    """Finds the undecided tokens of one grammar, for the Earley sets of one epoch.
+
+    Args:
+        compiled: the grammar.
+        tokenization: the tokenizer.
+        ahead: the texts that may come next in the grammar.
+        ends: the ways through the ends of terminals.
+    """
+
+    def __init__(
+        self, compiled: CompiledGrammar, tokenization: ProperTokenization, ahead: Continuations, ends: TerminalEnds
+    ) -> None:
+        self._compiled = compiled
+        self._tokenization = tokenization
+        self._ahead = ahead
+        self._ends = ends
+        self._sets = compiled.sets
+        self._scanner = tokenization.scanner
+        self._words = tokenization.words
+        self._next_tokens = tokenization.next_tokens
+        self._inner = InnerWays.of(compiled)
+        self._cut_masks = [self._new_cut_masks(cutters) for cutters in (0, 1)]
+        self._best_cutters: dict[int, int] = {}  # by state of the scanner
+        words = tokenization.word_count
+        self._base, self._joins, self._begins, self._cut = (np.zeros(words, dtype=np.uint32) for _ in range(4))
+
+    def find(self, set_id: int, branch: Branch, state: TokenizerState) -> tuple[UndecidedTokens, UndecidedTokens]:
+        """Return the undecided tokens of a set and a branch: in the same pre-token, and as the first of another one."""
+        tokenization, base, joins, begins, one = self._tokenization, self._base, self._joins, self._begins, 1
+        rows = self._next_tokens.rows(branch.scanner_state, state.partial)
+        self._compiled.masks.fill(set_id, base)
+        intersection(joins, base, rows.joins)
+        intersection(begins, base, rows.begins)
+        following = [token for token in self._words.following(branch.word) if has(joins, token)]
+        if not state.added:
+            self._drop_decided(joins, begins, set_id, branch, state.partial, rows)
+        self._drop_cut_off(joins, begins, set_id, branch.scanner_state, rows)
+        if state.added:
+            # A cutting text continues no added token that its token begins, but may continue one begun before it.
+            continuing = tokenization.continuing_added(state.added)
+            intersect(continuing, base)
+            unite_both(joins, continuing, rows.joins)
+            unite_both(begins, continuing, rows.begins)
+        for token in following:
+            joins[token >> 5] |= one << (token & 31)
+        return UndecidedTokens(self._in_order(joins)), UndecidedTokens(self._in_order(begins))
+
+    def _in_order(self, row: Any) -> array[int]:
+        """Return the tokens of a mask, many of them in the order of their texts, so that `TokenSteps` shares steps."""
+        tokens = ids(row)
+        return self._tokenization.vocabulary.trie.in_order(tokens) if len(tokens) >= MIN_SORTED else ints(tokens)
+
+    def _drop_decided(
+        self, joins: Any, begins: Any, set_id: int, branch: Branch, partial: int, rows: TokenRows
+    ) -> None:
+        """Remove the tokens that surely lead on within the terminals of a set, and those of white space."""
+        before = branch.scanner_state
+        if self._scanner.is_start(before) or branch.word == OTHER:
+            self._drop(joins, set_id, before, partial, rows.sure_joins)
+        if not self._scanner.is_start(before):
+            self._drop(begins, set_id, self._scanner.cut(before), partial, rows.sure_begins)
+
+    def _drop(self, row: Any, set_id: int, before: int, partial: int, sure: list[Any]) -> None:
+        """Remove the same from one mask.
+
+        Args:
+            row: uint32[words], changed in place.
+            set_id: the Earley set.
+            before: the state of the scanner before the tokens, with a cut if there is one.
+            partial: the scanner's number of the unfinished character.
+            sure: for each of the cutters uint32[words], the tokens that they surely cut off.
+        """
+        sets, kind, one = self._sets, self._ahead.kind_of(set_id), 1
+        sets.close(set_id)
+        first, last = sets.table.first_scan[set_id], sets.table.last_scan[set_id]
+        if last - first <= MAX_ITEMS:
+            for scan in range(first, last):
+                known = self._inner.after(sets.scans.state[scan], before, partial, kind)
+                if known.row is not None:
+                    remove(row, known.row)
+                for token in known.proven:
+                    row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+        if not partial:
+            self._ends.remove_blanks(row, set_id, before)
+            if last - first <= MAX_ITEMS and kind == FREE and count(row) >= MIN_FOUND:
+                self._find_inner(row, set_id, before, sure)
+
+    def _find_inner(self, row: Any, set_id: int, before: int, sure: list[Any]) -> None:
+        """Find the tokens that surely lead on within the terminals of a set, and remove them; see `_drop`."""
+        sets, best = self._sets, self._best_cutters.get(before, 0)
+        for cutters in (best, 1 - best):
+            if count(row) >= MIN_FOUND:
+                for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+                    at = sets.scans.state[scan]
+                    known = self._inner.after(at, before, 0, FREE)
+                    vocabulary = self._tokenization.cut_vocabularies[cutters]
+                    self._inner.find(known, at, cutters, vocabulary, sure[cutters])
+                    if known.row is not None:
+                        remove(row, known.row)
+
+    def _drop_cut_off(self, joins: Any, begins: Any, set_id: int, scanner_state: int, rows: TokenRows) -> None:
+        """Remove the tokens that their cutting texts may follow, as long as many tokens are left.
+
+        The cutting texts that decided most tokens last time come first: inside strings, others than after keys.
+        """
+        first = self._best_cutters.get(scanner_state, 0)
+        most, left = 0, count(joins) + count(begins)
+        for cutters in (first, 1 - first):
+            if left > self._tokenization.max_single_checks:
+                cut = self._cuttable(cutters, set_id)
+                remove_both(joins, rows.sure_joins[cutters], cut)
+                remove_both(begins, rows.sure_begins[cutters], cut)
+                before, left = left, count(joins) + count(begins)
+                if before - left > most:
+                    most = before - left
+                    self._best_cutters[scanner_state] = cutters
+
+    def _new_cut_masks(self, cutters: int) -> SetMasks:
+        vocabulary = self._tokenization.cut_vocabularies[cutters]
+        return SetMasks(self._compiled.sets, self._compiled.shared.terminals_of(vocabulary))
+
+    def _cuttable(self, cutters: int, set_id: int) -> Any:
+        """Return the tokens that may come with their cutting text after them: uint32[words]."""
+        if len(self._cut_masks[cutters].pool) > MAX_CUT_MASK_TOKENS:  # each mask is used once or twice only
+            self._cut_masks[cutters] = self._new_cut_masks(cutters)
+        row = self._cut
+        try:
+            self._cut_masks[cutters].fill(set_id, row)
+        except LimitExceededError:  # then each token is checked by itself
+            row[:] = 0
+        return row
