@@ -40,13 +40,18 @@ cdef class Emptiness:
     @cython.locals(came_from=dict, cost=dict, settled=set, queue=list, best=int, total=int, known=int, reached=int,
                    bound=int, lowest=int, index=int, last=int, top=int, target=int, seen=int)
     cpdef int least_begun(self, int term, int most=*) except -1
-    @cython.locals(top=int, target=int, index=int, order=int, looked_at=int, came_from=dict, queue=list, seen=int)
+    @cython.locals(top=int, target=int, index=int, order=int, looked_at=int, came_from=dict, queue=list, seen=int,
+                   refuses=bint)
     cpdef bint is_alive(self, int term) except -1
     cpdef bint _is_known_alive(self, int term) except -1
     @cython.locals(part=int, plain=int, text=bytes)
     cdef bint _has_short_text(self, int term) except -1
     @cython.locals(text=bytearray, at=int, nearest=int, byte=int, first=int, number=int, target=int)
     cpdef bytes short_text(self, int term)
+    @cython.locals(part=int)
+    cdef bint _has_complement(self, int term) except -1
+    @cython.locals(kind=int)
+    cdef bint _has_free_text(self, int term) except -1
     @cython.locals(index="Py_ssize_t")
     cdef bint is_matched(self, int term, bytes text) except -1
     @cython.locals(before=dict, living=list, term=int, index=int, target=int)

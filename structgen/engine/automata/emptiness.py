@@ -102,6 +102,7 @@ class Emptiness:
         queue = [(self.table.min_len[term], 0, 0, term)]
         order = 0
         looked_at = 0
+        refuses = self._has_complement(term)
         while queue:
             _, _, _, top = heapq.heappop(queue)
             looked_at += 1
@@ -116,7 +117,7 @@ class Emptiness:
                     continue
                 if looked_at > PROVED_AFTER and self._is_too_long(target):
                     continue
-                if self._is_known_alive(target):
+                if self._is_known_alive(target) or (refuses and self._has_free_text(target)):
                     while top != NOTHING:
                         self._life.values[top] = ALIVE
                         top = came_from[top]
@@ -179,6 +180,26 @@ class Emptiness:
                 at = nearest
             self._short_texts[term] = bytes(text) if self.table.accepting[at] else None
         return self._short_texts[term]
+
+    def _has_complement(self, term: int) -> bool:
+        """Return whether a term is an intersection with a complement."""
+        if self.table.kind[term] != K_INTERSECTION:
+            return False
+        for part in self.table.payload[term]:  # noqa: SIM110  (a generator would not be compiled)
+            if self.table.kind[part] == K_COMPLEMENT:
+                return True
+        return False
+
+    def _has_free_text(self, term: int) -> bool:
+        """Return whether a term without complements has a text, which one way finds; see `short_text`.
+
+        For a search that begins with a complement. In "an e-mail address that is no URI", every address may follow
+        `a^`, as no URI has that character. A search by length alone would first visit all ends that are too short.
+        """
+        kind = self.table.kind[term]
+        if kind != K_BOUNDED and (kind != K_INTERSECTION or self._has_complement(term)):
+            return False
+        return self.short_text(term) is not None
 
     def is_matched(self, term: int, text: bytes) -> bool:
         """Return whether a term matches a text.

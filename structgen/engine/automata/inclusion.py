@@ -151,13 +151,19 @@ def is_all_refused(terms: TermForms, term: int, known: dict[int, dict[int, bool]
 
 
 def _stars(terms: TermForms, refused: int) -> list[int]:
-    """Return the sequences C*·R among the alternatives of a term where R is empty or one literal."""
+    """Return the sequences C*·R within the alternatives of a term where R is empty or one literal.
+
+    What may be left out between C* and R is: `[a-z]*(/[a-z]*)?"` has all texts of `[a-z]*"`.
+    """
     found: list[int] = []
     for term in terms.table.payload[refused] if terms.table.kind[refused] == K_UNION else (refused,):
         if terms.table.kind[term] != K_REPEAT or terms.table.payload[term][1:] != (0, -1):
             continue
         body, rest = terms.table.payload[term][0], terms.table.tail[term]
-        for end in terms.table.payload[rest] if terms.table.kind[rest] == K_UNION else (rest,):
+        for last in terms.table.payload[rest] if terms.table.kind[rest] == K_UNION else (rest,):
+            end = last
+            while terms.table.kind[end] == K_REPEAT and terms.table.payload[end][1] == 0:
+                end = terms.table.tail[end]
             if end == EMPTY or (terms.table.kind[end] == K_LITERAL and terms.table.tail[end] == EMPTY):
                 found.append(terms.repeat(body, 0, -1, end))
     return found

@@ -566,3 +566,18 @@ def test_hosts_in_brackets_are_those_that_checkers_read(name):
     for text in ("x://a]", "x://[a]", "x://h/]", "x://h/?[", "x:#]", "x://h/a b", "x://h/a\u2028]"):
         assert not language.may_match(text), text
     assert language.matches("x://h/a\u00a0\U00032aff") == name.startswith("iri")
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "states"),
+    [("email", "iri-reference", 10_000), ("email", "uri-reference", 10_000), ("idn-email", "uri-reference", 40_000)],
+)
+def test_addresses_that_are_no_references_take_few_states(name, other, states):
+    """No reference has `^` or `[`: after one, every address is allowed; after `@b` there is none any more."""
+    schema = {"type": "string", "format": name, "not": {"format": other}}
+    limits = structgen.Limits(automaton_states=states)
+    constraint = structgen.compile(schema, BYTES, limits=limits, cache=False)
+    for text, following, expected in [(b"a.b@", b"b", False), (b"a.b@", b"[", True), (b"a^b@", b"b", True)]:
+        matcher = constraint.matcher()
+        matcher.accept_bytes(b'"' + text)
+        assert (following[0] in matcher.allowed_token_ids()) == (expected or name == "idn-email")
