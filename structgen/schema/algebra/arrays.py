@@ -87,17 +87,37 @@ class ArraySet:
             prefix[index] = node
         return ArraySet(tuple(prefix), self.rest, max(self.low, size), self.high, self.contains)
 
-    def repetitions(self) -> Iterator[tuple[Node, ArraySet]]:
-        """Yield nodes that two equal items may be in, each with the arrays that have two items in it.
+    def repetitions(self) -> Iterator[tuple[tuple[int, int], Case]]:
+        """Yield pairs of indices, each with a case of the values that both items may have.
 
-        All values of such a node add to the same counts. So if an array of this set has two equal items, one of the
-        yielded sets has a member.
+        All values of a case add to the same counts. So if an array of this set has two equal items, `repeating` has a
+        member for one of the pairs.
         """
         last = self.settled + 1 if self.high is None else min(self.settled + 1, self.high - 1)
         for later in range(last, 0, -1):  # the last two indices stand for all later ones
             for earlier in range(later - 1, -1, -1):
-                for _, node in self.counted(meet(self.at(earlier), self.at(later))):
-                    yield node, self.having((earlier, later), node)
+                for case in self.counted(meet(self.at(earlier), self.at(later))):
+                    yield (earlier, later), case
+
+    def repeating(self, indices: tuple[int, int], case: Case, known: dict[int, list[Case]]) -> ArraySet:
+        """Return the arrays with a case of `repetitions` at its indices.
+
+        Args:
+            indices: the indices.
+            case: the case.
+            known: the cases of this set by index; those that are missing are added.
+        """
+        counts, node = case
+        found = self.having(indices, node)
+        found.known_cases = {}
+        for index in range(found.settled + 1):
+            if index not in known:
+                known[index] = self.cases(index)
+            found.known_cases[index] = known[index]
+        for index in indices:
+            counted = frozenset([number for number, _ in self.counting(index)])
+            found.known_cases[index] = [(counts & counted, node)]
+        return found
 
     def counted(self, node: Node) -> list[Case]:
         """Split a node by the counts that its values add to, wherever these start."""

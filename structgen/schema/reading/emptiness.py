@@ -10,7 +10,7 @@ from itertools import product
 from typing import TypeAlias, cast
 
 from structgen.engine.deadlines import spend
-from structgen.schema.algebra import Clause, KeyClass, Node, NumberSet, StringSet, meet
+from structgen.schema.algebra import Case, Clause, KeyClass, Node, NumberSet, StringSet, meet
 from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.algebra.counting import TooManyCounts, can_be_met
 from structgen.schema.algebra.objects import ObjectSet
@@ -289,7 +289,7 @@ def children(shape: Shape) -> list[Node]:
             for index in range(last + 1):
                 found += [node for _, node in array.cases(index)]
         if array.repeats:
-            found += [node for node, _ in array.repetitions()]
+            found += [node for _, (_, node) in array.repetitions()]
         found += array.prefix
         if array.high is None or array.high > len(array.prefix):
             found.append(array.rest)
@@ -344,7 +344,11 @@ def array_holds(part: ArraySet, productive: Container[Node], sizes: Callable[[],
 
 def can_repeat(part: ArraySet, usable: Callable[[Node], bool]) -> bool:
     """Return whether a set of arrays has a member with two equal items."""
-    return any(usable(node) and can_be_met(having, usable) for node, having in part.repetitions())
+    known: dict[int, list[Case]] = {}
+    for indices, case in part.repetitions():
+        if usable(case[1]) and can_be_met(part.repeating(indices, case, known), usable):
+            return True
+    return False
 
 
 def can_differ(
