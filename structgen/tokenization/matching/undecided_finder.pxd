@@ -41,5 +41,8 @@ cdef class UndecidedFinder:
     cdef object _drop(self, unsigned int[::1] row, int set_id, int before, int partial, list sure)
     @cython.locals(sets=ItemSetStore, best=int, cutters=int, scan=int, at=int, known=LeadingTokens)
     cdef object _find_inner(self, unsigned int[::1] row, int set_id, int before, list sure)
-    @cython.locals(first=int, most=int, cutters=int, before=int, left=int)
+    cdef int _first_cutters(self, int set_id, int scanner_state) except -1
+    @cython.locals(sets=ItemSetStore, scan=int)
+    cdef bint _is_bounded(self, int set_id) except -1
+    @cython.locals(first=int, most=int, cutters=int, is_slow=bint, before=int, left=int)
     cdef object _drop_cut_off(self, unsigned int[::1] joins, unsigned int[::1] begins, int set_id, int scanner_state, TokenRows rows)

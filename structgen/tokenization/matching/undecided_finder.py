@@ -139,7 +139,7 @@ class UndecidedFinder:
 
     def _find_inner(self, row: Any, set_id: int, before: int, sure: list[Any]) -> None:
         """Find the tokens that surely lead on within the terminals of a set, and remove them; see `_drop`."""
-        sets, best = self._sets, self._best_cutters.get(before, 0)
+        sets, best = self._sets, self._first_cutters(set_id, before)
         for cutters in (best, 1 - best):
             if count(row) >= MIN_FOUND:
                 for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
@@ -150,15 +150,31 @@ class UndecidedFinder:
                     if known.row is not None:
                         remove(row, known.row)
 
+    def _first_cutters(self, set_id: int, scanner_state: int) -> int:
+        """Return the cutters to try first: those that decided most tokens last time after a state of the scanner."""
+        return 1 if self._is_bounded(set_id) else self._best_cutters.get(scanner_state, 0)
+
+    def _is_bounded(self, set_id: int) -> bool:
+        """Return whether a terminal of a set has a bound beside other conditions, such as a pattern with words.
+
+        There the first cutters take long, whose texts begin with spaces: with each space the state is another one.
+        """
+        sets = self._sets
+        for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            if sets.automata.as_bounded(sets.scans.state[scan]) is not None:
+                return True
+        return False
+
     def _drop_cut_off(self, joins: Any, begins: Any, set_id: int, scanner_state: int, rows: TokenRows) -> None:
         """Remove the tokens that their cutting texts may follow, as long as many tokens are left.
 
         The cutting texts that decided most tokens last time come first: inside strings, others than after keys.
         """
-        first = self._best_cutters.get(scanner_state, 0)
+        first = self._first_cutters(set_id, scanner_state)
         most, left = 0, count(joins) + count(begins)
         for cutters in (first, 1 - first):
-            if left > self._tokenization.max_single_checks:
+            is_slow = cutters == 0 and self._is_bounded(set_id)
+            if left > (MIN_FOUND if is_slow else self._tokenization.max_single_checks):
                 cut = self._cuttable(cutters, set_id)
                 remove_both(joins, rows.sure_joins[cutters], cut)
                 remove_both(begins, rows.sure_begins[cutters], cut)
