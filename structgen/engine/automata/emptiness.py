@@ -191,7 +191,7 @@ class Emptiness:
         return False
 
     def _has_free_text(self, term: int) -> bool:
-        """Return whether a term without complements has a text, which one way finds; see `short_text`.
+        """Return whether a term without complements has a text, which one way finds, and remember it; see `short_text`.
 
         For a search that begins with a complement. In "an e-mail address that is no URI", every address may follow
         `a^`, as no URI has that character. A search by length alone would first visit all ends that are too short.
@@ -199,7 +199,10 @@ class Emptiness:
         kind = self.table.kind[term]
         if kind != K_BOUNDED and (kind != K_INTERSECTION or self._has_complement(term)):
             return False
-        return self.short_text(term) is not None
+        if self.short_text(term) is None:
+            return False
+        self._life.values[term] = ALIVE
+        return True
 
     def is_matched(self, term: int, text: bytes) -> bool:
         """Return whether a term matches a text.

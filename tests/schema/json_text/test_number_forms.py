@@ -236,6 +236,17 @@ def test_a_known_integer_of_a_type_is_forced_text(accepts):
     assert not accepted("5.0")
 
 
+def test_what_may_follow_the_digits_of_a_long_number_may_be_written():
+    """A search for the end of a number takes the terms that it passes for dead, but for those that lead to the end."""
+    branch = {"if": {"oneOf": [{}, {"minimum": -3}]}, "else": {"multipleOf": 2.5}}
+    constraint = structgen.compile({"oneOf": [{"type": "integer"}, {}], **branch}, BYTES, cache=False)
+    matcher = constraint.matcher()
+    for byte in b"28141767963182.5":
+        assert byte in matcher.allowed_token_ids()
+        matcher.accept_token(byte)
+    assert matcher.is_accepting
+
+
 @given(st.sampled_from([None, 1, 4, 30, 429]), st.lists(st.integers(1, 60), min_size=1, max_size=4))
 def test_divisors_that_refuse_nothing_more_are_left_out(multiple, outside):
     numbers = NumberSet(multiple=multiple, outside=tuple(outside))
