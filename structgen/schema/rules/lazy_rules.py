@@ -358,15 +358,23 @@ class LazyRules:
         shape = self.shapes[node]
         return (
             _has_endless_scalars(shape)
-            or any(part.high != 0 and self.is_endless(part.at(0), depth - 1) for part in shape.arrays)
+            or any(self._is_endless_array(part, depth - 1) for part in shape.arrays)
             or any(self._is_endless_object(part, depth - 1) for part in shape.objects)
         )
 
+    def _is_endless_array(self, part: ArraySet, depth: int) -> bool:
+        if part.high == 0 or part.contains or part.repeats:  # counts and equal items may leave the first one no choice
+            return False
+        return self.is_endless(part.at(0), depth)
+
     def _is_endless_object(self, part: ObjectSet, depth: int) -> bool:
-        needed = part.required if part.high is not None and part.high <= len(part.required) else None
-        if not part.clauses and any(self.is_endless(part.at(key), depth) for key in needed or part.properties):
+        if part.clauses or part.somewhere:  # they may need all the keys that the object may have
+            return False
+        is_full = part.high is not None and part.high <= len(part.required)
+        keys = part.required if is_full else part.properties
+        if any(self.is_endless(part.at(key), depth) for key in keys):
             return True
-        if needed is not None or part.overlapping or part.clauses:
+        if is_full or part.overlapping:
             return False
         return any(self.is_endless(node, depth) for _, node in part.classes)
 

@@ -173,3 +173,47 @@ def test_items_that_differ_from_any_number_of_others_since_the_compile(schema, t
         matcher = constraint.matcher()
         matcher.accept_bytes((text % number).encode())
         assert matcher.allowed_token_ids()
+
+
+_ONE_LETTER = {"type": "object", "properties": {"p": {}}, "maxProperties": 1}
+_RUNS_OUT = {  # items of few values although a member has many: the text of one item, and the item
+    "no key fits": ({"type": "object", "properties": {"c": {}}, "maxProperties": 0}, "{}"),
+    "no item may be counted": (
+        {
+            "type": "array",
+            "items": {"type": "string"},
+            "contains": {"type": "string"},
+            "minContains": 0,
+            "maxContains": 0,
+        },
+        "[]",
+    ),
+    "the first item equals the second": (
+        {
+            "type": "array",
+            "prefixItems": [{"type": "string"}, {"const": "a"}],
+            "items": False,
+            "minItems": 2,
+            "not": {"uniqueItems": True},
+        },
+        '["a","a"]',
+    ),
+    "a pattern needs the only key": (
+        {**_ONE_LETTER, "not": {"patternProperties": {"^k$": {"not": {"const": 1}}}}},
+        '{"k":1}',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _RUNS_OUT)
+def test_a_token_over_the_end_of_the_last_item_leads_to_no_other_one(name: str) -> None:
+    items, text = _RUNS_OUT[name]
+    over = text[-1].encode() + b","
+    tokens = {byte: bytes([byte]) for byte in range(256)} | {256: over, 257: b"</s>"}
+    vocabulary = structgen.Vocabulary.from_bytes(tokens, eos_token_ids=[257])
+    schema = {"type": "array", "items": items, "uniqueItems": True, "maxItems": 2}
+    matcher = structgen.compile(schema, vocabulary, whitespace="compact").matcher()
+    matcher.accept_bytes(b"[" + text[:-1].encode())
+    allowed = matcher.allowed_token_ids()
+    assert over[0] in allowed
+    assert 256 not in allowed
