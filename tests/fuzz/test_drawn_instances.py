@@ -28,7 +28,7 @@ from support.schema_instances import instances
 BLOCKS = 50 if os.environ.get("STRUCTGEN_ALL_CASES") else 1
 SCHEMAS = 40
 DRAWN = 6
-_LONG_NUMBER = re.compile(r"\d{16}|[eE]")  # docs/json-schema.md has the bounds on numbers
+_LONG_NUMBER = re.compile(r"(\d\.?){16}|[eE]")  # docs/json-schema.md has the bounds on numbers
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))
