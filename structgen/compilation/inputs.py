@@ -335,10 +335,10 @@ def from_json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) ->
     return CompileInput(key, tables, parse, pieces, line=item.source)
 
 
-def _content(source: Source, limits: Limits) -> str | bytes:
+def _content(source: Source, limits: Limits) -> str | bytes | tuple[str, ...]:
     """Return a key of the schema and of all that it may reach in the registry: its text, where it is not small.
 
-    The order of keys matters: properties are generated in this order.
+    A long text is in several parts. The order of keys matters: properties are generated in this order.
     """
     registry = source.options.registry
     content = [source.json_schema, {} if registry is None else {uri: registry.contents(uri) for uri in registry}]
@@ -350,7 +350,7 @@ def _content(source: Source, limits: Limits) -> str | bytes:
             return _ENCODER.encode(content)
         pieces: list[str] = []
         _encode(content, pieces)
-        return "".join(pieces)
+        return _in_parts(pieces)
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
     except (TypeError, ValueError) as error:
@@ -381,6 +381,20 @@ def _encode(value: dict[str, Any] | list[Any], pieces: list[str]) -> None:
     pieces.append("}" if is_object else "]")
 
 
+def _in_parts(pieces: list[str]) -> tuple[str, ...]:
+    """Return the text of the pieces in long parts, hashed: all at once would hold Python's interpreter lock."""
+    parts: list[str] = []
+    begin = length = 0
+    for index, piece in enumerate(pieces):
+        length += len(piece)
+        if length >= _PART_LENGTH or index == len(pieces) - 1:
+            parts.append("".join(pieces[begin : index + 1]))
+            hash(parts[-1])
+            spend(_MAX_ENCODED_AT_ONCE)
+            begin, length = index + 1, 0
+    return tuple(parts)
+
+
 def _inner(scalars: dict[Any, Any], is_object: bool) -> str:
     """Return the text of members, or of their values alone, without brackets."""
     return _ENCODER.encode(scalars if is_object else list(scalars.values()))[1:-1]
@@ -394,4 +408,5 @@ def _exact_number(value: Any) -> list[str]:
 
 
 _MAX_ENCODED_AT_ONCE = 20_000  # values
+_PART_LENGTH = 1 << 20  # characters of a part of a long key
 _ENCODER = json.JSONEncoder(separators=(",", ":"), default=_exact_number)

@@ -6,7 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from support.vocabularies import BYTES
 
+import structgen
 from structgen.compilation import inputs
 from structgen.compilation.inputs import _ENCODER, _content, _encode
 from structgen.errors import SchemaError
@@ -35,7 +37,7 @@ def test_a_large_schema_is_encoded_in_pieces_to_the_same_text(monkeypatch: pytes
         assert "".join(pieces) == _ENCODER.encode(content)
 
 
-def key_of(schema: dict[str, Any]) -> str | bytes:
+def key_of(schema: dict[str, Any]) -> str | bytes | tuple[str, ...]:
     return _content(resolve(schema), Limits())
 
 
@@ -73,8 +75,18 @@ def test_other_schemas_are_found_by_their_text() -> None:
         deep = {"not": deep}
     many = {"enum": list(range(20_001))}
     forms = [deep, many, {"enum": [Text("a")]}, {Text("title"): "a"}, {"required": ("a",)}, {"maximum": Decimal(1)}]
-    assert [type(key_of(form)) for form in forms] == [str] * 6
+    assert [type(key_of(form)) for form in forms] == [str, tuple, str, str, str, str]
+    assert "".join(key_of(many)) == _ENCODER.encode([many, {}])
     shared: list[Any] = []
     for _ in range(64):
         shared = [shared, shared]
     assert small_key(shared) is None
+
+
+def test_a_long_schema_is_told_from_one_that_differs_at_its_end() -> None:
+    texts = [f"text number {number}" for number in range(60_000)]
+    for last in ("a", "b"):
+        constraint = structgen.compile({"enum": [*texts, last]}, BYTES)
+        assert constraint.matcher().allows_bytes(f'"{last}"'.encode())
+        assert not constraint.matcher().allows_bytes(b'"ab"')
+        assert structgen.compile({"enum": [*texts, last]}, BYTES).grammar is constraint.grammar

@@ -8,9 +8,9 @@ from structgen.engine.automata.terms cimport Terms
 
 # Typed copies of the constants of structgen/engine/constants.py.
 cdef int ALIVE, DEAD, EMPTY, LIFELESS, NEVER, NOTHING
-cdef int K_BOUNDED, K_COMPLEMENT, K_COUNTING, K_INTERSECTION, K_UNION
+cdef int K_BOUNDED, K_COMPLEMENT, K_COUNTING, K_INTERSECTION, K_MULTIPLE, K_UNION
 
-cdef int MAX_TRIED, PROVED_AFTER, SHORT_TEXT
+cdef int FEW, MAX_TRIED, MULTIPLES_TRIED, PROVED_AFTER, SHORT_TEXT
 
 
 @cython.final
@@ -28,7 +28,7 @@ cdef class Emptiness:
     cdef dict _short_texts               # term -> a shortest text of it; None if that is not short
 
     cpdef int pruned(self, int term) except -1
-    @cython.locals(known=int, at_least=int, at_most=int)
+    @cython.locals(known=int, at_least=int, at_most=int, begun=int)
     cpdef bint keeps_within(self, int term, int most) except -1
     @cython.locals(came_from=dict, cost=dict, queue=list, order=int, top=int, total=int, index=int, target=int,
                    reached=int, rest=int, looked_at=int)
@@ -52,7 +52,14 @@ cdef class Emptiness:
     cdef bint _has_complement(self, int term) except -1
     @cython.locals(kind=int)
     cdef bint _has_free_text(self, int term) except -1
+    @cython.locals(number=int, length=object, step=object, begun=int)
+    cdef int _begun_by_multiple(self, int term) except -2
+    @cython.locals(part=int, inner=int)
+    cdef int _multiple_in(self, int term) except -1
+    @cython.locals(begun=int, after=int, byte=int)
+    cdef int _begun_by(self, int term, bytes digits) except -2
     @cython.locals(index="Py_ssize_t")
+    cdef int _after(self, int term, bytes text) except -1
     cdef bint is_matched(self, int term, bytes text) except -1
     @cython.locals(before=dict, living=list, term=int, index=int, target=int)
     cpdef _conclude(self, dict seen, set waiting)

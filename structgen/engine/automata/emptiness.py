@@ -28,6 +28,7 @@ from structgen.engine.constants import (
     K_COMPLEMENT,
     K_COUNTING,
     K_INTERSECTION,
+    K_MULTIPLE,
     K_UNION,
     LIFELESS,
     NEVER,
@@ -39,6 +40,8 @@ __all__ = ["Emptiness"]
 
 SHORT_TEXT = 32  # bytes; the longest text that is tried before a search
 PROVED_AFTER = 64  # terms of a search; then the forms of the terms are compared, which may end the search
+MULTIPLES_TRIED = 8  # of one number of digits
+FEW = 16  # terms of a search, after which no multiples are tried
 MAX_TRIED = 2_000  # terms that the search straight to an end reaches before it gives up
 
 
@@ -95,7 +98,9 @@ class Emptiness:
             return self.keeps_within(term, NEVER - 1)
         if self._life.values[term] == LIFELESS:
             return False
-        if self.table.kind[term] == K_INTERSECTION and self._has_short_text(term):
+        if self.table.kind[term] == K_INTERSECTION and (
+            self._has_short_text(term) or self._begun_by_multiple(term) >= 0
+        ):
             self._life.values[term] = ALIVE
             return True
         came_from = {term: NOTHING}
@@ -117,7 +122,11 @@ class Emptiness:
                     continue
                 if looked_at > PROVED_AFTER and self._is_too_long(target):
                     continue
-                if self._is_known_alive(target) or (refuses and self._has_free_text(target)):
+                if (
+                    self._is_known_alive(target)
+                    or (refuses and self._has_free_text(target))
+                    or (looked_at <= FEW and self._begun_by_multiple(target) >= 0)
+                ):
                     while top != NOTHING:
                         self._life.values[top] = ALIVE
                         top = came_from[top]
@@ -161,6 +170,8 @@ class Emptiness:
 
         None if it has more than SHORT_TEXT bytes, or if the search, which takes one way only, finds none.
         """
+        if term == NOTHING:
+            return None
         if term not in self._short_texts:
             text = bytearray()
             at = term
@@ -180,6 +191,65 @@ class Emptiness:
                 at = nearest
             self._short_texts[term] = bytes(text) if self.table.accepting[at] else None
         return self._short_texts[term]
+
+    def _begun_by_multiple(self, term: int) -> int:
+        """Try the digits of a few multiples, where a term asks for multiples of a number.
+
+        A search would visit remainder after remainder: one number in 4,004 is a multiple of 4,004.
+
+        Returns:
+            How many of the counted texts one such text begins; -1 if none of the tried texts is matched.
+        """
+        number = self._multiple_in(term)
+        if number == NOTHING:
+            return -1
+        divisor, remainder, _ = self.table.payload[number]
+        least = len(str(divisor))
+        for length in range(least, least + 2):
+            first = -remainder * 10**length % divisor
+            for step in range(MULTIPLES_TRIED):
+                digits = str(first + step * divisor)
+                if len(digits) > length:
+                    break
+                begun = self._begun_by(term, digits.rjust(length, "0").encode())
+                if begun >= 0:
+                    return begun
+        return -1
+
+    def _multiple_in(self, term: int) -> int:
+        """Return a multiple of one number that the texts of a term begin with, or NOTHING."""
+        kind, payload = self.table.kind, self.table.payload
+        if kind[term] == K_COUNTING:
+            term = payload[term][2]
+        for part in payload[term] if kind[term] == K_INTERSECTION else (term,):
+            for inner in payload[part] if kind[part] == K_INTERSECTION else (part,):
+                if kind[inner] == K_MULTIPLE and not payload[inner][2]:
+                    return int(inner)
+        return NOTHING
+
+    def _begun_by(self, term: int, digits: bytes) -> int:
+        """Return how many of the counted texts begin in a text of a term: some digits, and a short text after them.
+
+        The result is -1 if the term does not match that text.
+        """
+        begun = 0
+        rest = self.short_text(self._after(term, digits))
+        if rest is None:
+            return -1
+        for byte in digits + rest:
+            after = self.derivatives.target(term, byte)
+            begun += self.derivatives.begun(term, after)
+            term = after
+        return begun
+
+    def _after(self, term: int, text: bytes) -> int:
+        """Return what a term leaves after a text; NOTHING if none of its texts begins so."""
+        for index in range(len(text)):
+            if term == NOTHING:
+                break
+            self.derivatives.derive(term)
+            term = self.derivatives.target(term, text[index])
+        return term
 
     def _has_complement(self, term: int) -> bool:
         """Return whether a term is an intersection with a complement."""
@@ -209,12 +279,7 @@ class Emptiness:
 
         Unlike the states of an automaton, the derivatives on the way are not pruned, because pruning calls this method.
         """
-        for index in range(len(text)):
-            self.derivatives.derive(term)
-            term = self.derivatives.target(term, text[index])
-            if term == NOTHING:
-                return False
-        return bool(self.table.accepting[term])
+        return bool(self.table.accepting[self._after(term, text)])
 
     def _is_known_alive(self, term: int) -> bool:
         """Return whether a term is known to be alive without a search. The term must not be NOTHING."""
@@ -308,6 +373,11 @@ class Emptiness:
             return False
         if 0 <= at_most <= most:
             return True
+        begun = self._begun_by_multiple(term) if at_least == 0 and at_most < 0 else -1
+        if begun >= 0:
+            self._begun_at_most.values[term] = begun + 1
+            if begun <= most:
+                return True
         # A lower bound is of a search in all directions that was here; with it, the next one is as fast as one straight
         # to an end, which would not know it.
         return (at_least == 0 and self._ends_within(term, most)) or self.least_begun(term, most) <= most

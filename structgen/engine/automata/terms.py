@@ -134,9 +134,12 @@ class Terms(RegularTerms):
     def _is_all_refused(self, parts: set[int], refused: int) -> bool:
         """Return whether some part matches only refused texts; False if the forms do not show it.
 
-        It looks at the sequences C*·R of `refused` where R is empty, a literal, or a union with one of these.
+        It looks at equal terms, and at the sequences C*·R of `refused` where R is empty, a literal, or a union with one
+        of these.
         """
         for term in self.table.payload[refused] if self.table.kind[refused] == K_UNION else (refused,):
+            if term in parts:
+                return True
             if not is_star(self.table, term):
                 continue
             body = self.table.payload[term][0]
@@ -145,7 +148,7 @@ class Terms(RegularTerms):
                 if end == EMPTY or (self.table.kind[end] == K_LITERAL and self.table.tail[end] == EMPTY):
                     star = self.repeat(body, 0, -1, end)
                     for part in parts:
-                        if self._is_within(part, star):
+                        if self._is_within(part, star) or (end == EMPTY and self.is_made_of(part, body)):
                             return True
         return False
 

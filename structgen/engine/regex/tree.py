@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from structgen.engine.deadlines import spend
+from structgen.engine.deadlines import empty, spend
 
 __all__ = [
     "ANY_BYTES",
@@ -265,8 +265,8 @@ def _common_length(left: bytes, right: bytes) -> int:
     return length
 
 
-def _sorted(texts: list[bytes]) -> list[bytes]:
-    """Sort texts, each once: many of them in parts, as one long sort would hold Python's interpreter lock.
+def _sorted(texts: list[bytes]) -> tuple[bytes, ...]:
+    """Sort many texts, each once, in parts: one long sort would hold Python's interpreter lock. The list is emptied.
 
     The parts have different bytes after what all texts begin with: a, ba and bb are sorted for themselves.
     """
@@ -289,7 +289,10 @@ def _sorted(texts: list[bytes]) -> list[bytes]:
             for text in part[first : first + MAX_AT_ONCE]:
                 parts.setdefault(text[begin : begin + 2], []).append(text)
         waiting += [parts[key] for key in sorted(parts, reverse=True)]
-    return done
+        empty(part)
+    table = tuple(done)
+    empty(done)
+    return table
 
 
 def _bounds(texts: list[bytes]) -> tuple[bytes, bytes]:
@@ -315,7 +318,7 @@ def _listed(texts: Iterable[bytes]) -> list[bytes]:
 def literal_set(texts: Iterable[bytes]) -> Regex:
     """Return any one of the texts."""
     listed = _listed(texts)
-    table = tuple(sorted(set(listed)) if len(listed) <= MAX_AT_ONCE else _sorted(listed))
+    table = tuple(sorted(set(listed))) if len(listed) <= MAX_AT_ONCE else _sorted(listed)
     if not table:
         return NOTHING
     return Literal(table[0]) if len(table) == 1 else LiteralSet(table)

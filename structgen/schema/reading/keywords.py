@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from structgen.engine.deadlines import Deadline, spend
+from structgen.engine.deadlines import Deadline, empty, spend
 from structgen.errors import GrammarError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Limits
 from structgen.schema import formats
@@ -71,6 +71,8 @@ _OBJECT_KEYS = frozenset(
     }
 )  # fmt: skip
 
+_MAX_IN_ONE_SET = 20_000  # texts
+_LAST_SET = 63  # of the sets that many texts are in
 _MAX_LENGTH = 2**31 - 2  # characters of a text; automata count in 32 bits, and a complement adds one
 
 NodeOf = Callable[[Any, Location], Node]
@@ -353,7 +355,7 @@ def value_shape(values: list[Any], location: Location, keyword: str, node_of: No
         node_of: returns the node of a child schema at a location.
         written: the forms that numbers may have; see `NumberSet`.
     """
-    texts: dict[str, None] = {}
+    texts: list[str] = []
     numbers: list[Number] = []
     arrays: list[ArraySet] = []
     objects: list[ObjectSet] = []
@@ -366,7 +368,7 @@ def value_shape(values: list[Any], location: Location, keyword: str, node_of: No
         elif isinstance(value, bool):
             booleans |= 2 if value else 1
         elif isinstance(value, str):
-            texts[value] = None
+            texts.append(value)
         elif isinstance(value, list):
             items = tuple(node_of({"enum": [item]}, inside) for item in value)
             arrays.append(ArraySet(items, NONE, len(items), len(items)))
@@ -379,10 +381,33 @@ def value_shape(values: list[Any], location: Location, keyword: str, node_of: No
         null,
         booleans,
         _listed(numbers, written),
-        (StringSet(texts=tuple(texts)),) if texts else (),
+        (StringSet(texts=_distinct(texts)),) if texts else (),
         tuple(arrays),
         tuple(objects),
     )
+
+
+def _distinct(texts: list[str]) -> tuple[str, ...]:
+    """Return the texts of a list in their order, each once. The list may be empty afterwards.
+
+    A set copies itself where it grows, which holds Python's interpreter lock. So many texts are in many small sets.
+    """
+    if len(texts) <= _MAX_IN_ONE_SET:
+        return tuple(dict.fromkeys(texts))
+    known: list[set[str]] = [set() for _ in range(_LAST_SET + 1)]
+    found: list[str] = []
+    for text in texts:
+        spend(1)
+        some = known[hash(text) & _LAST_SET]
+        if text not in some:
+            some.add(text)
+            found.append(text)
+    while known:
+        spend(len(known.pop()) >> 2)
+    made = tuple(found)
+    empty(found)
+    empty(texts)
+    return made
 
 
 def _listed(numbers: list[Number], written: int) -> tuple[NumberSet, ...]:

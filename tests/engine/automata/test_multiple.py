@@ -131,3 +131,38 @@ def test_searches_from_many_remainders_look_at_each_few_times(form: Regex) -> No
         for byte in str(number).encode():
             state = store.next(state, byte)
     assert store.emptiness.terms_searched < 3 * store.count
+
+
+@pytest.mark.parametrize("most", [3, 4, 5, 9])
+@pytest.mark.parametrize("excluded", [(), (8,), (2, 7), (5,), (4004,), (9, 10, 11)])
+def test_a_multiple_among_few_digits_is_found_where_there_is_one(most: int, excluded: tuple[int, ...]) -> None:
+    """With few digits left, no multiple may be among them, or just refused ones."""
+    store = AutomatonStore()
+    wanted = [Multiple(divisor) for divisor in (44, 91)]
+    refused = [Complement(Multiple(divisor)) for divisor in excluded]
+    state = store.add(intersection(Repeat(DIGIT, 1, most), *wanted, *refused))
+    rng = random.Random(most)
+    for _ in range(60):
+        text = str(rng.randrange(10 ** rng.randint(1, most)))
+        reached = state
+        for byte in text.encode():
+            reached = store.next(reached, byte)
+        left = most - len(text)
+        numbers = [int(text) * 10**more + rest for more in range(min(left, 5) + 1) for rest in range(10**more)]
+        ends = any(
+            number % lcm(44, 91) == 0 and all(number % divisor for divisor in excluded)
+            for number in (range(0, 10**5, lcm(44, 91)) if left > 5 else numbers)
+        )
+        assert (reached != 0) == ends, text
+
+
+def test_a_rare_multiple_is_tried_and_not_searched_for() -> None:
+    """One number in 4,004 is a multiple of 4,004: a search would visit most of the remainders."""
+    store = AutomatonStore()
+    start = store.add(intersection(Repeat(DIGIT, 1, 18), Multiple(4004), Complement(Multiple(8))))
+    for number in range(200):
+        state = start
+        for byte in str(number).encode():
+            state = store.next(state, byte)
+        assert state != 0
+    assert store.emptiness.terms_searched < 400

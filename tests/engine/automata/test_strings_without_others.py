@@ -272,3 +272,14 @@ def test_what_a_complement_refuses_as_a_whole_takes_no_long_search(bound):
     assert store.matches(start, b'"[b-d](x|y)?z"')
     assert not store.matches(start, b'"[b-d](x|\\u0061)?z"')
     assert store.emptiness.terms_searched < 3_000
+
+
+@pytest.mark.parametrize("pattern", ["^(?!.*ab)", "^(?:(?!ab).)*$"])
+def test_an_address_without_a_word_takes_no_long_search(pattern: str) -> None:
+    """After `ab` nothing is left. A search of all ends of an address, each with its counts, would never end."""
+    constraint = structgen.compile({"type": "string", "format": "email", "pattern": pattern}, BYTES, cache=False)
+    matcher = constraint.matcher()
+    assert matcher.allows_bytes(b'"b@a.b"')
+    matcher.accept_bytes(b'"a')
+    assert ord("b") not in matcher.allowed_token_ids()
+    assert constraint.grammar.shared.automata.emptiness.terms_searched < 200

@@ -6,6 +6,7 @@ import pytest
 
 from structgen.errors import SchemaError, UnsatisfiableSchemaError, UnsupportedSchemaError
 from structgen.schema import SchemaWarning, schema_to_rules
+from structgen.schema.reading.keywords import value_shape
 from structgen.schema.validation import validator_for
 
 CASES = [
@@ -468,3 +469,9 @@ def test_the_validator_reads_patterns_of_keys_as_the_grammar_does(accepts):
     for text, valid in [('{"12": 1}', True), ('{"\u0661": 1}', False)]:
         assert accepts(only_digits)(text) == valid
         assert validator_for(only_digits).is_valid(json.loads(text)) == valid
+
+
+def test_many_texts_are_listed_once_each_and_in_their_order() -> None:
+    texts = [f"{number * 7919 % 30_011}" for number in range(30_000)]
+    shape = value_shape([*texts, *texts[:100], 1], None, "enum", int)
+    assert shape.strings[0].texts == tuple(texts)
