@@ -53,8 +53,8 @@ class SchemaArguments(TypedDict, total=False):
         draft: the draft of a JSON Schema whose `$schema` is missing or unknown: "draft4", "draft6", "draft7",
             "2019-09" or "2020-12". None, the default: the newest draft, and forms of older drafts where they are
             unambiguous.
-        lenient: with True, unsupported keywords are dropped with a `SchemaWarning` instead of raising an error. The
-            validator still checks the answer.
+        lenient: with True, unsupported keywords are dropped with a `SchemaWarning` instead of raising an error, and an
+            unknown `$schema` is read as the newest draft. The validator still checks the answer.
         registry: a `referencing.Registry` of the schemas outside of this one that references may name, by URI. The
             metaschemas of the drafts are always known. Nothing is fetched.
         base_uri: the URI that the schema comes from. Relative references, and a relative `$id` of the whole schema, are
@@ -127,6 +127,11 @@ class SchemaOptions:
             raise TypeError(f"base_uri must be a text, not {type(self.base_uri).__name__}")
         if not urlsplit(self.base_uri).scheme or "#" in self.base_uri:
             raise ValueError(f"base_uri must be an absolute URI without a fragment, not {self.base_uri!r}")
+
+    @property
+    def draft_if_unknown(self) -> str | None:
+        """The draft of a schema without a known `$schema`: "" for the newest, None to refuse an unknown `$schema`."""
+        return "" if self.draft is None and self.lenient else self.draft
 
     def without_registry(self) -> SchemaOptions:
         """Return the options without the registry, as a part of a cache key; registries are compared by content."""

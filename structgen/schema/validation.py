@@ -80,7 +80,7 @@ def validator_for(schema: dict[str, Any] | bool, options: SchemaOptions = _BY_DE
         schema: the whole schema.
         options: tell whether formats are asserted, and which schemas references may name.
     """
-    dialect = dialect_of(schema, Library(options.registry).contents, draft=options.draft)
+    dialect = dialect_of(schema, Library(options.registry).contents, draft=options.draft_if_unknown)
     made = _validator_class(dialect, options.formats != "annotate")
     if isinstance(schema, dict) and dialect.id_keyword not in schema and not dialect.ref_overrides:
         # jsonschema leaves a root without a URI out of dynamic scopes

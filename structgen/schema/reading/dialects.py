@@ -8,7 +8,7 @@ from typing import Any
 
 from structgen.errors import SchemaError, UnsupportedSchemaError
 
-__all__ = ["UNDECLARED", "Dialect", "Lookup", "dialect_of", "dialect_within", "is_of_draft4", "says"]
+__all__ = ["UNDECLARED", "Dialect", "Lookup", "dialect_of", "dialect_within", "is_guessed", "is_of_draft4", "says"]
 
 Lookup = Callable[[str], Any]
 """Returns the schema that a URI without fragment names, or None."""
@@ -104,6 +104,7 @@ _DIALECTS = {
     "http://json-schema.org/draft-07/schema": Dialect("draft7", _DRAFT7, ref_overrides=True, ignores=_LATER - _DRAFT7),
     "https://json-schema.org/draft/2019-09/schema": _2019,
     "https://json-schema.org/draft/2020-12/schema": _2020,
+    "http://json-schema.org/schema": UNDECLARED,  # older drafts define it as the newest draft
 }
 _MAX_METASCHEMAS = 8  # followed from one `$schema` to the next
 
@@ -115,10 +116,11 @@ def dialect_of(schema: Any, lookup: Lookup | None = None, *, pointer: str = "", 
         schema: the schema.
         lookup: returns metaschemas by URI.
         pointer: the schema's location, for errors.
-        draft: the name of its draft, used if it has no `$schema`, or an unknown one.
+        draft: the name of its draft, used if it has no `$schema`, or an unknown one; "" for the newest draft, with
+            forms of older ones.
 
     Raises:
-        SchemaError: the `$schema` is unknown.
+        SchemaError: the `$schema` is unknown, and there is no `draft`.
         UnsupportedSchemaError: the metaschema requires an unknown vocabulary.
     """
     named_draft = None
@@ -145,7 +147,8 @@ def dialect_of(schema: Any, lookup: Lookup | None = None, *, pointer: str = "", 
     if known is None and named_draft is not None:
         return named_draft
     if known is None:
-        hint = f"pass a draft, such as draft='draft7'; known are {', '.join(_DIALECTS)}, and those in a registry"
+        names = f"{', '.join(_DIALECTS)}, and those in a registry"
+        hint = f"pass a draft, such as draft='draft7', or lenient=True; known are {names}"
         raise SchemaError(f"unknown $schema {uri!r}", pointer=pointer, keyword="$schema", hint=hint)
     vocabularies = metaschemas[0].get("$vocabulary")
     return known if vocabularies is None else _narrowed(known, vocabularies, pointer)
@@ -173,6 +176,11 @@ def dialect_within(schema: dict[str, Any], outer: Dialect, lookup: Lookup | None
         return known or outer
     message = "the draft changes here, and it decides whether $ref overrides the keywords beside it"
     raise UnsupportedSchemaError(message, pointer=pointer, keyword="$ref")
+
+
+def is_guessed(schema: Any, dialect: Dialect) -> bool:
+    """Return whether a schema has an unknown `$schema`, and was read as the newest draft for want of a better one."""
+    return dialect is UNDECLARED and isinstance(schema, dict) and "$schema" in schema and not _known(schema["$schema"])
 
 
 def says(uri: Any, dialect: Dialect) -> bool:

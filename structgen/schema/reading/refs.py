@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from structgen.errors import SchemaError, UnsupportedSchemaError
-from structgen.schema.reading.dialects import Dialect, dialect_of, dialect_within, says
+from structgen.schema.reading.dialects import Dialect, dialect_of, dialect_within, is_guessed, says
 from structgen.schema.reading.resources import Library
 from structgen.schema.reading.scopes import ROOT, Location, Resource, Scope, Subschema, pointer
+from structgen.schema.schema_warnings import warn
 
 if TYPE_CHECKING:
     from referencing import Registry
@@ -86,7 +87,8 @@ class Document:
         root: the whole schema.
         registry: schemas outside of the root.
         dialect: the root's dialect; by default, the one that its `$schema` names.
-        draft: the name of the root's draft, used if it has no known `$schema`.
+        draft: the name of the root's draft, used if it has no known `$schema`; "" for the newest draft, with a warning
+            if the `$schema` is unknown.
         base_uri: the URI that the root comes from.
 
     Attributes:
@@ -106,6 +108,8 @@ class Document:
         self.library = _STANDARD if registry is None else Library(registry)
         self.root = root
         self.dialect = dialect or dialect_of(root, self.library.contents, draft=draft)
+        if is_guessed(root, self.dialect):
+            warn(f"the $schema {root['$schema']!r} is unknown: the schema is read as the newest draft")
         self.is_dynamic = self.is_circular = False
         self._inner: dict[int, Resource] = {}  # resources inside others, by the identity of their schemas
         self._resources: dict[str, Resource] = {}  # by URI

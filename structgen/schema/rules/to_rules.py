@@ -226,7 +226,7 @@ def read_schema(
     options, limits = options or SchemaOptions(), limits or Limits()
     notation = notation or _JSON[options.whitespace, options.numbers]
     document, deadline = (
-        Document(json_schema, options.registry, draft=options.draft, base_uri=options.base_uri or ""),
+        Document(json_schema, options.registry, draft=options.draft_if_unknown, base_uri=options.base_uri or ""),
         deadline or Deadline(limits.compile_seconds),
     )
     try:

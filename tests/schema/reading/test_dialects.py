@@ -10,7 +10,7 @@ import pytest
 from referencing import Registry, Resource
 
 from structgen.errors import SchemaError, UnsupportedSchemaError
-from structgen.schema import SchemaOptions, resolve, schema_to_kbnf
+from structgen.schema import SchemaOptions, SchemaWarning, resolve, schema_to_kbnf
 
 D4, D6, D7 = (f"http://json-schema.org/draft-0{n}/schema#" for n in (4, 6, 7))
 D2019, D2020 = "https://json-schema.org/draft/2019-09/schema", "https://json-schema.org/draft/2020-12/schema"
@@ -127,6 +127,25 @@ def test_what_is_not_known_is_refused() -> None:
         schema_to_kbnf({"$schema": META})
     with pytest.raises(UnsupportedSchemaError, match="urn:needed"):
         schema_to_kbnf({"$schema": META}, registry=_meta({"urn:needed": True}))
+
+
+def test_lenient_reads_a_schema_of_an_unknown_draft_as_the_newest(accepts: Any) -> None:
+    schema = {"$schema": "https://example.org/of-our-own", "prefixItems": [{"type": "integer"}]}
+    options = SchemaOptions(lenient=True)
+    with pytest.warns(SchemaWarning, match=r"of-our-own' is unknown: the schema is read as the newest draft"):
+        reads = accepts(schema, lenient=True)
+    assert reads('[1, "x"]') and not reads('["x"]')
+    with pytest.raises(jsonschema.ValidationError):
+        resolve(schema, options=options).parse('["x"]')
+
+
+@pytest.mark.parametrize("uri", ["http://json-schema.org/schema#", "https://json-schema.org/schema"])
+def test_the_uri_without_a_draft_is_the_newest_one(accepts: Any, uri: str) -> None:
+    schema = {"$schema": uri, "prefixItems": [{"type": "integer"}]}
+    reads = accepts(schema)
+    assert reads('[1, "x"]') and not reads('["x"]')
+    with pytest.raises(jsonschema.ValidationError):
+        resolve(schema).parse('["x"]')
 
 
 def test_a_schema_of_nobody_knows_what_is_of_the_draft_that_is_named(accepts: Any) -> None:
