@@ -343,7 +343,7 @@ class Space:
             self._parts += pairs
             self.spend(NOTHING)
         result = left.intersect(right)
-        if len(result.objects) > 1 and (absorb or (len(left.objects) > 1 and len(right.objects) > 1)):
+        if len(result.objects) > 1 and (absorb or _may_rule_out(left.objects, right.objects)):
             if self._simple is None:
                 self._simple = SimpleNodes(self._is_simple, self.shape, self.known_scalar)
             result = self._simple.without_dead(result, every_key=absorb)
@@ -504,6 +504,14 @@ class Space:
         if len(part.contains) > _MAX_COUNTED:
             return True
         return not part.contains or can_be_met(part, lambda node: self.may_hold(node, depth))
+
+
+def _may_rule_out(left: tuple[ObjectSet, ...], right: tuple[ObjectSet, ...]) -> bool:
+    """Return whether some pairs of sets of objects may have no member in common, because of a required key."""
+    if len(left) > 1 and len(right) > 1:
+        return True
+    single = left[0] if len(left) == 1 else right[0]
+    return bool(single.required)
 
 
 def release(space: Space) -> None:

@@ -1,15 +1,18 @@
 cimport cython
 
 from structgen.engine.deadlines cimport spend
+from structgen.schema.algebra.shape cimport Shape
 from structgen.schema.rules.states cimport Property
 
 
 @cython.final
 cdef class Clauses:
-    cdef object _holds, _is_deferrable
+    cdef object _holds, _is_deferrable, _shapes
     cdef dict _by_absence, _by_value, _bits, _masks, _choices, _cases, _deferred
     cdef tuple _properties
-    cdef list _asked
+    cdef list _asked, _large
+    cdef object _price
+    cdef bint _has_all_choices
     cdef readonly frozenset numbers
     cdef readonly tuple absent
     cdef readonly object search
@@ -26,9 +29,15 @@ cdef class Clauses:
     @cython.locals(size=int, must=list, numbers=frozenset)
     cdef object _find_deferred(self, index, decided, frozenset given)
     cpdef frozenset satisfied(self, index, is_in)
+    @cython.locals(split=list, known=int)
     cdef list _split(self, list cases, list asked)
-    cdef list _choices_of(self, index, price)
-    cdef list _widest(self, index)
+    @cython.locals(shape=Shape)
+    cdef bint _has_parts(self, node) except -1
+    @cython.locals(shape=Shape)
+    cdef int _compare(self, node, other) except -2
+    cdef _make_choices(self, bint is_quick)
+    cdef list _choices_of(self, index, bint is_quick)
+    cdef list _widest(self, index, without)
     cpdef bint are_met(self, decided, frozenset given) except -1
     cdef object _mask_of(self, frozenset given)
     cpdef bint can_hold(self, decided, frozenset given, left) except -1
@@ -36,3 +45,4 @@ cdef class Clauses:
     @cython.locals(solution=dict)
     cdef bint _is_solved(self, decided, needed, left) except -1
     cdef bint _solve(self, decided, needed, left) except -1
+    cdef bint _search(self, decided, needed, left) except -1

@@ -9,10 +9,23 @@ written, or when the object ends without some key. For `a` is absent or `b` is a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 
 from structgen.engine.deadlines import spend
-from structgen.schema.algebra import ANY, NONE, Case, Node, ObjectSet, complement, meet
+from structgen.schema.algebra import (
+    ALL_ARRAYS,
+    ALL_OBJECTS,
+    ANY,
+    NONE,
+    NOTHING,
+    Case,
+    Node,
+    ObjectSet,
+    complement,
+    meet,
+)
+from structgen.schema.algebra.shape import Shape
 from structgen.schema.rules.clause_choices import Choice, ChoiceSearch, too_many
 from structgen.schema.rules.states import Property
 
@@ -35,6 +48,7 @@ class Clauses:
         properties: the properties that may be written. All keys of clauses without one are absent.
         holds: returns whether a node has a value.
         is_deferrable: returns whether the values of a node may be decided once they are written; see `deferred`.
+        shapes: the shapes of nodes. Those that `holds` was asked about are there.
 
     Attributes:
         absent: for each property, the clauses that its absence satisfies.
@@ -48,13 +62,16 @@ class Clauses:
         properties: tuple[Property, ...],
         holds: Callable[[Node], bool],
         is_deferrable: Callable[[Node], bool],
+        shapes: Mapping[Node, Shape],
     ) -> None:
         self._holds = holds
         self._is_deferrable = is_deferrable
+        self._shapes = shapes
         index_of_key = {entry.key: index for index, entry in enumerate(properties)}
         absent: list[set[int]] = [set() for _ in properties]
         self._properties = properties
         self._asked: list[list[tuple[int, Node]]] = [[] for _ in properties]  # by property: clauses, and their values
+        self._large: list[set[int]] = [set() for _ in properties]  # of these clauses, those about arrays or objects
         self._by_absence: dict[int, int] = {}  # by clause: a bit for each property whose absence satisfies it
         self._by_value: dict[int, int] = {}  # by clause: a bit for each property with a value that satisfies it
         for number, clause in enumerate(part.clauses, len(part.somewhere)):
@@ -69,8 +86,11 @@ class Clauses:
                 if literal.or_absent:
                     absent[index].add(number)
                     self._by_absence[number] |= 1 << index
-                if self._has_value(meet(properties[index].node, literal.node)):
+                inside = meet(properties[index].node, literal.node)
+                if self._has_value(inside):
                     self._by_value[number] |= 1 << index
+                    if self._has_parts(inside):
+                        self._large[index].add(number)
         self.numbers = frozenset(self._by_value)
         self.absent = tuple(map(frozenset, absent))
         self._bits: dict[int, int] = {}
@@ -79,21 +99,34 @@ class Clauses:
             self._bits[number] = self._needed + 1
             self._needed = self._needed * 2 + 1
         self._masks: dict[frozenset[int], int] = {}
-        price = 0 if part.high is None else 1  # without a bound on the number of keys, they cost nothing
+        self._price = 0 if part.high is None else 1  # without a bound on the number of keys, they cost nothing
         self._choices: dict[int, list[Choice]] = {}
         self._cases: dict[tuple[int, frozenset[int], frozenset[int]], tuple[Case, ...]] = {}
         self._deferred: dict[tuple[int, int, frozenset[int]], Case | None] = {}
-        for index in range(len(properties)):
-            choices = self._choices_of(index, price)
-            if properties[index].is_required or any(mask for mask, _ in choices):
-                self._choices[index] = choices
+        self._has_all_choices = True
+        self._make_choices(True)
         self.search = ChoiceSearch()
         self._solutions: list[dict[int, Choice]] = []  # the newest last
         self._found: dict[tuple[int, int, int], bool] = {}
 
-    def _choices_of(self, index: int, price: int) -> list[Choice]:
-        """Return the choices of a property: values at a price, and its absence."""
-        found = [(self._mask_of(given), price) for given in self._widest(index)]
+    def _make_choices(self, is_quick: bool) -> None:
+        """Find the choices of each property; with `is_quick`, perhaps not all of them."""
+        self._has_all_choices = not is_quick or not any(len(numbers) > _MAX_SPLIT for numbers in self._large)
+        for index in range(len(self._properties)):
+            choices = self._choices_of(index, is_quick)
+            if self._properties[index].is_required or any(mask for mask, _ in choices):
+                self._choices[index] = choices
+
+    def _choices_of(self, index: int, is_quick: bool) -> list[Choice]:
+        """Return choices of a property: values at a price, and its absence.
+
+        Values that satisfy many clauses about objects are intersections of as many schemas. Mostly none is needed: a
+        tag satisfies all of these clauses but one. So with `is_quick`, and if they are many, each choice satisfies one
+        of them at most.
+        """
+        large = self._large[index] if is_quick and len(self._large[index]) > _MAX_SPLIT else _NONE
+        found = [(self._mask_of(given), self._price) for given in self._widest(index, large)]
+        found += [(self._bits[number], self._price) for number in large]
         if not self._properties[index].is_required:
             found.append((self._mask_of(self.absent[index]), 0))
         return found
@@ -111,8 +144,28 @@ class Clauses:
     def _has_value(self, node: Node) -> bool:
         return node != NONE and self._holds(node)
 
-    def _widest(self, index: int) -> list[frozenset[int]]:
+    def _has_parts(self, node: Node) -> bool:
+        """Return whether a node, which has a value, has some arrays or objects, but neither all of them nor none."""
+        shape = self._shapes[node]
+        return shape.arrays not in ((), ALL_ARRAYS) or shape.objects not in ((), ALL_OBJECTS)
+
+    def _compare(self, node: Node, other: Node) -> int:
+        """Return 1 if all values of a node of scalars, which has some, are in another node, -1 if none is, else 0.
+
+        Their conjunction needs no node for that: n nodes that exclude one text each have n²/2 conjunctions.
+        """
+        shape = self._shapes[node]
+        if shape.arrays or shape.objects:
+            return 0
+        if not self._has_value(other):
+            return -1
+        both = shape.intersect(self._shapes[other])
+        return 1 if both == shape else -(both == NOTHING)
+
+    def _widest(self, index: int, without: AbstractSet[int]) -> list[frozenset[int]]:
         """Return sets of clauses that the values of a property satisfy together: of each value, a set with all its own.
+
+        Some clauses may be left out.
 
         Where some values satisfy all clauses, they stand for the others, which no search needs to choose.
 
@@ -120,9 +173,7 @@ class Clauses:
             LimitExceededError: there are too many.
         """
         # Clauses that no value satisfies would only make the nodes of the others larger.
-        asked = [
-            pair for pair in self._asked[index] if pair[0] in self._by_value and self._by_value[pair[0]] >> index & 1
-        ]
+        asked = [pair for pair in self._asked[index] if self._by_value[pair[0]] >> index & 1 and pair[0] not in without]
         rests: list[tuple[frozenset[int], Node]] = [(_NONE, ANY)]  # the clauses from each one on, the last one first
         for number, node in reversed(asked):
             numbers, rest = rests[len(rests) - 1]
@@ -233,6 +284,10 @@ class Clauses:
             split: list[Case] = []
             for given, mine in cases:
                 spend(1)
+                known = self._compare(mine, node)
+                if known:
+                    split.append((given | {number} if known > 0 else given, mine))
+                    continue
                 inside = meet(mine, node)
                 if self._has_value(inside):
                     split.append((given | {number}, inside))
@@ -284,7 +339,7 @@ class Clauses:
         return known
 
     def check(self, left: int, *, any_order: bool) -> None:
-        """Make the most cases of each property. Decide each choice alone, if the first search took a wrong step.
+        """Make cases of each property that are many. Decide each choice alone, if the first search took a wrong step.
 
         If the properties may come in any order, the first masks ask for each of them. So with many clauses, all choices
         are decided in any case.
@@ -298,12 +353,13 @@ class Clauses:
         Raises:
             LimitExceededError: the searches take too many steps, or there are too many cases.
         """
-        decided = 0
+        decided, given = 0, _NONE
         for index in range(len(self._properties)):
-            if self.deferred(index, decided, _NONE) is None:
-                self.cases(index, decided, _NONE)
+            case = self.deferred(index, decided, given)
+            made = self.cases(index, decided, given) if case is None else (case,)
             if not any_order:
                 decided += decided + 1  # no shifts, as above
+                given |= self._fewest(index, made)
         is_hard = any_order and len(self.numbers) > _MAX_FEW
         if not self.can_hold(0, _NONE, left) or not (is_hard or self.search.failed):
             return
@@ -313,6 +369,16 @@ class Clauses:
                 self._can_hold(1 << index, self._needed & ~mask, rest)
                 if self.search.nodes > _MAX_FIRST:
                     raise too_many(_MAX_FIRST)
+
+    def _fewest(self, index: int, made: tuple[Case, ...]) -> frozenset[int]:
+        """Return the clauses that the case of a property satisfies which satisfies the fewest.
+
+        Several clauses about a later property seldom have to hold together: all but one are satisfied by a tag before.
+        """
+        found = [case[0] for case in made]
+        if not self._properties[index].is_required:
+            found.append(self.absent[index])
+        return min(found, key=len) if found else _NONE
 
     def _is_solved(self, decided: int, needed: int, left: int) -> bool:
         """Return whether a known solution satisfies all clauses from here."""
@@ -329,6 +395,15 @@ class Clauses:
 
     def _solve(self, decided: int, needed: int, left: int) -> bool:
         """Search for a solution, and keep it."""
+        if self._search(decided, needed, left):
+            return True
+        if self._has_all_choices:
+            return False
+        self._make_choices(False)
+        return self._search(decided, needed, left)
+
+    def _search(self, decided: int, needed: int, left: int) -> bool:
+        """Search for a solution with the choices that are known, and keep it."""
         choices = {index: found for index, found in self._choices.items() if not decided >> index & 1}
         near = self._solutions[len(self._solutions) - 1] if self._solutions else {}
         made = self.search.found(needed, left, choices, _MAX_SEARCHED, near)

@@ -130,7 +130,7 @@ class ObjectStates:
         self._clauses: Clauses | None = None
         self.counts = self.low > len(needed) or self.high is not None
         if part.clauses:
-            self._clauses = Clauses(part, self.properties, lazy.holds, self._is_deferrable)
+            self._clauses = Clauses(part, self.properties, lazy.holds, self._is_deferrable, lazy.shapes)
             self._absent = self._clauses.absent
             self.asked |= self._clauses.numbers
         self.classes = () if is_full else self._classes(part)

@@ -331,3 +331,41 @@ def test_masks_have_a_count_of_parts_of_their_own():
     for _ in range(40):
         keys = sorted(chance.sample(range(1, 12), 6))
         assert accepts(constraint, {**{f"k{i}": "x" for i in keys}, "list": ["k0"]})
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize("is_circular", [False, True])
+def test_a_tag_may_choose_among_many_large_objects(order, is_circular):
+    """No value has to satisfy the schemas of all tags: their intersection has 2ⁿ parts.
+
+    Beside a schema that refers to itself, the conditions become clauses.
+    """
+    count = 130
+    keys = ("first", "second")
+
+    def inner(number):
+        branches = [{"type": "array", "items": {"maximum": number}}, {"type": "array", "minItems": number}]
+        return {"type": "object", "properties": {"config": {"anyOf": branches}}, "required": ["config"]}
+
+    schema = {
+        "type": "object",
+        "properties": {"kind": {"type": "string"}, **{key: {"type": "object"} for key in keys}},
+        "required": ["kind"],
+        "additionalProperties": False,
+        "allOf": [
+            {
+                "if": {"properties": {"kind": {"const": f"k{number}"}}},
+                "then": {"properties": {key: inner(number) for key in keys}},
+            }
+            for number in range(count)
+        ],
+    }
+    if is_circular:
+        schema["$defs"] = {"circle": {"allOf": [{"$ref": "#/$defs/circle"}, inner(0)]}}
+        schema["allOf"][0]["then"]["properties"]["first"] = {"$ref": "#/$defs/circle"}
+    constraint = structgen.compile(schema, BYTES, property_order=order)
+    good, bad = {"config": [5, 7]}, {"config": [8]}
+    assert accepts(constraint, {"kind": "k7", "first": good, "second": {"config": [8] * 7}})
+    assert accepts(constraint, {"kind": "k7"}) and accepts(constraint, {"kind": "other", "first": bad})
+    assert not accepts(constraint, {"kind": "k7", "first": bad})
+    assert not accepts(constraint, {"kind": "k7", "first": good, "second": {}})
