@@ -6,7 +6,6 @@ All answers err on one side: a set reported as empty is empty; a set reported as
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterator
-from itertools import product
 from typing import TypeAlias, cast
 
 from structgen.engine.deadlines import spend
@@ -120,7 +119,11 @@ class Sizes:
                 return None
             longer = [0, *(count * found for count in ways)]
             ways = longer if key in part.required else [x + y for x, y in zip(longer, [*ways, 0], strict=True)]
-        return sum(ways[part.low : None if part.high is None else part.high + 1])
+        total = sum(ways[part.low : None if part.high is None else part.high + 1])
+        if total <= _MAX_LISTED and (part.somewhere or part.clauses):  # these conditions leave fewer
+            listed = self._listed_objects(part)
+            return total if listed is None else len(listed)
+        return total
 
     def _members(self, part: ObjectSet) -> dict[str, Node] | None:
         """Return the keys that objects of a set may have, with the nodes of their values; None where they are many."""
@@ -252,15 +255,57 @@ class Sizes:
         named = self._members(part)
         if named is None:
             return None
-        members: list[Collection[tuple[str, Value] | None]] = []
+        choices: list[tuple[str, frozenset[Value]]] = []
         for key, node in sorted(named.items()):
             values = self.values(node)
             if values is None:
                 return None
-            members.append([*((key, value) for value in values), *([None] * (key not in part.required))])
-        objects = (frozenset(filter(None, chosen)) for chosen in product(*members))
-        high = len(members) if part.high is None else part.high
-        return [chosen for chosen in objects if part.low <= len(chosen) <= high]
+            if values:
+                choices.append((key, values))
+            elif key in part.required:
+                return []
+        return [frozenset(chosen.items()) for chosen in _chosen(part, choices) if self._may_hold(part, chosen)]
+
+    def _may_hold(self, part: ObjectSet, chosen: dict[str, Value]) -> bool:
+        """Return whether `somewhere` and the clauses may hold for an object; False is certain."""
+        for keys, node in part.somewhere:
+            for key, value in chosen.items():
+                if keys.contains(key) and self._may_be(meet(part.at(key), node), value):
+                    break
+            else:
+                return False
+        for clause in part.clauses:
+            for key, node, or_absent in clause:
+                if self._may_be(meet(part.at(key), node), chosen[key]) if key in chosen else or_absent:
+                    break
+            else:
+                return False
+        return True
+
+    def _may_be(self, node: Node, value: Value) -> bool:
+        """Return whether a value may be one of a node; False is certain."""
+        values = self.values(node)
+        return values is None or value in values
+
+
+def _chosen(part: ObjectSet, choices: list[tuple[str, frozenset[Value]]]) -> list[dict[str, Value]]:
+    """Return the objects with some of the keys, each with one of its values, and as many keys as a set allows.
+
+    An object that is begun is dropped as soon as it has too many keys, or can only have too few. So there are never
+    more of them than objects in the end.
+    """
+    high = len(choices) if part.high is None else part.high
+    begun: list[dict[str, Value]] = [{}]
+    needed = len(part.required)
+    for index, (key, values) in enumerate(choices):
+        is_required = key in part.required
+        needed -= is_required
+        fewest = part.low - (len(choices) - index - 1)  # with all the keys after this one
+        longer = [{**chosen, key: value} for chosen in begun if len(chosen) + needed < high for value in values]
+        shorter = [] if is_required else begun
+        begun = [chosen for chosen in (*longer, *shorter) if fewest <= len(chosen) <= high - needed]
+        spend(1 + len(begun))
+    return begun if choices or not part.low else []
 
 
 def _is_short(value: Value) -> bool:

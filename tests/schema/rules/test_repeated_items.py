@@ -147,7 +147,16 @@ _OBJECTS: dict[str, tuple[dict[str, Any], int]] = {
     "few names": ({"propertyNames": {"pattern": "^[ab]$"}, "additionalProperties": _FLAG, "maxProperties": 1}, 5),
     "no value of other keys": ({"additionalProperties": _IMPOSSIBLE, "properties": {"a": _FLAG}}, 3),
     "no value of a key": ({"properties": {"a": _FLAG, "b": _REFUSED}, "additionalProperties": False}, 3),
-}
+    "one of two keys": (
+        {"properties": {"a": _FLAG, "b": _FLAG}, "additionalProperties": False,
+         "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, 8),
+    "some key breaks a pattern": (
+        {"patternProperties": {"^[ab]$": _FLAG}, "additionalProperties": False,
+         "not": {"patternProperties": {"^[ab]$": {"const": True}}}}, 5),
+    "the only key breaks a pattern": (
+        {"patternProperties": {"^[ab]$": {"const": 1}, "^b$": {"const": 2}}, "additionalProperties": False,
+         "not": {"patternProperties": {"^[ab]$": {"const": 3}}}}, 1),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [*_ARRAYS, *_OBJECTS])
@@ -156,6 +165,20 @@ def test_what_has_no_value_is_not_counted(name: str) -> None:
     kind, (items, count) = ("array", _ARRAYS[name]) if name in _ARRAYS else ("object", _OBJECTS[name])
     schema = {"type": "array", "items": {"type": kind, **items}, "uniqueItems": True, "$defs": _LISTS}
     assert_runs_out_after(count, schema)
+
+
+@pytest.mark.parametrize(("low", "high", "count"), [(0, 1, 41), (39, 40, 41)])
+def test_objects_with_few_of_many_keys(low: int, high: int, count: int) -> None:
+    """Of 40 keys, all objects with more or fewer keys were made as well: 2⁴⁰, without a look at the clock."""
+    keys = [f"k{number}" for number in range(40)]
+    item = {
+        "type": "object",
+        "properties": {key: {"type": "null"} for key in keys},
+        "additionalProperties": False,
+        "minProperties": low,
+        "maxProperties": high,
+    }
+    assert_runs_out_after(count, {"type": "array", "uniqueItems": True, "prefixItems": [item], "items": item})
 
 
 @pytest.mark.parametrize(
