@@ -8,7 +8,8 @@ from structgen.engine.masks.table_store cimport TableStore
 from structgen.engine.masks.tables cimport ByCount, CountedTerminal, DenseMask, TerminalMask, Trie
 from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens, TokenList
 
-cdef int DEAD, MAX_LISTED_TOKENS, MAX_PAIRS, MAX_REMOVED_TOKENS, NO_REST, RECORD_BYTES, REMOVED_PER_KEPT
+cdef int DEAD, MAX_LISTED_TOKENS, MAX_OTHERS, MAX_PAIRS, MAX_REMOVED_TOKENS, NO_REST, RECORD_BYTES, REMOVED_PER_KEPT, OTHERS_ROOM
+cdef unsigned int ALL_BITS
 
 
 @cython.final
@@ -23,11 +24,13 @@ cdef class CountedMasks:
     cdef int[::1] _sorted       # scratch space of `_by_count`: tokens,
     cdef int[::1] _starts       # by count: how many tokens have a smaller one,
     cdef int[::1] _next_at      # and where the next one goes
+    cdef CountedTokens _others  # scratch space of `_find_others` and `_correct`
     cdef ByCount _order
-    cdef int[::1] _count_in_order
-    cdef int[::1] _others
+    cdef int[::1] _characters
     cdef list _inside_masks
 
+    @cython.locals(trie=Trie, tokens=CountedTokens, characters="int[::1]", largest=int, index=int, count=int)
+    cdef int _sort_vocabulary(self) except -1
     @cython.locals(made=CountedTerminal, absorbs=bint)
     cdef CountedTerminal of_class(self, int char_state, int rest_state, int max_count)
     cdef CountedTerminal of_bounded(self, int free, int max_count)
@@ -36,23 +39,25 @@ cdef class CountedMasks:
     @cython.locals(found=FoundTokens, store=TableStore, exits=CountedTokens, made=CountedTerminal, index=int)
     cdef CountedTerminal _index(self, int state, int rest_state, int max_count)
     @cython.locals(size=int, values="int[::1]", counts="int[::1]", width=int, starts="int[::1]", next_at="int[::1]", in_order="int[::1]", made=ByCount, index=int, count=int, at=int)
-    cdef ByCount _by_count(self, CountedTokens tokens)
+    cdef ByCount _by_count(self, CountedTokens tokens, int largest)
     @cython.locals(inside=ByCount)
     cdef ByCount _inside(self, CountedTerminal counted)
-    @cython.locals(inside=CountedTokens, trie=Trie, size=int, made=ByCount, index=int)
-    cdef ByCount _inside_by_count(self)
-    @cython.locals(trie=Trie, counts="int[::1]", tokens="int[::1]", characters="int[::1]", others="int[::1]", index=int)
-    cdef int _note_others(self) except -1
-    @cython.locals(inside=CountedTokens, below=TokenList, at=int, index=int)
-    cdef bint _is_in_order(self) noexcept
+    @cython.locals(found=FoundTokens, trie=Trie)
+    cdef void _sort_inside(self, CountedTerminal counted) except *
+    @cython.locals(found=FoundTokens, others=CountedTokens, trie=Trie, characters="int[::1]", inside=CountedTokens, below=TokenList, index=int, at=int, count=int, least=int, needed=int)
+    cdef bint _find_others(self) except -1
     @cython.locals(dense=list, number=int, size=int, known_size=int, known=int, mine=DenseMask, other=DenseMask)
     cdef int _inside_mask(self) except -1
     @cython.locals(made=TerminalMask)
     cdef TerminalMask with_counts(self, CountedTerminal counted, int min_count, int max_count)
     @cython.locals(store=TableStore, rest=ByCount, made=TerminalMask, tokens=CountedTokens, pool="int[::1]", starts=int)
     cdef TerminalMask _made(self, CountedTerminal counted, int min_count, int max_count)
-    @cython.locals(inside=ByCount, pool="int[::1]", tokens=CountedTokens, stop=int, last=int)
+    @cython.locals(inside=ByCount, others=ByCount, pool="int[::1]", tokens=CountedTokens, stop=int, last=int)
     cdef int _add_inside(self, TerminalMask made, CountedTerminal counted, int max_count) except -1
+    @cython.locals(pool="int[::1]", characters="int[::1]", stop=int, index=int, more=CountedTokens)
+    cdef int _correct(self, TerminalMask made, ByCount others, int max_count) except -1
+    @cython.locals(others=ByCount, inside=DenseMask, words="unsigned int[::1]", pool="int[::1]", one="unsigned int", index=int, token=int)
+    cdef int _mask_in_order(self, CountedTerminal counted) except -1
     @cython.locals(words="unsigned int[::1]", tokens=CountedTokens, one="unsigned int", index=int)
     cdef int _extend_with_set(self, int[::1] values, int first, int last, int dense) except -1
     @cython.locals(store=TableStore, pool="int[::1]", exits=CountedTokens, begin=int, index=int)

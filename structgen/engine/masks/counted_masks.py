@@ -19,9 +19,11 @@ from __future__ import annotations
 
 from array import array
 
+import numpy as np
+
 from structgen.engine.arrays import zeros
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.constants import DEAD, MAX_LISTED_TOKENS, NO_REST, RECORD_BYTES
+from structgen.engine.constants import ALL_BITS, DEAD, MAX_LISTED_TOKENS, NO_REST, RECORD_BYTES
 from structgen.engine.masks.counted_walks import BoundedWalk, CountedWalk
 from structgen.engine.masks.remainder_tries import RemainderTries
 from structgen.engine.masks.table_store import TableStore
@@ -34,6 +36,8 @@ __all__ = ["CountedMasks"]
 # So many tokens are removed from a mask that states share; where it were more, a state gets a mask of its own.
 MAX_REMOVED_TOKENS = 2048
 REMOVED_PER_KEPT = 3  # tokens that are removed from a copy of a mask in the time in which one is added to a new mask
+MAX_OTHERS = 8192  # tokens whose counts are not their numbers of characters; with more an index has its own order
+OTHERS_ROOM = 1024  # such tokens for which there is room at first
 MAX_PAIRS = 64  # of states, looked at to see whether what follows a class goes on with it
 
 
@@ -70,12 +74,32 @@ class CountedMasks:
         self._sorted = zeros(4096)
         self._starts = zeros(64)
         self._next_at = zeros(64)
-        self._order = ByCount()  # the most tokens that were ever inside a counted class,
-        self._count_in_order = zeros(0)  # and for each token one more than its count there; 0 if it is not among these
-        self._others = zeros(0)  # by index in `Trie.tokens`: how many before are not there with their characters
+        self._others = CountedTokens(OTHERS_ROOM)
+        # All tokens by their numbers of characters, and by token that number; none where no index has a mask.
+        self._order = ByCount()
+        self._characters = zeros(0)
+        if store.trie.token_start[store.trie.size] > MAX_LISTED_TOKENS:
+            self._sort_vocabulary()
         self._inside_masks: list[
             tuple[int, int]
         ] = []  # large masks of tokens inside: how many tokens, index in `dense`
+
+    def _sort_vocabulary(self) -> None:
+        """Sort all tokens by their numbers of characters.
+
+        Nearly all characters are each one of what strings count. So the indices share this order, as sorting and
+        keeping a hundred thousand numbers takes milliseconds. It is made before the first mask is wanted.
+        """
+        trie, tokens = self._store.trie, CountedTokens(len(self._store.trie.tokens))
+        tokens.extend(trie.tokens, 0, trie.token_start[trie.size])
+        self._characters = characters = zeros(self._vocabulary_size)
+        largest = 0
+        for index in range(tokens.size):
+            count = trie.token_count[index]
+            tokens.counts[index] = characters[trie.tokens[index]] = count
+            largest = max(largest, count)
+        self._order = self._by_count(tokens, largest)
+        self._store.bytes_used += 4 * self._vocabulary_size
 
     # -- the index --------------------------------------------------------------------------------------------------
 
@@ -128,11 +152,11 @@ class CountedMasks:
         """Return the index of what the last walk has found; see `CountedTerminal` and `of_class`."""
         found, store = self._found, self._store
         exits = found.exits
-        made = CountedTerminal(state, rest_state, found.largest_count, self._by_count(found.rest))
+        made = CountedTerminal(state, rest_state, found.largest_count, self._by_count(found.rest, found.largest_count))
         if found.inside_count() > MAX_LISTED_TOKENS:
             made.inside_mask = self._inside_mask()
         if made.inside_mask < 0 or 0 <= max_count < found.largest_count:
-            made.inside = self._inside_by_count()
+            self._sort_inside(made)
         made.exit_count = exits.size
         made.exit_nodes = store.keep(exits.values, exits.size)
         made.exit_counts = store.keep(exits.counts, exits.size)
@@ -143,10 +167,10 @@ class CountedMasks:
         )
         return made
 
-    def _by_count(self, tokens: CountedTokens) -> ByCount:
-        """Keep tokens sorted by count."""
+    def _by_count(self, tokens: CountedTokens, largest: int) -> ByCount:
+        """Keep tokens sorted by count; `largest` is the largest count."""
         size, values, counts = tokens.size, tokens.values, tokens.counts
-        width = self._found.largest_count + 2
+        width = largest + 2
         while width > len(self._starts):
             self._starts = zeros(2 * len(self._starts))
             self._next_at = zeros(2 * len(self._next_at))
@@ -174,60 +198,44 @@ class CountedMasks:
 
     def _inside(self, counted: CountedTerminal) -> ByCount:
         """Return the tokens inside by count; the walk is made again where nothing depended on their counts before."""
-        inside: ByCount | None = counted.inside
-        if inside is None:
+        if counted.inside is None:
             if counted.rest_state == NO_REST:
                 self._bounded_walk.count(counted.state)
             else:
                 self._counted_walk.count(counted.state, counted.rest_state, counted.absorbs)
-            inside = counted.inside = self._inside_by_count()
-        return inside
+            self._sort_inside(counted)
+        inside: ByCount | None = counted.inside
+        return self._order if inside is None else inside
 
-    def _inside_by_count(self) -> ByCount:
-        """Return the tokens inside by count, as the last walk found them; among others where they are many.
+    def _sort_inside(self, counted: CountedTerminal) -> None:
+        """Give an index the tokens inside by count, as the last walk found them; see `CountedTerminal`."""
+        found, trie = self._found, self._store.trie
+        if found.inside_count() > MAX_LISTED_TOKENS and self._find_others():
+            counted.inside = self._order
+            counted.others = self._by_count(self._others, found.largest_count)
+            return
+        found.add_below(trie.tokens, trie.token_count)
+        counted.inside = self._by_count(found.inside, found.largest_count)
 
-        Nearly all classes leave out only a few characters of a JSON string's. Their tokens share one order, as sorting
-        and keeping a hundred thousand numbers takes milliseconds.
-        """
-        inside, trie = self._found.inside, self._store.trie
-        size = self._found.inside_count()
-        if size > MAX_LISTED_TOKENS and self._is_in_order():
-            return self._order
-        self._found.add_below(trie.tokens, trie.token_count)
-        if size > MAX_LISTED_TOKENS and self._is_in_order():
-            return self._order
-        made = self._by_count(inside)
-        if size > MAX_LISTED_TOKENS and size > self._order.size:
-            self._order = made
-            self._count_in_order = zeros(self._vocabulary_size)
-            for index in range(size):
-                self._count_in_order[inside.values[index]] = inside.counts[index] + 1
-            self._note_others()
-            self._store.bytes_used += 4 * (self._vocabulary_size + len(self._others))
-        return made
-
-    def _note_others(self) -> None:
-        """Count the tokens that are not in the order with their numbers of characters."""
-        trie, counts = self._store.trie, self._count_in_order
-        tokens, characters = trie.tokens, trie.token_count
-        self._others = others = zeros(len(tokens) + 1)
-        for index in range(len(tokens)):
-            others[index + 1] = others[index] + (counts[tokens[index]] != characters[index] + 1)
-
-    def _is_in_order(self) -> bool:
-        """Return whether all tokens inside have the counts that they have in the shared order."""
-        inside, below = self._found.inside, self._found.below
-        if not self._order.size:
-            return False
-        for at in range(0, below.size, 4):
-            if below.values[at + 2] or below.values[at + 3]:
-                return False
-            if self._others[below.values[at + 1]] != self._others[below.values[at]]:
-                return False
+    def _find_others(self) -> bool:
+        """Find the tokens inside whose counts are not their numbers of characters; False if they are many."""
+        found, others, trie, characters = self._found, self._others, self._store.trie, self._characters
+        inside, below = found.inside, found.below
+        others.size = 0
         for index in range(inside.size):
-            if self._count_in_order[inside.values[index]] != inside.counts[index] + 1:
+            if inside.counts[index] != characters[inside.values[index]]:
+                others.add_counted(inside.values[index], inside.counts[index])
+        for at in range(0, below.size, 4):
+            count, least = below.values[at + 2], below.values[at + 3]
+            if others.size > MAX_OTHERS:
                 return False
-        return True
+            if count == 0 and least == 0:
+                continue
+            for index in range(below.values[at], below.values[at + 1]):
+                needed = max(count + trie.token_count[index], least)
+                if needed != trie.token_count[index]:
+                    others.add_counted(trie.tokens[index], needed)
+        return others.size <= MAX_OTHERS
 
     def _inside_mask(self) -> int:
         """Return the index of a dense mask of the tokens inside; that of another state if they are the same."""
@@ -278,7 +286,7 @@ class CountedMasks:
 
     def _add_inside(self, made: TerminalMask, counted: CountedTerminal, max_count: int) -> None:
         """Give a table the tokens that begin at most so many C: a dense mask, and a list in the tokens found."""
-        inside = self._inside(counted)
+        inside, others = self._inside(counted), counted.others
         pool, tokens = self._store.pool, self._found.inside
         last = inside.first + inside.size
         stop = inside.first + pool[inside.starts + min(max_count + 1, inside.width - 1)]
@@ -288,14 +296,55 @@ class CountedMasks:
         elif last - stop <= max(MAX_REMOVED_TOKENS, REMOVED_PER_KEPT * (stop - inside.first)):
             made.dense = counted.inside_mask
             made.first_removed, made.last_removed = stop, last
-            if last - stop > MAX_REMOVED_TOKENS:  # removed once, not for each mask
+            if others is not None:
+                self._correct(made, others, max_count)
+            if made.last_removed - made.first_removed > MAX_REMOVED_TOKENS:  # removed once, not for each mask
                 made.dense = self._store.keep_dense(self._store.meant(made))
                 made.first_removed = made.last_removed = 0
         else:
-            self._extend_with_set(pool, inside.first, stop, counted.inside_mask)
+            self._extend_with_set(pool, inside.first, stop, self._mask_in_order(counted))
+            if others is not None:
+                stop = others.first + pool[others.starts + min(max_count + 1, others.width - 1)]
+                tokens.extend(pool, others.first, stop)
             if tokens.size > MAX_LISTED_TOKENS:
                 made.dense = self._store.dense_of(tokens.values, 0, tokens.size)
                 tokens.size = 0
+
+    def _correct(self, made: TerminalMask, others: ByCount, max_count: int) -> None:
+        """Correct a table from which the tokens of more characters than `max_count` are removed.
+
+        Those of them that begin fewer C are added again, and tokens of fewer characters that begin more are removed.
+        """
+        pool, characters = self._store.pool, self._characters
+        stop = others.first + pool[others.starts + min(max_count + 1, others.width - 1)]
+        for index in range(others.first, stop):
+            if characters[pool[index]] > max_count:
+                self._found.inside.add(pool[index])
+        more = self._others
+        more.size = 0
+        for index in range(stop, others.first + others.size):
+            if characters[pool[index]] <= max_count:
+                more.add(pool[index])
+        if more.size:
+            more.extend(pool, made.first_removed, made.last_removed)
+            made.first_removed = self._store.keep(more.values, more.size)
+            made.last_removed = made.first_removed + more.size
+
+    def _mask_in_order(self, counted: CountedTerminal) -> int:
+        """Return the index of the dense mask of those tokens inside whose counts are as in `counted.inside`."""
+        others = counted.others
+        if others is None or not others.size:
+            return int(counted.inside_mask)
+        if counted.mask_in_order < 0:
+            inside: DenseMask = self._store.dense[counted.inside_mask]
+            mask = np.array(inside.words, dtype=np.uint32)
+            words, pool = mask, self._store.pool
+            one = 1
+            for index in range(others.first, others.first + others.size):
+                token = pool[index]
+                words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+            counted.mask_in_order = self._store.keep_dense(mask)
+        return int(counted.mask_in_order)
 
     def _extend_with_set(self, values: array[int], first: int, last: int, dense: int) -> None:
         """Append those of `values[first:last]` to the tokens found that are set in a dense mask."""

@@ -53,9 +53,10 @@ class TableStore:
         self._remainders_of_trie: dict[tuple[int, int, int], RemainderNodes] = {}  # by identity: they keep it alive
         self._numbered = 0
         self._rounds = 0
-        self._all = -1  # the index in `dense` of the mask of all tokens; -1 until it is needed
         # By the identities of tables, which are kept alive here: another table must not get the identity of one.
         self._united: dict[tuple[int, ...], tuple[tuple[TerminalMask, ...], TerminalMask]] = {}
+        # The index in `dense` of the mask of all tokens, made before the first mask is wanted.
+        self._all = self.dense_of(trie.tokens, 0, trie.token_start[trie.size])
 
     # -- lists ------------------------------------------------------------------------------------------------------
 
@@ -124,8 +125,6 @@ class TableStore:
         """
         tokens = self.trie.tokens
         count = self.trie.token_start[self.trie.size]
-        if self._all < 0:
-            self._all = self.dense_of(tokens, 0, count)
         everything: DenseMask = self.dense[self._all]
         number = self.keep_dense(np.array(everything.words, dtype=np.uint32))
         dense: DenseMask = self.dense[number]

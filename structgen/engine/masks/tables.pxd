@@ -146,6 +146,8 @@ cdef class CountedTerminal:
     cdef public bint absorbs
     cdef public int largest_exit
     cdef public ByCount inside
+    cdef public ByCount others
+    cdef public int mask_in_order
     cdef public ByCount rest
     cdef public int exit_nodes
     cdef public int exit_counts

@@ -401,6 +401,10 @@ class CountedTerminal:
         inside_mask: the index in `TableStore.dense` of a mask of the tokens that stay among the `C`; -1 if they are
             few.
         inside: these tokens by count; None until a count matters. With a mask, other tokens may be among them.
+        others: with a mask, the tokens inside that `inside` has with another count, by their own; None if there are
+            none. `inside` is then the order of all tokens by their numbers of characters, which many indices share. An
+            escaped character is one C of several characters, say, or a token must be followed by one more C.
+        mask_in_order: the index in `TableStore.dense` of `inside_mask` without the others; -1 until it is needed.
         rest: tokens that go on into `R`, by count.
         exit_nodes: the nodes of the vocabulary's trie at which the terminal may end within a token are
             `TableStore.pool[exit_nodes:exit_nodes + exit_count]`.
@@ -418,6 +422,8 @@ class CountedTerminal:
         self.largest = largest
         self.inside_mask = -1
         self.inside: ByCount | None = None
+        self.others: ByCount | None = None
+        self.mask_in_order = -1
         self.rest = rest
         self.absorbs = False
         self.largest_exit = 0
