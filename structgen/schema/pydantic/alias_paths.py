@@ -18,7 +18,7 @@ __all__ = ["nest"]
 _REFUSED = {"type": "string", "format": f"{UNSUPPORTED} validation_alias"}
 
 
-def nest(schema: dict[str, Any], paths: dict[str, list[str | int]]) -> None:
+def nest(schema: dict[str, Any], paths: dict[str, list[str | int]], *, must_lead: bool) -> None:
     """Move the fields of an object's schema to the locations that their paths name.
 
     A path that counts from an array's end, or that meets another field, is refused when the schema is read.
@@ -28,6 +28,8 @@ def nest(schema: dict[str, Any], paths: dict[str, list[str | int]]) -> None:
     Args:
         schema: the schema of a model; changed in place.
         paths: the path of each field that is read from inside another value.
+        must_lead: an array or object on a path is only allowed if a field is read from it. A model that forbids extra
+            keys takes it for an extra key otherwise.
     """
     fields, required = schema["properties"], schema.pop("required", [])
     schema["properties"] = {}
@@ -35,6 +37,9 @@ def nest(schema: dict[str, Any], paths: dict[str, list[str | int]]) -> None:
         if not _put(schema, paths.get(name, [name]), field, name in required):
             schema["properties"][name] = _REFUSED
             schema["required"] = [*schema.get("required", []), name]
+    if must_lead:
+        for child in schema["properties"].values():
+            _forbid_empty(child)
 
 
 def _put(node: dict[str, Any], path: list[str | int], field: Any, is_required: bool) -> bool:
@@ -62,6 +67,20 @@ def _put(node: dict[str, Any], path: list[str | int], field: Any, is_required: b
     if child is None:
         child = children[step] = {_MADE: True}
     return _MADE in child and _put(child, others, field, is_required)
+
+
+def _forbid_empty(node: Any) -> None:
+    """Require that an array or object on a path holds the value of a field."""
+    if not isinstance(node, dict) or _MADE not in node:
+        return
+    if node["type"] == "object":
+        node["minProperties"] = 1
+        children = node["properties"].values()
+    else:
+        children = node["prefixItems"]
+        node["minItems"] = max(node["minItems"], 1 + next(index for index, child in enumerate(children) if child))
+    for child in children:
+        _forbid_empty(child)
 
 
 _MADE = "x-structgen-path"

@@ -22,6 +22,7 @@ __all__ = [
     "keeps_values_distinct",
     "narrowed",
     "single_names",
+    "text_kind",
     "warn_of_bound",
 ]
 
@@ -65,6 +66,33 @@ def is_own(function: Any) -> bool:
     """Return whether a function is one of Pydantic's own."""
     module = getattr(getattr(function, "func", function), "__module__", None) or ""
     return bool(module.startswith("pydantic."))
+
+
+def text_kind(schema: Any, *, is_strict: bool) -> str:
+    """Return the kind of text that Pydantic's own functions make a value of: "str", "bytes", or "" for none.
+
+    The options of the model, such as `str_max_length`, apply to that text first.
+
+    Args:
+        schema: the core schema of such functions, such as that of an IP address.
+        is_strict: whether the model is strict.
+    """
+    kind = schema["type"]
+    if kind not in FUNCTIONS and kind != "lax-or-strict":
+        return ""
+    while kind in FUNCTIONS or kind in _INNER:
+        if kind == "lax-or-strict":
+            inner = schema["strict_schema" if schema.get("strict", is_strict) else "lax_schema"]
+        else:
+            inner = schema.get(_INNER.get(kind, "schema"))
+        if inner is None or (kind in FUNCTIONS and not _is_conversion(schema["function"]["function"])):
+            return ""
+        schema, kind = inner, inner["type"]
+    return kind if kind in ("str", "bytes") else ""
+
+
+def _is_conversion(function: Any) -> bool:
+    return is_own(function) or getattr(function, "__module__", None) == "ipaddress"
 
 
 def follows_user_function(schema: Any) -> bool:

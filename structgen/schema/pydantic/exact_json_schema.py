@@ -40,6 +40,7 @@ from structgen.schema.pydantic.core_schemas import (
     keeps_values_distinct,
     narrowed,
     single_names,
+    text_kind,
     warn_of_bound,
 )
 from structgen.schema.pydantic.moments import date_format, datetime_format, time_format, timedelta_format
@@ -98,11 +99,9 @@ class ExactJsonSchema(GenerateJsonSchema):
         """Return the schema of strings, with the dialect of `pattern` and the effect of stripping on lengths."""
         result = super().str_schema(schema)
         pattern = schema.get("pattern")
+        self._bound_text(result)
         if pattern == pydantic.ByteSize.byte_string_pattern:
-            return {"type": "string", "pattern": _BYTE_SIZE}
-        for keyword, option in (("minLength", "str_min_length"), ("maxLength", "str_max_length")):
-            if getattr(self._config, option, None):
-                result.setdefault(keyword, getattr(self._config, option))
+            return result | {"pattern": _BYTE_SIZE}
         if pattern is not None:
             engine = schema.get("regex_engine") or getattr(self._config, "regex_engine", None)
             compiled = isinstance(pattern, re.Pattern)
@@ -114,9 +113,15 @@ class ExactJsonSchema(GenerateJsonSchema):
             result = {"allOf": [result, _text("x-stripped")]}
         return result
 
+    def _bound_text(self, result: JsonSchemaValue) -> None:
+        """Add the lengths that the model's options give to all strings."""
+        for keyword, option in (("minLength", "str_min_length"), ("maxLength", "str_max_length")):
+            if getattr(self._config, option, None):
+                result.setdefault(keyword, getattr(self._config, option))
+
     def bytes_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of bytes, as text. Lengths count bytes, so with an upper bound only ASCII is allowed."""
-        if getattr(self._config, "val_json_bytes", "utf8") != "utf8":
+        if self._reads_encoded_bytes():
             return _refused("val_json_bytes")
         result = super().bytes_schema(schema)
         result[_IS_BYTES] = True
@@ -124,6 +129,9 @@ class ExactJsonSchema(GenerateJsonSchema):
         if "maxLength" in result:
             result["format"] = "x-ascii"
         return result
+
+    def _reads_encoded_bytes(self) -> bool:
+        return bool(getattr(self._config, "val_json_bytes", "utf8") != "utf8")
 
     def int_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of integers in digits: strict models read no other form, and no program writes one."""
@@ -251,6 +259,9 @@ class ExactJsonSchema(GenerateJsonSchema):
 
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of any type; refuse Pydantic's types that look at the machine, such as existing files."""
+        kind = text_kind(schema, is_strict=bool(getattr(self._config, "strict", False)))
+        if kind == "bytes" and self._reads_encoded_bytes():
+            return _refused("val_json_bytes")
         if schema["type"] in FUNCTIONS:
             function = schema["function"]["function"]
             if is_constraint(function):
@@ -270,12 +281,18 @@ class ExactJsonSchema(GenerateJsonSchema):
                 if name in _LOOKS_AT_MACHINE:
                     return _refused("format", f"{name} looks at the machine; a grammar cannot")
                 if name == "EncodedStr.decode_str":  # wraps bytes in some releases
+                    for option in ("str_to_lower", "str_to_upper"):
+                        if getattr(self._config, option, False):  # before it is decoded
+                            return _refused(option)
                     result = super().generate_inner(schema)
                     result.pop(_IS_BYTES, None)
                     return result
             if is_outlines(function):
                 return _matched_whole(super().generate_inner(schema))
-        return super().generate_inner(schema)
+        result = super().generate_inner(schema)
+        if kind == "str" and result.get("type") == "string":
+            self._bound_text(result)
+        return result
 
     def chain_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of a chain of types, as for a union with a pattern: the union, then a string."""
@@ -481,7 +498,7 @@ def _closed(result: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
     if result.get("type") != "object" or "properties" not in result:
         return result
     if paths := deep_paths(schema):
-        nest(result, paths)
+        nest(result, paths, must_lead=result.get("additionalProperties") is False)
     if result.setdefault("additionalProperties", False) is not False:
         for name in all_names(schema):
             result["properties"].setdefault(name, False)

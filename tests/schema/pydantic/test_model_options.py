@@ -1,0 +1,70 @@
+"""Options of models (`ConfigDict`) that decide what Pydantic reads: masks follow them, or refuse them by name."""
+
+import ipaddress
+import json
+from typing import Annotated, Any
+
+import pydantic
+import pytest
+from pydantic import BaseModel, ConfigDict, Field
+
+from structgen.errors import UnsupportedSchemaError
+from structgen.schema import resolve, schema_to_rules
+
+
+def is_read_by(model: type[BaseModel], text: str) -> bool:
+    try:
+        model.model_validate_json(text)
+    except pydantic.ValidationError:
+        return False
+    return True
+
+
+class Forbidding(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    a: int = Field(0, validation_alias=pydantic.AliasPath("x", 1))
+    b: int = Field(0, validation_alias=pydantic.AliasPath("x", 2))
+    c: int = Field(0, validation_alias=pydantic.AliasPath("y", "k"))
+
+
+@pytest.mark.parametrize("text", ['{"x": []}', '{"x": [1]}', '{"x": [1, 2]}', '{"y": {}}', '{"y": {"k": 1}}', "{}"])
+def test_a_path_leads_to_a_value_where_other_keys_are_forbidden(accepts, text):
+    """A key of which no path finds a value is an extra one."""
+    assert accepts(Forbidding)(text) == is_read_by(Forbidding, text)
+
+
+def model_of(kind: Any, **config: Any) -> type[BaseModel]:
+    return pydantic.create_model("Configured", __config__=ConfigDict(**config), a=(kind, ...))
+
+
+STRICT_ADDRESS = Annotated[ipaddress.IPv4Address, pydantic.Strict()]
+
+
+@pytest.mark.parametrize(
+    ("model", "texts"),
+    [
+        (model_of(ipaddress.IPv4Address, strict=True, str_max_length=8), ["1.2.3.4", "11.22.33.44"]),
+        (model_of(ipaddress.IPv6Network, strict=True, str_min_length=6), ["::1", "::1/128"]),
+        (model_of(STRICT_ADDRESS, str_max_length=8), ["1.2.3.4", "11.22.33.44"]),
+        (model_of(ipaddress.IPv4Address, str_max_length=8), ["1.2.3.4", "11.22.33.44"]),  # not read as a string
+        (model_of(pydantic.ByteSize, str_min_length=3), ["1b", "12b", "1kb"]),
+    ],
+)
+def test_options_for_strings_hold_where_a_type_is_read_from_one(accepts, model, texts):
+    reads = accepts(model)
+    for text in texts:
+        assert reads(json.dumps({"a": text})) == is_read_by(model, json.dumps({"a": text})), text
+
+
+@pytest.mark.parametrize(
+    ("model", "keyword"),
+    [
+        (model_of(pydantic.SecretBytes, val_json_bytes="hex"), "val_json_bytes"),
+        (model_of(pydantic.Base64Bytes, val_json_bytes="base64"), "val_json_bytes"),
+        (model_of(pydantic.Base64Str, str_to_lower=True), "str_to_lower"),
+        (model_of(pydantic.Base64UrlStr, str_to_upper=True), "str_to_upper"),
+    ],
+)
+def test_texts_that_are_decoded_twice_are_refused_by_name(model, keyword):
+    with pytest.raises(UnsupportedSchemaError, match=f"{keyword} cannot be expressed"):
+        schema_to_rules(resolve(model).json_schema)
