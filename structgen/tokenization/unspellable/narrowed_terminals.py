@@ -65,6 +65,9 @@ class Spellable:
         self._last = reduce(or_, (last for _, last in self._needed), 0)
         self._begun = [_mask(text[:-1]) for text in unspelled]
         self._known: dict[int, tuple[rx.Regex, rx.Regex]] = {}
+        self._alike: dict[rx.Regex, rx.Regex | None] = {}  # None for a regex that stays as it is
+        self._changed: dict[tuple[rx.Regex, ...], set[bytes]] = {}
+        self._known_bytes: dict[rx.Regex, tuple[int, int]] = {}
 
     def terminal(self, regex: rx.Regex) -> rx.Regex:
         """Return a regex without texts that cannot be spelled, if it may lead into one and leave no other way."""
@@ -74,13 +77,28 @@ class Spellable:
         if known is None:
             if len(self._known) >= MAX_KEPT:
                 self._known.clear()
-            texts = self._changed_texts([regex])
-            refused = [rx.sequence(rx.ANY_BYTES, rx.literal_set(texts), rx.ANY_BYTES)] if texts else []
-            if self._may_lead_into(regex):
-                refused.append(self._special_texts.holding)
-            changed = rx.difference(regex, rx.choice(*refused)) if refused else regex
-            known = self._known[id(regex)] = (regex, changed)
+            known = self._known[id(regex)] = (regex, self._narrowed_as_before(regex))
         return known[1]
+
+    def _narrowed_as_before(self, regex: rx.Regex) -> rx.Regex:
+        """Return what `terminal` returns; another grammar may have had an equal terminal."""
+        try:
+            is_known = regex in self._alike
+        except RecursionError:  # it nests too deep to be compared
+            return self._narrowed(regex)
+        if not is_known:
+            if len(self._alike) >= MAX_KEPT:
+                self._alike.clear()
+            narrowed = self._narrowed(regex)
+            self._alike[regex] = None if narrowed is regex else narrowed
+        return self._alike[regex] or regex
+
+    def _narrowed(self, regex: rx.Regex) -> rx.Regex:
+        texts = self._changed_texts_within(regex)
+        refused = [rx.sequence(rx.ANY_BYTES, rx.literal_set(texts), rx.ANY_BYTES)] if texts else []
+        if self._may_lead_into(regex):
+            refused.append(self._special_texts.holding)
+        return rx.difference(regex, rx.choice(*refused)) if refused else regex
 
     def grammar(self, grammar: Grammar) -> Grammar:
         """Return a grammar with narrowed terminals."""
@@ -105,6 +123,22 @@ class Spellable:
         if self.unspelled:
             check_special_texts(changed, self._special_texts, limits)
         return changed
+
+    def _changed_texts_within(self, regex: rx.Regex) -> set[bytes]:
+        """Return the same as `_changed_texts`, for one regex.
+
+        Of the terminal of a key, only its exceptions differ, the keys before it. They do not count.
+        """
+        key = tuple([part for part in _conditions(regex) if not isinstance(part, rx.Complement)])
+        try:
+            known = self._changed.get(key)
+        except RecursionError:  # it nests too deep to be compared
+            return self._changed_texts(key)
+        if known is None:
+            if len(self._changed) >= MAX_KEPT:
+                self._changed.clear()
+            known = self._changed[key] = self._changed_texts(key)
+        return known
 
     def _changed_texts(self, regexes: Iterable[rx.Regex]) -> set[bytes]:
         """Return texts in some regexes that the tokenizer would change.
@@ -145,7 +179,7 @@ class Spellable:
 
     def _may_lead_into(self, regex: rx.Regex) -> bool:
         """Return whether a regex may lead into a special token's text, and leave no other way."""
-        used, alone = self._bytes_of(self._without_exceptions(regex))
+        used, alone = self._bytes_of_all(self._without_exceptions(regex))
         return any(alone & last and not needed & ~used for needed, last in self._needed)
 
     def _without_exceptions(self, regex: rx.Regex) -> rx.Regex:
@@ -153,8 +187,7 @@ class Spellable:
 
         A string that is no word of letters is any string once `<|` is written: the exception has ended.
         """
-        parts = regex.parts if isinstance(regex, rx.Intersection) else (regex,)
-        left = [part for part in parts if not self._ends_before(part)]
+        left = [part for part in _conditions(regex) if not self._ends_before(part)]
         return rx.intersection(*left) if left else rx.ANY_BYTES
 
     def _ends_before(self, part: rx.Regex) -> bool:
@@ -163,6 +196,18 @@ class Spellable:
             return False
         used, _ = self._bytes_of(part.body)
         return all(begun & ~used for begun in self._begun)
+
+    def _bytes_of_all(self, regex: rx.Regex) -> tuple[int, int]:
+        """Return the same as `_bytes_of`, for a whole terminal: it is kept."""
+        try:
+            known = self._known_bytes.get(regex)
+        except RecursionError:  # it nests too deep to be compared
+            return self._bytes_of(regex)
+        if known is None:
+            if len(self._known_bytes) >= MAX_KEPT:
+                self._known_bytes.clear()
+            known = self._known_bytes[regex] = self._bytes_of(regex)
+        return known
 
     def _bytes_of(self, regex: rx.Regex) -> tuple[int, int]:
         """Return the bytes in a regex's texts, and those that a part matches alone or among other last bytes.
@@ -186,6 +231,13 @@ class Spellable:
         elif isinstance(regex, rx.Multiple):
             used = DIGITS
         return used, used & self._last
+
+
+def _conditions(regex: rx.Regex) -> list[rx.Regex]:
+    """Return the regexes that a text must match to match an intersection, those of inner intersections included."""
+    if not isinstance(regex, rx.Intersection):
+        return [regex]
+    return [condition for part in regex.parts for condition in _conditions(part)]
 
 
 def _parts(regexes: Iterable[rx.Regex]) -> Iterator[rx.Regex]:

@@ -414,6 +414,35 @@ def test_only_what_may_leave_no_other_way_is_changed():
     assert not is_changed(rx.Chars(((0xC8, 0xC9),)))
 
 
+def test_equal_terminals_of_other_grammars_are_narrowed_once():
+    asked = []
+
+    def keeps(text):
+        asked.append(text)
+        return "É" not in text
+
+    spellable = Spellable([b"<|end|>", b"<s>"], keeps)
+
+    def key(*others):
+        refused = [rx.Complement(rx.Literal(other)) for other in others]
+        return rx.Intersection(
+            (rx.star(rx.ANY_CHAR), rx.Intersection((rx.sequence(rx.plus(rx.Chars(((0x41, 0x42),)))), *refused)))
+        )
+
+    for make, changes in (
+        (lambda: rx.sequence(rx.Literal(b"a"), rx.Literal("É".encode())), True),
+        (lambda: key(b"A"), False),
+    ):
+        first = spellable.terminal(make())
+        count = len(asked)
+        assert count
+        regex = make()
+        assert (spellable.terminal(regex) is not regex) == changes
+        assert spellable.terminal(regex) == first and len(asked) == count
+    assert spellable.terminal(key(b"A", b"B")) == key(b"A", b"B")  # one exception more: a key that was written
+    assert len(asked) == count
+
+
 def test_exceptions_of_keys_leave_their_escapes():
     """Keys outside of a pattern were narrowed without need, and then refused `\\/` after the first key."""
     schema = {"type": "object", "patternProperties": {"^[a-z]{0,250}$": {"type": "integer"}}}
