@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structgen.engine.arrays import zeros
-from structgen.tokenization.matching.token_sets import ids, ints, remove, without
+from structgen.tokenization.matching.token_sets import drop, remove
 from structgen.tokenization.merges.merge_table import MergeTable
 
 __all__ = ["ConflictTable", "Conflicts", "mask_of"]
@@ -23,7 +23,7 @@ class Conflicts:
     """Tokens that cannot follow another one.
 
     Attributes:
-        listed: int32[tokens], if they are few; else empty.
+        listed: int32[tokens], in no order, if they are few; else empty. One may occur more than once.
         row: uint32[words], a mask of them, if they are many; else None.
     """
 
@@ -74,7 +74,7 @@ class ConflictTable:
         if conflicts.row is not None:
             remove(row, conflicts.row)
         else:
-            without(row, row, conflicts.listed)
+            drop(row, conflicts.listed)
 
     def of(self, token: int) -> Conflicts:
         """Return the conflicts of a token; a negative one has none."""
@@ -86,9 +86,12 @@ class ConflictTable:
         return known
 
     def _find(self, token: int) -> Conflicts:
+        found = self._merges.conflicts(token)
+        if len(found) < MAX_LISTED:
+            return Conflicts(found, None)
         row = np.zeros(self._words, dtype=np.uint32)
-        count = self._merges.mark_conflicts(token, row)
-        return Conflicts(ints(ids(row)), None) if count < MAX_LISTED else Conflicts(_NONE, row)
+        self._merges.mark_conflicts(token, row)
+        return Conflicts(_NONE, row)
 
 
 def mask_of(tokens: object, words: int) -> NDArray[np.uint32]:

@@ -28,13 +28,15 @@ cdef class Continuations:
     cdef dict _endings
     cdef dict _within           # by state of an automaton: see `bytes_within`
     cdef dict _leading          # by state of an automaton: the bytes that lead on from it
+    cdef dict _next_bytes       # by set: see `next_bytes`
 
     @cython.locals(sets=ItemSetStore, index="Py_ssize_t")
     cdef int follow(self, int set_id, bytes text) except -1
     @cython.locals(automata=AutomatonStore, index="Py_ssize_t")
     cdef int follow_within(self, int at, bytes text) except -1
-    @cython.locals(sets=ItemSetStore, scan=int)
     cdef object next_bytes(self, int set_id)
+    @cython.locals(sets=ItemSetStore, scan=int)
+    cdef object _find_next_bytes(self, int set_id)
     @cython.locals(compiled=CompiledGrammar)
     cdef int after_token(self, int set_id, int token) except -1
     cdef bint may_stop(self, int set_id) except -1

@@ -81,6 +81,7 @@ class Continuations:
         self._endings: dict[tuple[int, int, int], Endings] = {}
         self._within: dict[int, int] = {}
         self._leading: dict[int, int] = {}
+        self._next_bytes: dict[int, int] = {}
 
     def follow(self, set_id: int, text: bytes) -> int:
         """Return the set after a text; 0 if the grammar does not allow it."""
@@ -100,6 +101,14 @@ class Continuations:
 
     def next_bytes(self, set_id: int) -> int:
         """Return the bytes that may come next, as bits of a number; those that a capture refuses are among them."""
+        known = self._next_bytes.get(set_id)
+        if known is None:
+            if len(self._next_bytes) >= MAX_KEPT:
+                self._next_bytes.clear()
+            known = self._next_bytes[set_id] = self._find_next_bytes(set_id)
+        return known
+
+    def _find_next_bytes(self, set_id: int) -> int:
         sets = self._sets
         sets.close(set_id)
         found = 0

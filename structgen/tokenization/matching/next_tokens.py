@@ -17,6 +17,7 @@ from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.tokenization.configuration.added_tokens import AddedTokens
 from structgen.tokenization.matching.blank_tokens import BLANKS
 from structgen.tokenization.matching.conflicts import ConflictTable, mask_of
+from structgen.tokenization.matching.token_sets import first_bytes
 from structgen.tokenization.matching.tokenizer_state import NO_TOKEN
 from structgen.tokenization.matching.whole_words import WholeWords
 from structgen.tokenization.pre_tokens.scanner import Cutters, Scanner, TokenRows
@@ -70,9 +71,6 @@ class NextTokens:
         self._no_rows = TokenRows(self._word_count)
         self._rows: dict[tuple[int, int], TokenRows] = {}
         self._can_continue: dict[tuple[int, int, int], bool] = {}
-        first_bytes = [text[0] if text else 0 for text in self._spellings]
-        self._first_byte_of = np.zeros(32 * self._word_count, dtype=np.uint8)
-        self._first_byte_of[: len(first_bytes)] = first_bytes
         self._first_bytes: dict[tuple[int, int, int], int] = {}
 
     def rows(self, scanner_state: int, partial: int) -> TokenRows:
@@ -177,6 +175,4 @@ class NextTokens:
             row |= rows.begins
         if self._scanner.may_end(scanner_state):
             row |= mask_of(list(self._added.spelled), self._word_count)
-        tokens = np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))
-        counts = np.bincount(self._first_byte_of[tokens], minlength=256)  # the first `np.unique` would import for 50 ms
-        return sum(1 << byte for byte in np.flatnonzero(counts).tolist())
+        return first_bytes(row, self._vocabulary.trie)

@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from structgen.engine.arrays import zeros
+from structgen.engine.vocabulary.token_trie import TokenTrie
 
 __all__ = [
     "UndecidedTokens",
     "count",
+    "count_to",
+    "drop",
+    "first_bytes",
     "has",
     "ids",
     "intersect",
@@ -24,7 +28,9 @@ __all__ = [
     "without",
 ]
 
-ALL_BITS = 0xFFFFFFFF  # of a word; declared as a C integer in the .pxd, so not importable from here
+# Declared as C integers in the .pxd, so not importable from here.
+ALL_BITS = 0xFFFFFFFF  # of a word
+BLOCK = 256  # words
 
 
 def ints(values: list[int]) -> array[int]:
@@ -38,12 +44,19 @@ def ints(values: list[int]) -> array[int]:
 def ids(row: Any) -> list[int]:
     """Return the tokens of a mask, ascending."""
     found = []
-    for index in range(len(row)):
+    size, index = len(row), 0
+    while index < size:
         word = row[index]
         if word:
-            for bit in range(32):
-                if word >> bit & 1:
-                    found.append(32 * index + bit)
+            token = 32 * index
+            while word:
+                if word & 1:
+                    found.append(token)
+                word >>= 1
+                token += 1
+        index += 1
+        while index + 4 <= size and not (row[index] | row[index + 1] | row[index + 2] | row[index + 3]):
+            index += 4
     return found
 
 
@@ -65,9 +78,27 @@ def count(row: Any) -> int:
     return found
 
 
+def count_to(row: Any, most: int) -> int:
+    """Return the number of tokens of a mask. If it has more than `most`, the rest of the mask is not counted."""
+    size, begin, found = len(row), 0, 0
+    while begin < size and found <= most:
+        end = min(begin + BLOCK, size)
+        found += count(row[begin:end])
+        begin = end
+    return found
+
+
 def without(out: Any, row: Any, some: array[int]) -> None:
     """Write a mask without some tokens to `out`."""
     out[:] = row
+    one = 1
+    for index in range(len(some)):
+        token = some[index]
+        out[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+
+
+def drop(out: Any, some: array[int]) -> None:
+    """Remove some tokens from `out`."""
     one = 1
     for index in range(len(some)):
         token = some[index]
@@ -140,6 +171,20 @@ def next_token(row: Any, begin: int) -> int:
                 if word >> bit & 1:
                     return 32 * index + bit
     return -1
+
+
+def first_bytes(row: Any, trie: TokenTrie) -> int:
+    """Return the bytes with which the tokens of a mask begin, as bits of a number."""
+    found, one = 0, 1
+    for byte in range(256):
+        node = trie.first_node[byte]
+        if node >= 0:
+            for index in range(trie.token_start[node], trie.token_start[trie.node_end[node]]):
+                token = trie.tokens[index]
+                if row[token >> 5] >> (token & 31) & 1:
+                    found |= one << byte
+                    break
+    return found
 
 
 class UndecidedTokens:

@@ -6,7 +6,7 @@ from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.matching.inner_ways cimport InnerWays, LeadingTokens
 from structgen.tokenization.matching.terminal_ends cimport TerminalEnds
-from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, has, ids, intersect, intersection, ints, remove, remove_both, unite_both
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, count_to, has, ids, intersect, intersection, ints, remove, remove_both, unite_both
 from structgen.tokenization.matching.whole_words cimport WholeWords
 from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 
@@ -44,5 +44,5 @@ cdef class UndecidedFinder:
     cdef int _first_cutters(self, int set_id, int scanner_state) except -1
     @cython.locals(sets=ItemSetStore, scan=int)
     cdef bint _is_bounded(self, int set_id) except -1
-    @cython.locals(first=int, most=int, cutters=int, is_slow=bint, before=int, left=int)
+    @cython.locals(first=int, most=int, bound=int, cutters=int, is_slow=bint, before=int, left=int)
     cdef object _drop_cut_off(self, unsigned int[::1] joins, unsigned int[::1] begins, int set_id, int scanner_state, TokenRows rows)

@@ -26,6 +26,7 @@ from structgen.tokenization.matching.terminal_ends import TerminalEnds
 from structgen.tokenization.matching.token_sets import (
     UndecidedTokens,
     count,
+    count_to,
     has,
     ids,
     intersect,
@@ -134,14 +135,14 @@ class UndecidedFinder:
                     row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
         if not partial:
             self._ends.remove_blanks(row, set_id, before)
-            if last - first <= MAX_ITEMS and kind == FREE and count(row) >= MIN_FOUND:
+            if last - first <= MAX_ITEMS and kind == FREE and count_to(row, MIN_FOUND) >= MIN_FOUND:
                 self._find_inner(row, set_id, before, sure)
 
     def _find_inner(self, row: Any, set_id: int, before: int, sure: list[Any]) -> None:
         """Find the tokens that surely lead on within the terminals of a set, and remove them; see `_drop`."""
         sets, best = self._sets, self._first_cutters(set_id, before)
         for cutters in (best, 1 - best):
-            if count(row) >= MIN_FOUND:
+            if count_to(row, MIN_FOUND) >= MIN_FOUND:
                 for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
                     at = sets.scans.state[scan]
                     known = self._inner.after(at, before, 0, FREE)
@@ -170,11 +171,14 @@ class UndecidedFinder:
 
         The cutting texts that decided most tokens last time come first: inside strings, others than after keys.
         """
+        most, bound = 0, self._tokenization.max_single_checks
+        if count_to(joins, bound) + count_to(begins, bound) <= bound:
+            return
         first = self._first_cutters(set_id, scanner_state)
-        most, left = 0, count(joins) + count(begins)
+        left = count(joins) + count(begins)
         for cutters in (first, 1 - first):
             is_slow = cutters == 0 and self._is_bounded(set_id)
-            if left > (MIN_FOUND if is_slow else self._tokenization.max_single_checks):
+            if left > (MIN_FOUND if is_slow else bound):
                 cut = self._cuttable(cutters, set_id)
                 remove_both(joins, rows.sure_joins[cutters], cut)
                 remove_both(begins, rows.sure_begins[cutters], cut)
