@@ -27,12 +27,14 @@ class KnownWays:
 
     Attributes:
         closing: the same.
+        last_bridges: by state of the scanner, the last bridge that led on after a cut.
     """
 
     def __init__(self, short: list[int], usual: frozenset[int], closing: array[int]) -> None:
         self.closing = closing
         self._short = short
         self._usual = usual
+        self.last_bridges: dict[int, int] = {}
         self._bridges: dict[int, list[int]] = {}
         self._token_of: dict[tuple[object, ...], int] = {}
 

@@ -256,8 +256,11 @@ class ProperMasks:
             return False
         if self._verdicts.is_good_within(steps, word, token, added, is_kept):
             return True
-        next_set = steps.next_set()
         is_whole = not partial and not added
+        verdict = self._verdicts.in_terminals(steps, word, token) if is_whole else UNKNOWN
+        if verdict != UNKNOWN:
+            return verdict == GOOD
+        next_set = steps.next_set()
         position = self._position(next_set, next_state) if is_whole and word == OTHER else NOWHERE
         if position >= 0:
             verdict = self._verdict_at.get(position, token)

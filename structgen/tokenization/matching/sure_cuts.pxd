@@ -20,6 +20,7 @@ cdef class SureCuts:
     cdef object _borders        # None if cuts are common enough
     cdef PairTable _known       # by set and state of the scanner: see `leads_on`
     cdef PairTable _within      # by state of an automaton and of the scanner
+    cdef dict _longer           # by state of the scanner: see `_longer_cuts`
 
     @cython.locals(known=int)
     cdef bint leads_on(self, int set_id, int scanner_state, int word, int token) except -1
@@ -28,5 +29,6 @@ cdef class SureCuts:
     cdef object cutting(self, int scanner_state, int word, int token)
     cdef bint may_stop(self, int set_id, int scanner_state) except -1
     cdef bint may_come(self, int set_id, cutting) except -1
-    @cython.locals(following=object)
+    @cython.locals(following=object, texts=list, text=bytes)
     cdef bint _may_cut(self, int set_id, int scanner_state) except -1
+    cdef list _longer_cuts(self, int scanner_state)

@@ -39,6 +39,7 @@ class SureCuts:
         self._borders = tokenization.borders
         self._known = PairTable()
         self._within = PairTable()
+        self._longer: dict[int, list[tuple[int, list[bytes]]]] = {}
 
     def leads_on(self, set_id: int, scanner_state: int, word: int, token: int) -> bool:
         """Return whether the text may end, or a character may come next that surely cuts."""
@@ -104,8 +105,21 @@ class SureCuts:
         if self._compiled.eager and self._sets.table.accepting[set_id]:
             return False
         following = self._ahead.next_bytes(set_id)
-        cuts = self._scanner.cuts
-        for cut in self._tokenization.cuts_of(scanner_state):
-            if len(cuts[cut]) > 1 and following >> cuts[cut][0] & 1 and self._ahead.follow(set_id, cuts[cut]):
-                return True
+        for first, texts in self._longer_cuts(scanner_state):
+            if following & first:
+                for text in texts:
+                    if self._ahead.follow(set_id, text):
+                        return True
         return False
+
+    def _longer_cuts(self, scanner_state: int) -> list[tuple[int, list[bytes]]]:
+        """Return the texts of several bytes that surely make a cut, by their first bytes as bits of a number."""
+        known = self._longer.get(scanner_state)
+        if known is None:
+            by_first: dict[int, list[bytes]] = {}
+            for cut in self._tokenization.cuts_of(scanner_state):
+                text = self._scanner.cuts[cut]
+                if len(text) > 1:
+                    by_first.setdefault(1 << text[0], []).append(text)
+            known = self._longer[scanner_state] = list(by_first.items())
+        return known

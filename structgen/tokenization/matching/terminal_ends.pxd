@@ -28,6 +28,8 @@ cdef class TerminalEnds:
     cdef bint _leads_on_from(self, int at, int after, int scanner_state, int token) except -1
     @cython.locals(following=object)
     cdef bint _leads_on_after(self, int at, int after, LastText last) except -1
+    @cython.locals(text=bytes, item=int, at=int, length=int, after=int)
+    cdef bint bar(self, TokenSteps steps, some) except -1
     @cython.locals(sets=ItemSetStore, scan=int, state=int, parts=tuple, body=int, least="long long", most="long long", rest=int, after=int, blanks=BlankClass)
     cpdef int remove_blanks(self, unsigned int[::1] row, int set_id, int scanner_state) except -1
     @cython.locals(last=LastText, fitting=BlankClass)

@@ -95,6 +95,34 @@ class TerminalEnds:
             following = following | self._ahead.next_bytes(after)
         return bool(following & last.cutting)
 
+    def bar(self, steps: TokenSteps, some: int) -> bool:
+        """Return whether the terminals of a set show that none of some bytes may follow a token, nor the end of a text.
+
+        That is so if no terminal goes on with them, and nothing after one that ends with the token. If one ends before,
+        another one must not take the rest of the token.
+
+        Args:
+            steps: the steps of the token.
+            some: the bytes, as bits of a number.
+        """
+        text = steps.text
+        for item in range(steps.count):
+            at = 0
+            for length in range(1, len(text) + 1):
+                at = steps.state_at(item, length)
+                if not at:
+                    break
+                if self._automata.table.accepting[at]:
+                    after = steps.set_after(item)
+                    if length == len(text):
+                        if self._ahead.may_stop(after) or self._ahead.next_bytes(after) & some:
+                            return False
+                    elif self._ahead.next_bytes(after) >> text[length] & 1:
+                        return False
+            if at and self._ahead.leading_from(at) & some:
+                return False
+        return True
+
     # -- white space ------------------------------------------------------------------------------------------------
 
     def remove_blanks(self, row: Any, set_id: int, scanner_state: int) -> None:

@@ -13,7 +13,7 @@ cdef class TokenSteps:
     cdef AutomatonStore _automata
     cdef bint _is_eager
     cdef Scanner _scanner
-    cdef bytes _text
+    cdef readonly bytes text
     cdef readonly int set_id
     cdef readonly int begun_state
     cdef readonly int begun_partial
@@ -34,9 +34,17 @@ cdef class TokenSteps:
     @cython.locals(before=bytes, length=int, shared=int, most=int, depth=int)
     cpdef int follow(self, bytes text) except -1
     cdef int _lengthen(self, int length) except -1
-    @cython.locals(text=bytes, known=int)
     cpdef int next_set(self) except -1
+    @cython.locals(known=int)
+    cpdef int set_at(self, int length) except -1
     cpdef int state_within(self, int item) except -1
+    cdef int state_at(self, int item, int length) except -1
+    @cython.locals(length=int, within=int)
+    cpdef int left_after(self) except -1
+    @cython.locals(at=int, end=int)
+    cdef bint _is_left_at(self, int length) except -1
+    @cython.locals(set_id=int, scanner_state=int, partial=int)
+    cpdef int continue_after(self, TokenSteps steps, int length) except -1
     @cython.locals(state=int)
     cpdef int set_after(self, int item) except -1
     @cython.locals(automata=AutomatonStore, count=int, byte=int, row=int, at=int, state=int)

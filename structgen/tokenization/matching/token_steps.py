@@ -29,6 +29,7 @@ class TokenSteps:
         scanner: the pre-tokenizer.
 
     Attributes:
+        text: the bytes of the last token.
         set_id: the set.
         begun_state, begun_partial: the state of the scanner before the token, and the unfinished character there.
         count: the number of scannable items of the set.
@@ -41,7 +42,7 @@ class TokenSteps:
         self._automata = compiled.sets.automata
         self._is_eager = compiled.eager
         self._scanner = scanner
-        self._text = b""
+        self.text = b""
         self.set_id = self.begun_state = self.begun_partial = self.count = 0
         # By number of bytes: what is reached after so many. The items' states are rows of `count` numbers.
         self._scanner_states = zeros(64)
@@ -56,7 +57,7 @@ class TokenSteps:
         """Begin at another position: an Earley set, a state of the scanner, and the beginning of a character."""
         sets = self._sets
         sets.close(set_id)
-        self._text = b""
+        self.text = b""
         self.set_id, self.begun_state, self.begun_partial = set_id, scanner_state, partial
         self._scanner_states[0], self._partials[0], self._set_ids[0] = scanner_state, partial, set_id
         self._sets_known = self._items_known = 0
@@ -74,7 +75,7 @@ class TokenSteps:
 
     def follow(self, text: bytes) -> None:
         """Follow the scanner along the bytes of a token; the rest is followed when it is asked for."""
-        before, length = self._text, len(text)
+        before, length = self.text, len(text)
         shared, most = 0, min(length, len(before))
         while shared < most and text[shared] == before[shared]:
             shared += 1
@@ -82,7 +83,7 @@ class TokenSteps:
             self._lengthen(length)
         self._sets_known = min(self._sets_known, shared)
         self._items_known = min(self._items_known, shared)
-        self._text = text
+        self.text = text
         for depth in range(shared + 1, length + 1):
             self._scanner.descend(self._scanner_states, self._partials, depth, text[depth - 1])
         self.scanner_state, self.partial = self._scanner_states[length], self._partials[length]
@@ -97,21 +98,52 @@ class TokenSteps:
 
     def next_set(self) -> int:
         """Return the set after the token; 0 if the grammar does not allow it."""
-        text = self._text
-        while self._sets_known < len(text):
+        return self.set_at(len(self.text))
+
+    def set_at(self, length: int) -> int:
+        """Return the set after so many bytes of the token; 0 if the grammar does not allow them."""
+        while self._sets_known < length:
             known = self._sets_known
-            self._set_ids[known + 1] = self._sets.goto(self._set_ids[known], text[known])
+            self._set_ids[known + 1] = self._sets.goto(self._set_ids[known], self.text[known])
             self._sets_known = known + 1
-        return self._set_ids[len(text)]
+        return self._set_ids[length]
 
     def state_within(self, item: int) -> int:
         """Return the state of a scannable item's automaton after the token; 0 if the token ended it, or may not come.
 
         If the first text of the grammar is the whole text ("eager"), a state that ends it counts as such an end.
         """
-        while self._items_known < len(self._text):
+        while self._items_known < len(self.text):
             self._follow_items()
         return self._item_states[self._items_known * self.count + item]
+
+    def state_at(self, item: int, length: int) -> int:
+        """Return the state of a scannable item's automaton after so many bytes, as `state_within` does for all."""
+        return self._item_states[length * self.count + item]
+
+    def left_after(self) -> int:
+        """Return the number of bytes after which the token has left all terminals of the set; 0 if it stays in one."""
+        length = len(self.text)
+        while self._items_known < length:
+            self._follow_items()
+        within = length
+        while within > 0 and self._is_left_at(within):
+            within -= 1
+        return 0 if within == length else within + 1
+
+    def _is_left_at(self, length: int) -> bool:
+        """Return whether the token has left all terminals of the set after so many bytes."""
+        at, end = length * self.count, (length + 1) * self.count
+        while at < end and not self._item_states[at]:
+            at += 1
+        return at == end
+
+    def continue_after(self, steps: TokenSteps, length: int) -> None:
+        """Begin where other steps are after so many bytes of their token, and follow its other bytes."""
+        set_id, scanner_state, partial = steps.set_at(length), steps._scanner_states[length], steps._partials[length]
+        if (self.set_id, self.begun_state, self.begun_partial) != (set_id, scanner_state, partial):
+            self.begin(set_id, scanner_state, partial)
+        self.follow(steps.text[length:])
 
     def set_after(self, item: int) -> int:
         """Return the set after the terminal of a scannable item has ended."""
@@ -123,7 +155,7 @@ class TokenSteps:
 
     def _follow_items(self) -> None:
         """Follow the items along one more byte of the token."""
-        automata, count, byte = self._automata, self.count, self._text[self._items_known]
+        automata, count, byte = self._automata, self.count, self.text[self._items_known]
         row = self._items_known * count
         while row + 2 * count > len(self._item_states):
             self._item_states = grown(self._item_states, len(self._item_states))

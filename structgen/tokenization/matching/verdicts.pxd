@@ -32,9 +32,11 @@ cdef class Verdicts:
     cdef InnerWays _inner
     cdef SureCuts _cuts
     cdef readonly TerminalEnds ends
+    cdef TokenSteps _steps      # of the last bytes of a token, see `in_terminals`
     cdef PairTable _after_all   # by set and state of the scanner: whether a way leads on, whatever the token before
     cdef dict _completed        # see `_completed_within`
     cdef dict _bridges          # by set and state of the scanner
+    cdef dict _last_bridges     # see `KnownWays.last_bridges`
 
     @cython.locals(verdict=int)
     cpdef int on(self, int set_id, int next_set, int next_state, int partial, int word, int token, added) except -1
@@ -42,6 +44,8 @@ cdef class Verdicts:
     cdef bint _is_cut_within(self, int at, int scanner_state, int word, int token, added) except -1
     @cython.locals(is_free=bint, item=int, at=int)
     cpdef bint is_good_within(self, TokenSteps steps, int word, int token, added, bint is_kept) except -1
+    @cython.locals(left=int, first_bytes=object)
+    cpdef int in_terminals(self, TokenSteps steps, int word, int token) except -1
     cdef bint _leads_on_within(self, int at, bint is_free, TokenSteps steps, int word, int token, added) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t")
     cdef int _judge_within(self, int set_id, int scanner_state, int word, int token) except -1

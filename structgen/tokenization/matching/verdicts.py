@@ -15,6 +15,7 @@ from structgen.engine.pair_table import PairTable
 from structgen.tokenization.matching.bridges import Bridges
 from structgen.tokenization.matching.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings
 from structgen.tokenization.matching.inner_ways import InnerWays
+from structgen.tokenization.matching.next_tokens import ALL_BYTES
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.sure_cuts import SureCuts
 from structgen.tokenization.matching.terminal_ends import TerminalEnds
@@ -29,6 +30,8 @@ UNKNOWN = 0
 GOOD = 1
 BAD = 2
 MAX_KEPT = 65_536  # answers of each kind
+
+NO_ADDED: frozenset[int] = frozenset()
 
 
 class Verdicts:
@@ -57,10 +60,12 @@ class Verdicts:
         self._inner = InnerWays.of(compiled)
         self._cuts = SureCuts(compiled, tokenization, ahead)
         self.ends = TerminalEnds(compiled, tokenization, ahead, self._cuts)
+        self._steps = TokenSteps(compiled, tokenization.scanner)
         self._cut_within = PairTable()
         self._after_all = PairTable()
         self._completed: dict[tuple[int, int, int, int], bool] = {}
         self._bridges: dict[tuple[int, int], Bridges] = {}
+        self._last_bridges = tokenization.known_ways.last_bridges
 
     def on(
         self, set_id: int, next_set: int, next_state: int, partial: int, word: int, token: int, added: frozenset[int]
@@ -118,6 +123,36 @@ class Verdicts:
             if at and is_free and not steps.partial and not added and self.ends.lead_on(steps, item, word, token):
                 return True
         return False
+
+    def in_terminals(self, steps: TokenSteps, word: int, token: int) -> int:
+        r"""Return GOOD, BAD or UNKNOWN: what the terminals show that a token is in at its end.
+
+        These are the terminals of the set, if the token stays in one, or else those of the set where it has left them:
+
+            `   ` after `{`     in the white space there: BAD if it is as long as it may be, and no key may follow
+            `":` and `\n\n`     in the white space after the colon: GOOD, for that of any length
+
+        So no set is made for each length of white space.
+
+        Args:
+            steps: the steps of the token, which ends with a character, and within no added token.
+            word: the node of the current pre-token in `WholeWords` after it.
+            token: the token.
+        """
+        if self._compiled.has_marks or not self._ahead.is_free(steps.set_id):
+            return UNKNOWN
+        left = steps.left_after()
+        if left == len(steps.text) or (left and not steps.set_at(left)):
+            return UNKNOWN
+        if left:
+            self._steps.continue_after(steps, left)
+            if self.is_good_within(self._steps, word, token, NO_ADDED, False):
+                return GOOD
+            steps = self._steps
+        first_bytes = self._next_tokens.first_bytes_after(steps.scanner_state, word, token)
+        if first_bytes != ALL_BYTES and self._ahead.is_free(steps.set_id) and self.ends.bar(steps, first_bytes):
+            return BAD
+        return UNKNOWN
 
     def _leads_on_within(
         self, at: int, is_free: bool, steps: TokenSteps, word: int, token: int, added: frozenset[int]
@@ -241,6 +276,10 @@ class Verdicts:
                 self._bridges.clear()
             bridges = self._bridges[key] = Bridges(self._tokenization.known_ways.bridges(scanner_state))
             bridges.is_barred = bool(self._compiled.eager and self._sets.table.accepting[set_id])
+            if scanner_state in self._last_bridges and not bridges.is_barred:
+                self._try_bridge(bridges, set_id, scanner_state, self._last_bridges[scanner_state])
+                if bridges.is_sure:
+                    self._keep_after_all(set_id, scanner_state)
         if bridges.leads_on_after(token, self._merges):
             return True
         while not bridges.is_barred and bridges.tried < len(bridges.tokens):
@@ -248,6 +287,7 @@ class Verdicts:
             bridges.tried += 1
             self._try_bridge(bridges, set_id, scanner_state, other)
             if bridges.is_sure:
+                self._last_bridges[scanner_state] = other
                 self._keep_after_all(set_id, scanner_state)
                 return True
             if bridges.joining and bridges.leads_on_after(token, self._merges):

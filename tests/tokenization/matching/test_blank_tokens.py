@@ -51,7 +51,11 @@ def test_a_class_holds_the_tokens_that_lead_to_its_state(text):
 
 @pytest.mark.parametrize("name", [llama3, gpt2])
 @pytest.mark.parametrize(
-    "source", [r"[ \t\n\r]{0,5}:a", r"[ \t\n\r]{0,5}(:|,)", r"[ \t\n\r]*[0-9]", r"[ \t\n\r]{2,4}[a-z]"]
+    "source",
+    [
+        *(r"[ \t\n\r]{0,5}:a", r"[ \t\n\r]{0,5}(:|,)", r"[ \t\n\r]*[0-9]", r"[ \t\n\r]{2,4}[a-z]"),
+        *(r"[ \t\n\r]{0,3}(q|[a-z ]{0,2}7)", r"([ \n]{0,3}|[ \t]{4}):"),
+    ],
 )
 def test_white_space_is_allowed_as_far_as_the_tokenizer_writes_it(name, source):
     """Each text of the grammar that begins with a token of white space is tried."""

@@ -37,6 +37,26 @@ def test_steps_are_those_of_each_token_alone(source):
                     assert steps.state_within(item) == at
 
 
+def test_the_steps_after_the_terminals_of_a_set_are_those_of_the_next_set():
+    vocabulary = vocabulary_of(llama3)
+    scanner = ProperTokenization.of(vocabulary).scanner
+    compiled = compiled_from("start ::= #'a[a-z]*' #'-[ ]*' #'[0-9]+'; ", vocabulary)
+    sets = compiled.sets
+    steps, rest = TokenSteps(compiled, scanner), TokenSteps(compiled, scanner)
+    steps.begin(sets.start_set, scanner.start, 0)
+    for text, left in ((b"ab", 0), (b"ab-", 3), (b"ab-  ", 3), (b"a-1", 2), (b"b", 1), (b"a-  7", 2)):
+        steps.follow(text)
+        assert steps.left_after() == left
+        assert [steps.set_at(length) for length in range(len(text) + 1)] == [
+            sets.goto_all(sets.start_set, text[:length]) for length in range(len(text) + 1)
+        ]
+        if 0 < left < len(text):
+            rest.continue_after(steps, left)
+            assert rest.set_id == steps.set_at(left) and rest.text == text[left:]
+            assert (rest.scanner_state, rest.partial) == (steps.scanner_state, steps.partial)
+            assert rest.next_set() == steps.next_set()
+
+
 def _after(scanner, state, text):
     state, partial = scanner.follow(state, 0, text)
     return state, state and partial
