@@ -3,13 +3,14 @@ cimport cython
 from structgen.engine.arrays cimport zeros
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.deadlines cimport spend
-from structgen.engine.masks.character_kinds cimport CharacterKinds, kind_of
+from structgen.engine.masks.character_kinds cimport CharacterKinds, kind_of, kinds_outside
 from structgen.engine.masks.skippable_states cimport SkippableStates
 from structgen.engine.masks.tables cimport Trie
 from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 from structgen.engine.masks.trie_walk cimport AutomatonPath, EnteredStates, TrieWalk
 
-cdef int ASK, DEAD, DESCEND, EMPTY, FIRST_LEAD, K_COUNTING, NOT_EXPANDED, NO_BYTE, NO_MAP, SKIP, STOP
+cdef int ASK, DEAD, DESCEND, EMPTY, FIRST_LEAD, K_COUNTING, NOT_EXPANDED, NO_BYTE, NO_MAP, NO_STATE, SAMPLE, SKIP, STOP
+cdef unsigned long long ALL_KINDS
 
 
 cdef class CountedWalk(TrieWalk):
@@ -54,12 +55,26 @@ cdef class BoundedWalk(TrieWalk):
     cdef int[::1] _count_at
     cdef int[::1] _may_begin
     cdef unsigned long long _characters
+    cdef unsigned long long _absent
+    cdef int _known
+    cdef bint _asks_for_count
+    cdef unsigned long long _staying
+    cdef int _known_before
+    cdef int _after_one
+    cdef unsigned long long _leading
 
     @cython.locals(automata=AutomatonStore, star=int)
     cdef int count(self, int free) except -1
     @cython.locals(automata=AutomatonStore, found=FoundTokens, trie=Trie, path=AutomatonPath, above=int, state=int, count=int, first=int, last=int, index=int, needed=int, is_between=bint)
     cdef int visit(self, int node, int depth, int byte) except -1
-    @cython.locals(least=int)
+    cdef void _learn(self, int state) except *
+    @cython.locals(kinds="unsigned long long")
+    cdef bint _add_with_character(self, int node, int state, int count) except -1
+    @cython.locals(target=int)
+    cdef void _find_after_one(self, int state) except *
+    @cython.locals(found=FoundTokens, trie=Trie, absent="unsigned long long", kinds="unsigned long long", begun=int, least=int, before=int, stop=int, node=int, end=int, first=int, after=int, most=int)
+    cdef bint _add_decided(self, int top, int state, int count) except -1
+    @cython.locals(least=int, begun=int)
     cdef bint _add_all(self, int node, unsigned long long kinds, int state, int count, bint is_with) except -1
 
 

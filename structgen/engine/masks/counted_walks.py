@@ -10,7 +10,7 @@ from structgen.engine.arrays import zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD, DESCEND, EMPTY, K_COUNTING, NO_BYTE, NO_MAP, NOT_EXPANDED, SKIP, STOP
 from structgen.engine.deadlines import spend
-from structgen.engine.masks.character_kinds import CharacterKinds, kind_of
+from structgen.engine.masks.character_kinds import CharacterKinds, kind_of, kinds_outside
 from structgen.engine.masks.skippable_states import SkippableStates
 from structgen.engine.masks.tables import Trie
 from structgen.engine.masks.token_lists import FoundTokens
@@ -18,8 +18,11 @@ from structgen.engine.masks.trie_walk import AutomatonPath, EnteredStates, TrieW
 
 __all__ = ["BoundedWalk", "CountedWalk"]
 
-# Declared as a C integer in the .pxd, so not importable from here.
+# Declared as C integers in the .pxd, so not importable from here.
 FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
+ALL_KINDS = 2**64 - 1
+NO_STATE = -1
+SAMPLE = 0x65  # e, which nearly all classes of characters have
 ASK = 3  # beside DESCEND and SKIP: `visit` tells what to do at a node
 
 
@@ -254,6 +257,14 @@ class BoundedWalk(TrieWalk):
         self._count_at = zeros(depth)
         self._may_begin = zeros(depth)  # by depth: whether the next byte may begin one more of what is counted
         self._characters = 0  # kinds of characters each of which is one of what is counted
+        self._absent = 0  # kinds of characters that no text has
+        # What `_learn` has found about the state that was asked for last:
+        self._known = NO_STATE
+        self._asks_for_count = False
+        self._staying = 0  # kinds of characters after which the same tokens may follow
+        # The same about the state after one character, see `_add_after_one`:
+        self._known_before = self._after_one = NO_STATE
+        self._leading = 0
 
     def count(self, free: int) -> None:
         """Walk the trie for a state without its bound."""
@@ -262,6 +273,7 @@ class BoundedWalk(TrieWalk):
         automata.derivatives.derive(free)
         star = automata.table.payload[free][0]
         self._characters = self._kinds.between(automata.table.payload[star][0], EMPTY)
+        self._absent = kinds_outside(automata.alphabets.alphabet(free))
         self._path.enter(0, free)
         self._count_at[0] = 0
         self._may_begin[0] = automata.derivatives.is_between(free)
@@ -274,8 +286,7 @@ class BoundedWalk(TrieWalk):
         if (
             byte >= FIRST_LEAD
             and self._may_begin[above]
-            and not self._entered.is_recording
-            and self._add_all(node, trie.kinds_with[node], path.state_at[above], self._count_at[above], True)
+            and self._add_with_character(node, path.state_at[above], self._count_at[above])
         ):
             return SKIP
         state = path.target(above, byte)
@@ -294,7 +305,9 @@ class BoundedWalk(TrieWalk):
         if trie.end[node] == node + 1:
             return SKIP
         is_between = self._may_begin[above] if state == path.state_at[above] else automata.derivatives.is_between(state)
-        if is_between and self._add_all(node, trie.kinds_below[node], state, count, False):
+        if is_between and (
+            self._add_all(node, trie.kinds_below[node], state, count, False) or self._add_decided(node, state, count)
+        ):
             if self._entered.is_recording:
                 self._entered.add(state)
             return SKIP
@@ -324,17 +337,101 @@ class BoundedWalk(TrieWalk):
         """
         if kinds & ~self._characters != 0:
             return False
-        least = 0
-        if self._automata.asks_for_count(state):
-            least = count + self._automata.emptiness.least_begun(state)
-        elif kinds & ~self._kinds.loops(state) == 0:
-            count += self._automata.emptiness.least_begun(state)
-        else:
+        if state != self._known:
+            self._learn(state)
+        if kinds & ~self._staying != 0:
             return False
+        least = 0
+        begun = self._automata.emptiness.least_begun(state)
+        if self._asks_for_count:
+            least = count + begun
+        else:
+            count += begun
         if is_with:
             add_with_counted(self.trie, node, self._found, count, least)
         else:
             add_below_counted(self.trie, node, self._found, count, least)
+        return True
+
+    def _learn(self, state: int) -> None:
+        """Find what `_add_all` asks about a state. Nearly always it is asked about the same state again."""
+        self._asks_for_count = self._automata.asks_for_count(state)
+        self._staying = ALL_KINDS if self._asks_for_count else self._kinds.loops(state)
+        self._known = state
+
+    def _add_with_character(self, node: int, state: int, count: int) -> bool:
+        """Add all tokens at and below a node at which a character begins; False if one may do more than count.
+
+        Args:
+            node: the node; a character of several bytes begins there.
+            state: the state before the character.
+            count: the number of characters before it.
+        """
+        kinds = self.trie.kinds_with[node]
+        if self._add_all(node, kinds, state, count, True):
+            if self._entered.is_recording:
+                self._entered.add(state)
+            return True
+        if kinds & ~self._characters != 0:
+            return False
+        if state != self._known_before:
+            self._find_after_one(state)
+        if kinds & ~self._leading != 0:
+            return False
+        count += self._automata.emptiness.least_begun(self._after_one)
+        add_with_counted(self.trie, node, self._found, count, 0)
+        if self._entered.is_recording:
+            self._entered.add(self._after_one)
+        return True
+
+    def _find_after_one(self, state: int) -> None:
+        """Find the characters that all lead from a state to one that they never leave, as the first one of a word."""
+        target = self._automata.next(state, SAMPLE)
+        self._known_before, self._after_one = state, target
+        self._leading = 0
+        if target and self._automata.derivatives.is_between(target):
+            self._leading = self._kinds.loops(target) & self._kinds.between(state, target)
+
+    def _add_decided(self, top: int, state: int, count: int) -> bool:
+        """Add the tokens below a node without characters that no text has; False if others do more than count.
+
+        Long tokens, such as lines of dashes, end with a line feed, say. No state is made for each of their dashes.
+
+        Args:
+            top: the node.
+            state: the state there, between two of what is counted.
+            count: the number of characters up to there.
+        """
+        found, trie, absent = self._found, self.trie, self._absent
+        kinds = trie.kinds_below[top]
+        if kinds & absent == 0 or kinds & ~(self._characters | absent) != 0:
+            return False
+        if state != self._known:
+            self._learn(state)
+        if kinds & ~(self._staying | absent) != 0:
+            return False
+        begun = count + self._automata.emptiness.least_begun(state)
+        least = begun if self._asks_for_count else 0
+        before = (count if self._asks_for_count else begun) - trie.characters[top]
+        stop = trie.end[top]
+        node = top + 1
+        while node < stop:
+            self.visited += 1
+            end = trie.end[node]
+            if kind_of(trie.byte[node]) & absent:
+                node = end
+                continue
+            first, after = trie.token_start[node], trie.token_start[node + 1]
+            most = trie.characters[node] if first < after else 0
+            if trie.kinds_below[node] & absent == 0:
+                after = trie.token_start[end]
+                most = max(most, trie.most_below[node])
+            else:
+                end = node + 1
+            if first < after:
+                found.skip(first, after, before, least)
+                found.largest_count = max(found.largest_count, before + most, least)
+            node = end
         return True
 
 

@@ -192,3 +192,40 @@ def test_states_of_a_search_with_a_bound_are_walked_alone_until_an_index_pays() 
         assert matcher.allowed_token_ids() == wanted, written
         visited.append(compiled.grammar.shared.terminals.nodes_visited)
     assert visited[3] < 1_500  # with an index for each of the four states: 2,935
+
+
+PIECES = ("a", "b", " ", r"\n", r"\"", "é", "中", "\x01")
+
+
+def is_begun(text: bytes, words: int, high: int) -> bool:
+    r"""Return whether a string of `^(?:\S+\s+){0,words-1}\S+$` with at most `high` characters begins with a text."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    body = decoder.decode(text)
+    body = body.replace(r"\n", " ").replace(r"\"", "x") + "y" * bool(decoder.getstate()[0])
+    body, mark, rest = body.partition('"')
+    if rest or "\x01" in body or body.startswith(" "):
+        return False
+    missing = not body or body.endswith(" ")
+    fits = len(body) + missing <= high and len(body.split()) + missing <= words
+    return fits and not (mark and missing)
+
+
+@pytest.mark.parametrize(("words", "high"), [(2, 3), (3, 5), (10, 7), (10, 16), (10, 60), (999, 4), (999, 30)])
+def test_words_and_characters_are_counted_at_once(words: int, high: int) -> None:
+    bodies = ["".join(body) for size in (1, 2, 3, 4) for body in itertools.product(PIECES, repeat=size)]
+    bodies += [body * size for body in ("a", " ", r"\n", "a ", "a中") for size in (6, 12, 20)]
+    lines = ["a" * size + "\x01" for size in range(1, 30)]
+    texts = [text.encode() for text in dict.fromkeys([*bodies, *lines, *(body + '"' for body in bodies[:80])])]
+    cut = "中".encode()[:2]
+    texts += [cut, b"a" + cut, cut + b"\x80", *("中".encode() + cut[:size] for size in (1, 2))]
+    stop = f"<{words} {high}>".encode()
+    vocabulary = Vocabulary.from_bytes({**dict(enumerate(texts)), len(texts): stop}, eos_token_ids=[len(texts)])
+    schema = {"type": "string", "pattern": rf"^(?:\S+\s+){{0,{words - 1}}}\S+$", "maxLength": high}
+    compiled = structgen.compile(schema, vocabulary)
+    for written in ("", "a", "a ", r"a\n", "a b", "aaa", "中", "a b a"):
+        if not is_begun(written.encode(), words, high):
+            continue
+        matcher = compiled.matcher()
+        matcher.accept_bytes(b'"' + written.encode())
+        wanted = [number for number, text in enumerate(texts) if is_begun(written.encode() + text, words, high)]
+        assert matcher.allowed_token_ids() == wanted, written
