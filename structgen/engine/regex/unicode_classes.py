@@ -267,27 +267,30 @@ def word_class(dialect: str) -> Ranges:
 def _case_variants() -> tuple[list[int], dict[int, tuple[int, ...]]]:
     """Return all characters that differ from another one only in case, sorted, and for each the others.
 
-    Two characters are equal but for case when their simple foldings are; where the full folding has several characters,
-    the simple one is the lower case (Unicode's CaseFolding.txt, statuses C and S).
+    Two characters are equal but for case when their full foldings are: those of several characters are the same for
+    exactly the characters whose simple foldings are (Unicode's CaseFolding.txt, statuses C and S, from version 15.1
+    on), such as ß and ẞ, or ﬅ and ﬆ.
     """
     groups: dict[str, list[int]] = {}
     for code_point in range(_CASED_END):
         character = chr(code_point)
         if character.isalpha() or character.swapcase() != character or unicodedata.combining(character):
-            folded = character.casefold()
-            if len(folded) != 1:
-                folded = character.lower()
-            groups.setdefault(folded if len(folded) == 1 else character, []).append(code_point)
+            groups.setdefault(character.casefold(), []).append(code_point)
     variants = {c: tuple(o for o in group if o != c) for group in groups.values() if len(group) > 1 for c in group}
     return sorted(variants), variants
 
 
-def case_closure(ranges: Ranges, *, ascii_only: bool = False) -> Ranges:
+_LETTERS_I = ((0x49, 0x49), (0x69, 0x69), (0x130, 0x131))
+"""The letters I, i, İ and ı. Foldings keep the last two apart; for `re`, they all are one letter."""
+
+
+def case_closure(ranges: Ranges, *, ascii_only: bool = False, one_i: bool = False) -> Ranges:
     """Return the set with every character that equals one of it but for case.
 
     Args:
         ranges: a set.
         ascii_only: only the letters A to Z and a to z have cases.
+        one_i: İ and ı equal i, as for Python's `re`.
     """
     more: list[tuple[int, int]] = list(ranges)
     if ascii_only:
@@ -299,4 +302,6 @@ def case_closure(ranges: Ranges, *, ascii_only: bool = False) -> Ranges:
     for low, high in ranges:
         for at in range(bisect_left(cased, low), bisect_left(cased, high + 1)):
             more.extend((other, other) for other in variants[cased[at]])
+    if one_i and intersection_of(ranges, _LETTERS_I):
+        more.extend(_LETTERS_I)
     return union_of(more)

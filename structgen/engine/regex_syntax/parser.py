@@ -187,7 +187,7 @@ class _Parser:
         self._limits = limits
         self._nodes = 0
         self._assertions = 0
-        self._groups = [_Group(0, Flags())]
+        self._groups = [_Group(0, Flags(one_i=reader.dialect == "python"))]
 
     def parse(self) -> Pattern:
         """Return the tree of the whole pattern."""

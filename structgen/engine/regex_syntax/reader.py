@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import unicodedata
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 from typing import NoReturn
 
@@ -54,7 +54,10 @@ _FLAG_FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """The flags of a group: `i`, `s`, `m`, `x`, Python's `a` (in Rust `-u`), and Rust's `R`."""
+    """The flags of a group: `i`, `s`, `m`, `x`, Python's `a` (in Rust `-u`), and Rust's `R`.
+
+    `one_i` belongs to the dialect: see `case_closure`.
+    """
 
     ignore_case: bool = False
     dot_all: bool = False
@@ -62,16 +65,17 @@ class Flags:
     verbose: bool = False
     ascii: bool = False
     crlf: bool = False
+    one_i: bool = False
 
     def with_letter(self, letter: str, value: bool) -> Flags:
         """Return the flags with one of them set or cleared."""
-        values = {name: getattr(self, name) for name in _FLAG_FIELDS.values()}
-        values[_FLAG_FIELDS[letter]] = value
-        return Flags(**values)
+        return replace(self, **{_FLAG_FIELDS[letter]: value})
 
     def folded(self, ranges: Ranges) -> Ranges:
         """Return a set with the other cases of its characters, if case is ignored."""
-        return case_closure(ranges, ascii_only=self.ascii) if self.ignore_case else ranges
+        if not self.ignore_case:
+            return ranges
+        return case_closure(ranges, ascii_only=self.ascii, one_i=self.one_i)
 
 
 @dataclass(slots=True)

@@ -181,12 +181,12 @@ def test_python_classes_on_all_characters(escape: str) -> None:
         assert ours(chr(code_point)) == bool(compiled.fullmatch(chr(code_point))), hex(code_point)
 
 
-@pytest.mark.parametrize("letter", "akKsSßſéÉσςΣµΜǆǅθϑιⓐ\u0345")
-def test_case_is_ignored_as_in_re(letter: str) -> None:
-    compiled = re.compile(letter, re.IGNORECASE)
-    ours = matcher(f"(?i){letter}", "python")
+@pytest.mark.parametrize("pattern", [*"akKsSßſéÉσςΣµΜǆǅθϑιⓐ\u0345iIİıΐΰﬅﬆ", "[^i]", "[h-j]", "[^İ]", "[Ā-ſ]", "[^ﬆ]"])
+def test_case_is_ignored_as_in_re(pattern: str) -> None:
+    compiled = re.compile(pattern, re.IGNORECASE)
+    ours = matcher(f"(?i){pattern}", "python")
     for code_point in itertools.chain(
-        range(0x600), range(0x1C80, 0x2200), range(0x2400, 0x2500), range(0xAB30, 0xABC0)
+        range(0x600), range(0x1C80, 0x2200), range(0x2400, 0x2500), range(0xAB30, 0xABC0), range(0xFB00, 0xFB10)
     ):
         assert ours(chr(code_point)) == bool(compiled.fullmatch(chr(code_point))), hex(code_point)
 
@@ -229,6 +229,8 @@ EXAMPLES = [
     ("rust", "(?x) a b # comment\n c \\ [ d ]", ["abc d"], ["abc"]),
     ("rust", "(?i)straße(?-i)x", ["STRAßEx", "straẞex"], ["STRASSEx", "straßeX"]),
     ("rust", "(?i)k", ["k", "K", "\u212a"], ["x"]),
+    ("rust", "(?i)[^i]ﬅΐ", ["İﬆ\u1fd3", "ıﬅΐ"], ["Iﬅΐ"]),
+    ("ecma", "(?i:[^i]ﬅΐ)", ["İﬆ\u1fd3", "ıﬅΐ"], ["Iﬅΐ"]),
     ("rust", "a(?i)b|c", ["aB", "C", "ab"], ["AB"]),
     ("rust", "(?U)a*", ["aa"], ["b"]),
     ("rust", "(?P<x>a)(?<y>b)", ["ab"], ["a"]),
