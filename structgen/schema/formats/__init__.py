@@ -15,7 +15,8 @@ These texts lie between the two regexes:
 - `email`, `idn-email`: every text with an `@`, as `jsonschema` accepts all of them;
 - `regex`: syntax of only one of ECMA-262 and Python; groups nested deeper than `regexes.MAX_GROUP_DEPTH`;
 - `uri`, `iri` and their references: hosts such as `[V1.x]` with a capital V;
-- `uri-template`: reserved operators; `relative-json-pointer`: index manipulation of a later draft.
+- `uri-template`: characters such as spaces and quotes, reserved operators;
+- `relative-json-pointer`: index manipulation of a later draft.
 
 by_name         the table of known formats
 dates, network, mail, idn, uris, pointers, encodings, regexes    the regexes, by area

@@ -43,7 +43,7 @@ _FORMATS: dict[str, Callable[[], Regex]] = {
     "email": lambda: mail.EMAIL,
     "idn-email": mail.idn_email,
     **{name: lambda name=name: _uris(name, False) for name in _URIS},  # type: ignore[misc]
-    "uri-template": lambda: uris.uri_template(reserved=False),
+    "uri-template": uris.uri_template,
     "json-pointer": lambda: pointers.JSON_POINTER,
     "relative-json-pointer": lambda: pointers.RELATIVE_JSON_POINTER,
     "regex": regexes.ecma_regex,
@@ -90,7 +90,7 @@ _OUTER: dict[str, Callable[[], Regex]] = {
     "email": lambda: mail.WITH_AT,
     "idn-email": lambda: mail.WITH_AT,
     "name-email": lambda: mail.WITH_AT,
-    "uri-template": lambda: uris.uri_template(reserved=True),
+    "uri-template": lambda: uris.LOOSE_TEMPLATE,
     "multi-host-uri": lambda: uris.WITH_SCHEME,
     **{name: lambda name=name: _uris(name, True) for name in _URIS},  # type: ignore[misc]
     "relative-json-pointer": lambda: choice(pointers.RELATIVE_JSON_POINTER, pointers.MOVED_JSON_POINTER),

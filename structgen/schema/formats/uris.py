@@ -19,7 +19,7 @@ from structgen.schema.formats.network import IPV4, IPV6, PUBLIC_DOMAIN
 from structgen.schema.formats.parts import ALNUM, COLON, DIGIT, HEX, LETTER, digit, words
 from structgen.schema.json_text.strings import byte_set
 
-__all__ = ["IPRIVATE", "UCSCHAR", "WITH_SCHEME", "multi_host_url", "uri", "uri_template", "web_url"]
+__all__ = ["IPRIVATE", "LOOSE_TEMPLATE", "UCSCHAR", "WITH_SCHEME", "multi_host_url", "uri", "uri_template", "web_url"]
 
 _UNRESERVED = ALNUM + "-._~"
 _SUB_DELIMS = "!$&'()*+,;="
@@ -83,22 +83,22 @@ def uri(*, relative: bool, beyond: Regex = NOTHING, private: Regex = NOTHING, ca
     return sequence(choice(*forms), ending)
 
 
-def uri_template(*, reserved: bool) -> Regex:
-    """Return URI templates of RFC 6570, section 2, with the erratum that accepts an apostrophe.
-
-    Args:
-        reserved: accept the operators too that the RFC reserves for extensions.
-    """
+def uri_template() -> Regex:
+    """Return URI templates of RFC 6570, section 2, with the erratum that accepts an apostrophe."""
     printable = {chr(code) for code in range(0x21, 0x7F)} - set('"%<>\\^`{|}')
     literal = choice(byte_set("".join(printable)), UCSCHAR, IPRIVATE, _PERCENT)
     sign = choice(byte_set(ALNUM + "_"), _PERCENT)
     name = sequence(plus(sign), star(sequence(Literal(b"."), plus(sign))))
     prefix = sequence(COLON, digit(1, 9), Repeat(DIGIT, 0, 3))
     variable = sequence(name, optional(choice(prefix, Literal(b"*"))))
-    operator = byte_set("+#./;?&" + ("=,!@|" if reserved else ""))
     variables = sequence(variable, star(sequence(Literal(b","), variable)))
-    return star(choice(literal, sequence(Literal(b"{"), optional(operator), variables, Literal(b"}"))))
+    expression = sequence(Literal(b"{"), optional(byte_set("+#./;?&")), variables, Literal(b"}"))
+    return star(choice(literal, expression))
 
+
+_NO_BRACE = Chars(((0, 0x7A), (0x7C, 0x7C), (0x7E, 0xD7FF), (0xE000, 0x10FFFF)))
+LOOSE_TEMPLATE = star(choice(_NO_BRACE, sequence(Literal(b"{"), star(choice(_NO_BRACE, Literal(b"{"))), Literal(b"}"))))
+"""Texts whose braces close. The checker of `jsonschema` reads any character between expressions, and `{a=}` in them."""
 
 WITH_SCHEME = sequence(star(ANY_CHAR), COLON, star(ANY_CHAR))
 """Texts with a colon, which might be a URL."""
