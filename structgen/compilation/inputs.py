@@ -354,7 +354,11 @@ def _content(source: Source, limits: Limits) -> str | bytes | tuple[str, ...]:
     except RecursionError as error:
         raise LimitExceededError("schema_depth", limits.schema_depth) from error
     except (TypeError, ValueError) as error:
-        raise SchemaError(f"the schema is not JSON data: {error}", pointer="") from error
+        holds_type = isinstance(source.json_schema, dict) and any(
+            isinstance(value, type) for value in source.json_schema.values()
+        )
+        hint = "to describe fields by their types, use a Pydantic model or a TypedDict" if holds_type else ""
+        raise SchemaError(f"the schema is not JSON data: {error}", pointer="", hint=hint) from error
 
 
 def _encode(value: dict[str, Any] | list[Any], pieces: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +83,8 @@ class Sampler:
             raise ValueError(f"top_p must be in (0, 1], not {top_p!r}")
         if min_p is not None and not (isinstance(min_p, int | float) and 0 <= min_p <= 1):
             raise ValueError(f"min_p must be in [0, 1], not {min_p!r}")
+        if seed is not None and not (isinstance(seed, Integral) and seed >= 0):
+            raise ValueError(f"seed must be a whole number >= 0, not {seed!r}")
         if temperature == 0 and not (top_k is None and top_p is None and min_p is None):
             raise ValueError(
                 "top_k, top_p and min_p need a temperature above 0: at 0 the most probable token is picked"

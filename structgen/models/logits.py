@@ -85,19 +85,30 @@ class LogitsSession:
         """Read more tokens; see `structgen.models.base.Session.forward`.
 
         Raises:
-            ModelError: the logits are not as wide as the vocabulary.
+            ModelError: the logits are no numbers, or not as wide as the vocabulary.
         """
         self._token_ids += token_ids
         rows = []
         for count in range(len(self._token_ids) - keep + 1, len(self._token_ids) + 1):
-            row = np.asarray(self._next_logits(self._token_ids[:count]), dtype=np.float32)
-            if row.shape != (self._vocab_size,):
-                raise ModelError(
-                    f"next_logits returned shape {row.shape}, but the vocabulary has {self._vocab_size} tokens",
-                    hint="pass vocab_size=<width of the logits> to from_logits",
-                )
+            row = self._read(self._next_logits(self._token_ids[:count]))
             rows.append(row)
         return np.stack(rows)
+
+    def _read(self, logits: Any) -> NDArray[np.float32]:
+        """Return the logits of one token as an array."""
+        if logits is None:
+            raise ModelError("next_logits returned None", hint="it must return the logits of the next token")
+        try:
+            row = np.asarray(logits, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"next_logits returned no numbers, but {type(logits).__name__}: {error}") from error
+        if row.shape == (self._vocab_size,):
+            return row
+        hint = "pass vocab_size=<width of the logits> to from_logits"
+        if row.ndim != 1:
+            hint = "it must return one number for each token, in one dimension, such as logits[0, -1]"
+        message = f"next_logits returned shape {row.shape}, but the vocabulary has {self._vocab_size} tokens"
+        raise ModelError(message, hint=hint)
 
     def crop(self, count: int) -> None:
         """Remove the last tokens."""

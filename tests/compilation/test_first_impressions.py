@@ -148,3 +148,8 @@ def test_token_ids_out_of_range_are_refused(token_id):
     with pytest.raises((ValueError, OverflowError)):
         matcher.fill_next_token_bitmask(structgen.allocate_token_bitmask(3, VOCABULARY.size), token_id)
     assert matcher.allowed_token_ids() == structgen.compile(Person, VOCABULARY).matcher().allowed_token_ids()
+
+
+def test_types_by_name_are_no_json_schema():
+    with pytest.raises(structgen.SchemaError, match=r"contains a type .*\n.*use a Pydantic model or a TypedDict"):
+        structgen.compile({"name": str, "age": int}, VOCABULARY)

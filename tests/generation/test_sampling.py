@@ -118,10 +118,13 @@ def test_known_tokens_of_the_mask_change_no_draw(options):
         {"temperature": 1.0, "top_p": 1.1},
         {"top_k": 5},
         {"top_p": 0.9},
+        {"seed": "x"},
+        {"seed": -1},
+        {"seed": 1.5},
     ],
 )
 def test_options_out_of_range_are_refused(options):
-    with pytest.raises(ValueError, match=r"temperature|top_k|top_p"):
+    with pytest.raises(ValueError, match=r"temperature|top_k|top_p|seed must be a whole number"):
         Sampler(**options)
 
 

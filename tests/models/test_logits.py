@@ -48,3 +48,26 @@ def test_what_does_not_fit_is_named(tiny_model):
     narrow = structgen.from_logits(lambda ids: [0.0] * 3, tiny_model.tokenizer)
     with pytest.raises(structgen.ModelError, match=r"shape \(3,\)"):
         structgen.generate(narrow, "hi", bool)
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (lambda size: None, "returned None\n.*must return the logits"),
+        (lambda size: [[0.0] * size], r"shape \(1, .*\n.*in one dimension, such as logits\[0, -1\]"),
+        (lambda size: [0.0] * (size + 1), "shape .*\n.*vocab_size="),
+        (lambda size: ["a"] * size, "no numbers, but list"),
+    ],
+)
+def test_logits_of_another_form_are_named(tiny_model, returned, message):
+    size = tiny_model.vocabulary.size
+    model = structgen.from_logits(lambda ids: returned(size), tiny_model.tokenizer, vocab_size=size)
+    with pytest.raises(structgen.ModelError, match=message):
+        structgen.generate(model, "hi", bool)
+
+
+def test_what_is_no_tokenizer_is_named(tiny_model):
+    with pytest.raises(structgen.VocabularyError, match="pass the tokenizer itself: a vocabulary cannot"):
+        structgen.from_logits(lambda ids: [], tiny_model.vocabulary)
+    with pytest.raises(structgen.VocabularyError, match=r"AutoTokenizer.from_pretrained\('llama'\)"):
+        structgen.Vocabulary.from_huggingface("llama")

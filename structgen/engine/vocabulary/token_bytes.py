@@ -65,10 +65,13 @@ def spell_tokens(tokenizer: Any) -> tuple[dict[int, bytes], set[int]]:
         return _spell_python(tokenizer, special, _SENTENCEPIECE)
     if hasattr(tokenizer, "byte_decoder"):
         return _spell_python(tokenizer, special, [_byte_level])
-    raise VocabularyError(
-        f"the bytes of the tokens of a {type(tokenizer).__name__} are not known",
-        hint="use the tokenizer's fast version, or give the bytes to Vocabulary.from_bytes",
-    )
+    name = type(tokenizer).__name__
+    hint = "use the tokenizer's fast version, or give the bytes to Vocabulary.from_bytes"
+    if isinstance(tokenizer, str):
+        hint = f"pass the tokenizer itself: transformers.AutoTokenizer.from_pretrained({tokenizer!r})"
+    elif name == "Vocabulary":
+        hint = "pass the tokenizer itself: a vocabulary cannot tokenize a prompt"
+    raise VocabularyError(f"the bytes of the tokens of a {name} are not known", hint=hint)
 
 
 def special_tokens(tokenizer: Any) -> dict[str, int]:
