@@ -7,7 +7,7 @@ from structgen.engine.vocabulary.token_trie cimport TokenTrie
 cdef int BROKEN, FIRST_BEYOND, UNKNOWN, BOUNDARY, NO_TEXT
 cdef unsigned long long ALL_CHARACTERS, ALL_64_BITS
 cdef int[::1] KIND_OF, KIND_OF_LEAD
-cdef bytes SAMPLES
+cdef bytes SAMPLES, SAMPLE_BEYOND_ASCII
 
 
 @cython.locals(one="unsigned long long")
@@ -59,8 +59,12 @@ cdef class CharacterKinds:
     cpdef unsigned long long loops(self, int state) except? 1
     @cython.locals(index="Py_ssize_t")
     cpdef unsigned long long returns(self, int state) except? 1
-    @cython.locals(found="unsigned long long", one="unsigned long long", byte=int, first=int, last=int, low=int, high=int, more=int, kind=int, lead=int, state=int, same=bint, leads=bint, previous=int, previous_low=int, previous_high=int, previous_more=int)
+    @cython.locals(found="unsigned long long", one="unsigned long long", byte=int)
     cpdef unsigned long long between(self, int start, int goal) except? 1
+    @cython.locals(found="unsigned long long", one="unsigned long long", first=int, last=int, low=int, high=int, more=int, kind=int, lead=int, state=int, same=bint, leads=bint, previous=int, previous_low=int, previous_high=int, previous_more=int)
+    cpdef unsigned long long between_beyond_ascii(self, int start, int goal) except? 1
+    @cython.locals(index="Py_ssize_t")
+    cdef int after_sample(self, int state) except -1
     @cython.locals(automata=AutomatonStore, classes=int, targets=int, place=int, previous=int, byte=int, target=int)
     cdef bint _continues(self, int state, int goal, int low, int high, int more) except -1
     @cython.locals(found="unsigned long long", one="unsigned long long", byte=int, first=int, last=int, kind=int, lead=int)

@@ -49,6 +49,7 @@ FIRST_BEYOND = FIRST_KIND_BEYOND_ASCII
 ALL_CHARACTERS = int("1" * BROKEN, 2)  # no shift: compiled, that would be one of 32 bits
 ALL_64_BITS = 2**64 - 1
 UNKNOWN = -1
+SAMPLE_BEYOND_ASCII = "中".encode()
 SAMPLES = b"eA0 -"  # nearly every state that some character leads back to is one that one of these leads back to
 
 # What comes next in UTF-8: a character, or none ever again. Numbers above say which continuation bytes must come.
@@ -302,6 +303,16 @@ class CharacterKinds:
         for byte in range(128):
             if self.automata.next(start, byte) != goal:
                 found &= ~(one << KIND_OF[byte])
+        return found & self.between_beyond_ascii(start, goal)
+
+    def between_beyond_ascii(self, start: int, goal: int) -> int:
+        """Return the kinds that `between` returns, and all kinds of ASCII characters.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        found = ALL_CHARACTERS
+        one = 1
         previous, previous_low, previous_high, previous_more = UNKNOWN, 0, 0, 0
         leads = False
         for first, last, low, high, more, kind in _STARTS:
@@ -315,6 +326,18 @@ class CharacterKinds:
                     found &= ~(one << kind)
                     break
         return found
+
+    def after_sample(self, state: int) -> int:
+        """Return the state after a character of several bytes; DEAD if it cannot come next.
+
+        If all such characters lead to the same state, it is this one.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        for index in range(len(SAMPLE_BEYOND_ASCII)):
+            state = self.automata.next(state, SAMPLE_BEYOND_ASCII[index])
+        return state
 
     def _continues(self, state: int, goal: int, low: int, high: int, more: int) -> bool:
         """Return whether all continuations of a character that has begun lead to `goal`.

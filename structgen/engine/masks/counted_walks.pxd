@@ -9,7 +9,7 @@ from structgen.engine.masks.tables cimport Trie
 from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 from structgen.engine.masks.trie_walk cimport AutomatonPath, EnteredStates, TrieWalk
 
-cdef int ASK, DEAD, DESCEND, EMPTY, FIRST_LEAD, K_COUNTING, NOT_EXPANDED, NO_BYTE, NO_MAP, NO_STATE, SAMPLE, SKIP, STOP
+cdef int ASK, DEAD, DESCEND, EMPTY, FIRST_LEAD, K_COUNTING, NOT_EXPANDED, NO_BYTE, NO_MAP, NO_STATE, SKIP, STOP
 cdef unsigned long long ALL_KINDS
 
 

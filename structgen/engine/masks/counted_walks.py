@@ -22,7 +22,6 @@ __all__ = ["BoundedWalk", "CountedWalk"]
 FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
 ALL_KINDS = 2**64 - 1
 NO_STATE = -1
-SAMPLE = 0x65  # e, which nearly all classes of characters have
 ASK = 3  # beside DESCEND and SKIP: `visit` tells what to do at a node
 
 
@@ -386,11 +385,11 @@ class BoundedWalk(TrieWalk):
 
     def _find_after_one(self, state: int) -> None:
         """Find the characters that all lead from a state to one that they never leave, as the first one of a word."""
-        target = self._automata.next(state, SAMPLE)
+        target = self._kinds.after_sample(state)
         self._known_before, self._after_one = state, target
         self._leading = 0
         if target and self._automata.derivatives.is_between(target):
-            self._leading = self._kinds.loops(target) & self._kinds.between(state, target)
+            self._leading = self._kinds.loops(target) & self._kinds.between_beyond_ascii(state, target)
 
     def _add_decided(self, top: int, state: int, count: int) -> bool:
         """Add the tokens below a node without characters that no text has; False if others do more than count.

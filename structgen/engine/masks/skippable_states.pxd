@@ -35,6 +35,8 @@ cdef class SkippableStates:
     cdef int known(self, int state) noexcept
     @cython.locals(number=int)
     cpdef int find(self, int state) except -1
+    @cython.locals(target=int, of_target=int, number=int, kinds="unsigned long long")
+    cdef int leading(self, int state) except -2
     @cython.locals(number=int)
     cdef int _give_number(self) except -1
     @cython.locals(number=int, closed=ClosedStates, other=int)

@@ -124,6 +124,37 @@ class SkippableStates:
             self._number_of[state] = number + 1
         return number
 
+    def leading(self, state: int) -> int:
+        """Return a number for the subtrees of characters of several bytes that all lead from a state to an open one.
+
+        The first byte of a key leads away from a state to which nothing leads back, and so does that of a word that is
+        counted. If all characters of several bytes lead to the same state, a walk from there may skip what this one
+        stays open after.
+
+        Returns:
+            The number, for `stays_inside` of the kinds of a node at which such a character begins, and with its bytes;
+            -1 if there is none.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        target = self.character_kinds.after_sample(state)
+        if not target:
+            return UNKNOWN
+        of_target = self.find(target)
+        kinds = self.kinds[of_target]
+        if kinds >> FIRST_BEYOND:
+            kinds &= self.character_kinds.between_beyond_ascii(state, target)
+        if not kinds >> FIRST_BEYOND:
+            return UNKNOWN
+        number = self._give_number()
+        self.kinds[number] = kinds
+        self.needed[number] = self.needed[of_target]
+        self.reach[number] = self.reach[of_target]
+        self.least[number] = self.least[of_target]
+        self.moves[number] = True
+        return number
+
     def _give_number(self) -> int:
         """Return a new number, of which nothing is known yet."""
         number = self._count

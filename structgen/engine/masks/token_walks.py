@@ -220,6 +220,7 @@ class TokenWalks:
         visited = depth = 0
         patience = MIN_WALKED
         absent = UNKNOWN_KINDS
+        leading = NOT_ASKED
         self._undecided = 0
         path.enter(0, start)
         state_at[0] = NOT_ENTERED  # the state in which a walk begins has no number yet
@@ -255,6 +256,20 @@ class TokenWalks:
                 if number >= 0 and skippable_states.stays_at_end(number, kinds_with[child]):
                     self._skip_with_exits(records[record] >> 8, first, after)
                     continue
+                if state_at[depth] == NOT_ENTERED:
+                    if leading == NOT_ASKED:
+                        leading = skippable_states.leading(start)
+                        if automata.partitions.pools != pools:
+                            class_of, targets, pools = (
+                                automata.partitions.class_of,
+                                automata.partitions.target_pool,
+                                automata.partitions.pools,
+                            )
+                    if leading >= 0 and skippable_states.stays_inside(
+                        leading, kinds_with[child], records[record + 2] + 1
+                    ):
+                        found.skip(first, after, 0, 0)
+                        continue
             place = targets_at[depth] + class_of[map_at[depth] + byte]
             state = targets[place]
             if state < 0:

@@ -87,3 +87,37 @@ def test_walks_pass_by_sets_of_states_that_some_characters_never_leave(pattern: 
         before = tables.terminals.nodes_visited
         assert matcher.allowed_token_ids() == accepted_tokens(matcher, MANY_WORDS.size)
         assert tables.terminals.nodes_visited - before < part * MANY_WORDS.trie.node_count
+
+
+ALIKE = [chr(point) for point in range(0x5100, 0x5100 + 800)]  # all begin with the byte 0xE5,
+MIXED = [chr(point) for point in range(0x4E00, 0x4E00 + 40)]  # and these with 0xE4
+WIDE = [
+    *ALIKE,
+    *(text + "é" for text in ALIKE[:50]),
+    *(text + end for text in MIXED for end in ("", "日h", '"', "。", "\u3000")),
+]
+CUT = [b"\xe4", b"\xe4\xb8", b"\xe4\xb8\x80\xe4", b"\xc3", b"\xe4\xb8\x80\xc3"]
+BYTES = [*(text.encode() for text in ["h", "i", "hi", "-", " ", "h ", "é", "。", '"', 'h"', *WIDE]), *CUT]
+WIDE_WORDS = Vocabulary.from_bytes(dict(enumerate(BYTES)), eos_token_ids=[len(BYTES)])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "part"),
+    [
+        (r"[^-\s]\S*", 0.5),  # the state before the first character is another one than those after it
+        (r"(\S+\s+){0,9}\S+", 0.5),
+        (r"(h|[^hi]\S*i)\S*", 0.5),
+        (r"[^-一]\S*", 1),  # one of the characters of a kind is refused,
+        (r"([^一]|一h)\S*", 1),  # leads to another state,
+        (r"[^-]", 1),  # or is the last one
+    ],
+)
+def test_walks_pass_by_characters_of_several_bytes_that_all_lead_to_one_state(pattern: str, part: float) -> None:
+    for least, most in ((0, None), (0, 40), (0, 2), (1, 3)):
+        regex = rx.intersection(quoted(parse_regex(pattern)), quoted(rx.repeat(CHARACTER, least, most)))
+        for text in (b'"', b'"\xe4'):
+            matcher, tables = after(regex, WIDE_WORDS, text)
+            before = tables.terminals.nodes_visited
+            assert matcher.allowed_token_ids() == accepted_tokens(matcher, WIDE_WORDS.size), (least, most, text)
+            if most is None and text == b'"':
+                assert tables.terminals.nodes_visited - before <= part * WIDE_WORDS.trie.node_count
