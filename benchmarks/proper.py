@@ -1,7 +1,7 @@
 """What does `tokenization="proper"` add to a mask, and are random texts tokenized as they were generated?
 
-    python benchmarks/proper.py [--data FOLDER] [--tokenizer FOLDER] [--first N] [--walks N] [--seed N]
-    python benchmarks/proper.py --cold N [--walks N] [--data FOLDER] [--tokenizer FOLDER] [--seed N]
+    python benchmarks/proper.py [--data FOLDER] [--half tuned] [--tokenizer FOLDER] [--first N] [--walks N] [--seed N]
+    python benchmarks/proper.py --cold N [--walks N] [--data FOLDER] [--half tuned] [--tokenizer FOLDER] [--seed N]
 
 The first part computes the masks along the tokens of valid instances, alternately with any split and with proper
 tokenization, in one process. It reports the difference in microseconds, in three situations: with an unused vocabulary,
@@ -18,6 +18,8 @@ With --cold there is another table in place of both: the whole processor time of
 walks over N schemas. Each walk compiles its grammar anew, with empty caches of grammars. The first walks begin with an
 unused vocabulary. Others follow, with other random tokens, when many of the vocabulary's tables are known. Random
 tokens lead to states that no instance leads to, so these masks take longer than those of the first part.
+
+`--half` takes the schemas that structgen may be tuned on ("tuned"), or the others ("unseen"); see masks.py.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from typing import Any
 from _peers import load_tokenizer
 from _random_walks import Drawing
 from _report import heading, percentile, table
+from masks import HALVES, half_of
 
 import structgen
 from structgen.engine.vocabulary import vocabulary as module
@@ -61,9 +64,9 @@ class Walks:
     examples: list[str] = field(default_factory=list)
 
 
-def cases(folder: Path, first: int | None) -> list[tuple[str, Any, list[Any]]]:
-    """Return names, schemas and their valid instances."""
-    files = sorted(folder.rglob("*.json"))
+def cases(folder: Path, first: int | None, half: str | None = None) -> list[tuple[str, Any, list[Any]]]:
+    """Return names, schemas and their valid instances: of all schemas, or of those of a half."""
+    files = [file for file in sorted(folder.rglob("*.json")) if half is None or half_of(file.stem) == half]
     random.Random(4).shuffle(files)
     found = []
     for file in files:
@@ -231,13 +234,14 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, default=DATA, help="a folder of schemas with instances")
     parser.add_argument("--first", type=int, help="so many of them, in an order of chance that is always the same")
+    parser.add_argument("--half", choices=HALVES, help="only the schemas to tune on, or only the others")
     parser.add_argument("--tokenizer", default="", help="the folder of a tokenizer; SmolLM2's by default")
     parser.add_argument("--walks", type=int, default=100, help="so many random walks; with --cold, over each schema")
     parser.add_argument("--seed", type=int, default=0, help="of the walks")
     parser.add_argument("--cold", type=int, metavar="N", help="measure cold masks on random walks over N schemas")
     options = parser.parse_args(argv)
     tokenizer = load_tokenizer(options.tokenizer)
-    some = cases(options.data, options.cold or options.first)
+    some = cases(options.data, options.cold or options.first, options.half)
     if options.cold:
         print(heading())
         report_cold(Vocabulary.from_huggingface(tokenizer), some, options.walks, options.seed)

@@ -24,6 +24,7 @@ from structgen.tokenization.pre_tokens.scanner import Cutters, Scanner, TokenRow
 
 __all__ = ["NextTokens"]
 
+BETWEEN = (b" ", b"  ", b"\t", b"\n")  # white space after which the rows are made ahead
 MAX_ROWS = 256  # states whose rows are kept, 100 kB each
 MAX_PARTIAL_ROWS = 4096  # the same within characters, 16 kB each
 MAX_ENDS = 65_536  # tokens that end within a character
@@ -83,13 +84,18 @@ class NextTokens:
         return rows
 
     def prepare(self) -> None:
-        """Make the rows of the states after one token, of which there are 20 or 30, so that masks do not wait for them.
+        """Make the rows of the states that most texts lead to, so that masks do not wait for them.
 
-        The first one asks the tokenizer for the classes of all characters, which takes a while.
+        These are the states after one token, 20 or 30, and 5 or 10 others after white space between two tokens, where a
+        cut may come or not. The first one asks the tokenizer for the classes of all characters, which takes a while.
         """
-        self.rows(self._scanner.start, 0)
-        ends = self._scanner.ends(self._vocabulary.trie, self._vocabulary.size)
-        for state in sorted({state for state, partial in ends if state and not partial})[: MAX_ROWS // 2]:
+        scanner = self._scanner
+        self.rows(scanner.start, 0)
+        ends = scanner.ends(self._vocabulary.trie, self._vocabulary.size)
+        first = sorted({state for state, partial in ends if state and not partial})[: MAX_ROWS // 2]
+        begun = [before for state in first for before in (state, scanner.cut(state))]
+        later = {scanner.follow(state, 0, text)[0] for state in begun for text in BETWEEN}
+        for state in [*first, *sorted(later.difference(first, [0]))[: MAX_ROWS // 4]]:
             self.rows(state, 0)
 
     def _make_rows(self, scanner_state: int, partial: int) -> TokenRows:

@@ -1,6 +1,7 @@
 cdef class WholeWords:
     cdef readonly frozenset tokens
     cdef dict _children         # by node and token: the next node
+    cdef dict _begun            # by token: see `begun_by`
     cdef set _ends
     cdef dict _following        # by node: the tokens that lead to another one
 

@@ -36,6 +36,7 @@ class WholeWords:
     def __init__(self, spelled: Mapping[int, Sequence[int]], never: Iterable[Sequence[int]] = ()) -> None:
         self.tokens = frozenset(spelled)
         self._children: dict[tuple[int, int], int] = {}
+        self._begun: dict[int, int] = dict.fromkeys(self.tokens, ALONE)
         self._ends: set[int] = set()
         self._following: dict[int, list[int]] = {}
         for tokens in (*spelled.values(), *never):
@@ -47,6 +48,8 @@ class WholeWords:
                     known = self._children[node, token] = len(self._children) + ROOT + 1
                 node = known
             self._ends.add(node)
+        for token in self._following.get(ROOT, ()):
+            self._begun.setdefault(token, self._children[ROOT, token])
 
     @classmethod
     def of(cls, parts: Parts, merges: MergeTable, vocabulary: Vocabulary, symbols: Symbols) -> WholeWords:
@@ -71,7 +74,7 @@ class WholeWords:
 
     def begun_by(self, token: int) -> int:
         """Return the node of a pre-token after its first token."""
-        return ALONE if token in self.tokens else self._children.get((ROOT, token), OTHER)
+        return self._begun.get(token, OTHER)
 
     def after(self, word: int, token: int) -> int:
         """Return the node after one more token."""

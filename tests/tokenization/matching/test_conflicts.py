@@ -57,3 +57,17 @@ def test_a_compile_leaves_no_tables_of_the_vocabulary_to_the_first_mask(own_toke
     constraint.matcher().allowed_token_ids()
     assert constraint.grammar.proper is before
     assert {row for row in next_tokens._rows if row[1] == 0} == rows
+
+
+def test_rows_after_white_space_between_tokens_are_made_ahead():
+    vocabulary = vocabulary_of(llama3)
+    tokenization = ProperTokenization(tokenizer_of(llama3), vocabulary)
+    scanner, rows = tokenization.scanner, set(tokenization.next_tokens._rows)
+    after_one = {state for state, partial in scanner.ends(vocabulary.trie, vocabulary.size) if not partial}
+    later = set()
+    for text in (b"a", b" ", b"  ", b"\n", b"1", b"."):
+        state, _ = scanner.follow(scanner.start, 0, text)
+        for before in (state, scanner.cut(state)):
+            later.update(scanner.follow(before, 0, blank)[0] for blank in (b" ", b"  ", b"\t", b"\n"))
+    assert later.difference(after_one, [0])
+    assert {(state, 0) for state in later.difference([0])} <= rows
