@@ -146,6 +146,17 @@ class Short(BaseModel):
     a: str
 
 
+class ShortAddress(BaseModel):
+    model_config = ConfigDict(str_min_length=4, str_max_length=9)
+    lax: ipaddress.IPv6Address = ipaddress.IPv6Address(1)
+    strict: Annotated[ipaddress.IPv4Address, Field(strict=True)]
+
+
+class ShortNetwork(BaseModel):
+    model_config = ConfigDict(str_min_length=4, strict=True)
+    network: ipaddress.IPv6Network
+
+
 @pydantic.dataclasses.dataclass(config=ConfigDict(extra="allow"))
 class OpenPoint:
     x: int
@@ -359,6 +370,8 @@ TABLE: list[tuple[Any, list[str], list[str]]] = [
     (pydantic.Base64Bytes, ['"YWJj"', '"YWI="', '""'], ['"YWJ"', '"!"']),
     (pydantic.Base64UrlStr, ['"Pz8_"', '"YWI="'], ['"Pz8/"', '"8PDw"']),
     (ipaddress.IPv4Network, ['"10.0.0.0/8"', '"1.2.3.4"'], ['"10.0.0.1/8"', '"1.2.3.4/33"']),
+    (ShortAddress, ['{"lax": "::1", "strict": "1.2.3.4"}', '{"strict": "12.3.4.56"}'], ['{"strict": "12.34.5.67"}']),
+    (ShortNetwork, ['{"network": "::/8"}'], ['{"network": "::"}']),
     (ipaddress.IPv6Interface, ['"::1/64"', '"::1"'], ['"::1/129"']),
     (pydantic.PostgresDsn, ['"postgres://u:p@a.org:1,b.org/db"'], ['"mysql://a.org"', '"postgres://"']),
     (pydantic.RedisDsn, ['"redis://localhost:6379/0"'], ['"http://a.org"']),
