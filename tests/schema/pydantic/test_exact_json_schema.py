@@ -444,6 +444,15 @@ def test_what_json_schema_does_not_say_is_refused_by_name(kind, keyword):
     assert caught.value.keyword == keyword
 
 
+@pytest.mark.parametrize("kind", [bytes, pydantic.Base64Bytes, pydantic.Base64UrlBytes, pydantic.SecretBytes])
+@pytest.mark.parametrize("encoding", ["base64", "hex"])
+def test_encoded_bytes_are_refused_by_name(kind, encoding):
+    model = pydantic.create_model("Encoded", __config__=ConfigDict(val_json_bytes=encoding), data=(kind, ...))
+    with pytest.raises(UnsupportedSchemaError) as caught:
+        schema_to_rules(model)
+    assert caught.value.keyword == "val_json_bytes"
+
+
 def test_what_can_be_hashed_is_a_scalar(accepts):
     accepted = accepts(Hashable)
     assert [accepted(text) for text in ('"a"', "1", "null", "[]", "{}")] == [True, True, True, False, False]
