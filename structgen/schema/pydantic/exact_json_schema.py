@@ -57,6 +57,7 @@ _TIGHTER_FORMATS = {
     "email": "x-email",
     "ipvanyaddress": "x-ip",
 }
+_MAX_ROUNDED_MULTIPLE = 4_000_000  # below 2**22, the errors of the number and of the step together are below 1e-9
 _CHANGES_TEXT = ("str_to_lower", "str_to_upper", "str_strip_whitespace")
 _LOOKS_AT_MACHINE = frozenset(
     {
@@ -138,8 +139,20 @@ class ExactJsonSchema(GenerateJsonSchema):
         return super().int_schema(schema) | {NUMBER_FORM: INTEGER_DIGITS_ONLY}
 
     def float_schema(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of floats; integers are rounded too when they are read."""
-        return super().float_schema(schema) | {NUMBER_FORM: DOUBLE if _reads_large_integers() else SHORT_DOUBLE}
+        """Return the schema of floats; integers are rounded too when they are read.
+
+        Pydantic finds a multiple by the remainder of doubles, which may be off by 1e-9 (by a part of the value in older
+        releases). A multiple of a step that no double holds is surely found up to `_MAX_ROUNDED_MULTIPLE`.
+        """
+        result = super().float_schema(schema)
+        step = schema.get("multiple_of")
+        if step is not None and Fraction(step) != Fraction(str(step)):
+            low = max(result.get("minimum", -_MAX_ROUNDED_MULTIPLE), -_MAX_ROUNDED_MULTIPLE)
+            high = min(result.get("maximum", _MAX_ROUNDED_MULTIPLE), _MAX_ROUNDED_MULTIPLE)
+            if low > _MAX_ROUNDED_MULTIPLE or high < -_MAX_ROUNDED_MULTIPLE:
+                return _refused("multiple_of")
+            result |= {"minimum": low, "maximum": high}
+        return result | {NUMBER_FORM: DOUBLE if _reads_large_integers() else SHORT_DOUBLE}
 
     def decimal_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of decimals: numbers, and strings too if there is no `multiple_of`."""

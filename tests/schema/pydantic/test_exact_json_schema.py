@@ -428,6 +428,7 @@ def test_texts_are_let_through_as_the_type_asks(accepts, index):
         (dict[float, int], "propertyNames"),
         (dict[float | int, int], "propertyNames"),
         (Annotated[AnyUrl, Field(min_length=9)], "min_length"),
+        (Annotated[float, Field(multiple_of=0.1, ge=1e7)], "multiple_of"),
         *([(Annotated[Fraction, Field(gt=Fraction(1, 3))], "gt")] if HAS_FRACTIONS else []),
         (set[frozenset[int] | Person], "items"),
         (pydantic.FileUrl, "allowed_schemes"),
@@ -442,6 +443,35 @@ def test_what_json_schema_does_not_say_is_refused_by_name(kind, keyword):
     with pytest.raises(UnsupportedSchemaError) as caught:
         schema_to_rules(kind)
     assert caught.value.keyword == keyword
+
+
+@pytest.mark.parametrize(
+    ("step", "allowed", "refused"),
+    [
+        (0.1, ["3999999.9", "-0.3", "4e6"], ["9936799.7", "-61006133.9", "1.25"]),
+        (0.3, ["3999999.9", "0.3"], ["12944305.8"]),
+        (0.25, ["1202412375202.25"], ["0.3"]),
+    ],
+)
+def test_multiples_of_a_float_are_those_that_pydantic_surely_finds(accepts, step, allowed, refused):
+    """It takes the remainder of doubles, which for large numbers is not near 0."""
+    kind = Annotated[float, Field(multiple_of=step)]
+    accepted = accepts(kind)
+    for text in allowed:
+        assert resolve(kind).parse(text) == float(text)
+        assert accepted(text), text
+    for text in refused:
+        assert not accepted(text), text
+
+
+@pytest.mark.parametrize("step", ["0.1", "0.01", "0.3", "0.07", "1.1", "12.3", "0.0000001", "123456.7"])
+def test_pydantic_finds_all_multiples_of_a_float_that_are_written(accepts, step):
+    """Those next to the largest one have the largest errors."""
+    kind = Annotated[float, Field(multiple_of=float(step))]
+    last = int(4_000_000 / Decimal(step))
+    texts = [str(Decimal(step) * number) for number in range(last, max(last - 500, 0), -1)]
+    assert all(resolve(kind).parse(text) == float(text) for text in texts)
+    assert accepts(kind)(texts[0])
 
 
 @pytest.mark.parametrize("kind", [bytes, pydantic.Base64Bytes, pydantic.Base64UrlBytes, pydantic.SecretBytes])
