@@ -81,7 +81,7 @@ def validator_for(schema: dict[str, Any] | bool, options: SchemaOptions = _BY_DE
         options: tell whether formats are asserted, and which schemas references may name.
     """
     dialect = dialect_of(schema, Library(options.registry).contents, draft=options.draft_if_unknown)
-    made = _validator_class(dialect, options.formats != "annotate")
+    made = _validator_class(dialect, options.formats != "annotate", options.draft_if_unknown)
     if isinstance(schema, dict) and dialect.id_keyword not in schema and not dialect.ref_overrides:
         # jsonschema leaves a root without a URI out of dynamic scopes
         schema = {dialect.id_keyword: options.base_uri or _ROOT_URI, **schema}
@@ -122,8 +122,8 @@ def _specification(name: str) -> Any:
 
 
 @cache
-def _validator_class(dialect: Dialect, asserts_formats: bool) -> Any:
-    """Return the validator class of a dialect."""
+def _validator_class(dialect: Dialect, asserts_formats: bool, draft: str | None) -> Any:
+    """Return the validator class of a dialect; `draft` is that of subschemas with an unknown `$schema`."""
     base = _CLASSES[dialect.name]
     keywords: dict[str, Keyword] = {
         "multipleOf": _multiple_of,
@@ -156,8 +156,8 @@ def _validator_class(dialect: Dialect, asserts_formats: bool) -> Any:
         for name, alias in arguments:
             if alias not in changes:
                 changes[alias] = getattr(self, name)
-        inner = _dialect_inside(changes["schema"], dialect, changes["_resolver"], self)
-        return (made if inner is dialect else _validator_class(inner, asserts_formats))(**changes)
+        inner = _dialect_inside(changes["schema"], dialect, changes["_resolver"], self, draft)
+        return (made if inner is dialect else _validator_class(inner, asserts_formats, draft))(**changes)
 
     made.evolve = evolve
     return made
@@ -172,14 +172,14 @@ def _check_stack() -> None:
     raise RecursionError(TOO_DEEP)
 
 
-def _dialect_inside(schema: Any, outer: Dialect, resolver: Any, validator: Any) -> Dialect:
+def _dialect_inside(schema: Any, outer: Dialect, resolver: Any, validator: Any, draft: str | None) -> Dialect:
     """Return the dialect of a subschema: its own, or else that of the resource that a reference led into."""
     if resolver is not validator._resolver:
         root = resolver.lookup("#").contents
         if isinstance(root, dict) and "$schema" in root:
-            outer = dialect_within(root, outer, Library(validator._registry).contents)
+            outer = dialect_within(root, outer, Library(validator._registry).contents, draft=draft)
     if isinstance(schema, dict) and "$schema" in schema:
-        outer = dialect_within(schema, outer, Library(validator._registry).contents)
+        outer = dialect_within(schema, outer, Library(validator._registry).contents, draft=draft)
     return outer
 
 

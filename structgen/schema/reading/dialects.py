@@ -154,7 +154,9 @@ def dialect_of(schema: Any, lookup: Lookup | None = None, *, pointer: str = "", 
     return known if vocabularies is None else _narrowed(known, vocabularies, pointer)
 
 
-def dialect_within(schema: dict[str, Any], outer: Dialect, lookup: Lookup | None, *, pointer: str = "") -> Dialect:
+def dialect_within(
+    schema: dict[str, Any], outer: Dialect, lookup: Lookup | None, *, pointer: str = "", draft: str | None = None
+) -> Dialect:
     """Return the dialect of a subschema, given that of the schema around it.
 
     A subschema's `$schema` counts if the subschema has a URI of its own, or if the draft is known. (The standard
@@ -165,13 +167,14 @@ def dialect_within(schema: dict[str, Any], outer: Dialect, lookup: Lookup | None
         outer: the dialect around it.
         lookup: returns metaschemas by URI.
         pointer: the subschema's location, for errors.
+        draft: as for `dialect_of`.
     """
     uri = schema.get("$schema")
     if not isinstance(uri, str) or (outer.ref_overrides and "$ref" in schema):
         return outer
     known = _known(uri)
     if known is None and isinstance(schema.get("$id", schema.get("id")), str):
-        return dialect_of(schema, lookup, pointer=pointer)
+        return dialect_of(schema, lookup, pointer=pointer, draft=draft)
     if known is None or known.ref_overrides == outer.ref_overrides or "$ref" not in schema:
         return known or outer
     message = "the draft changes here, and it decides whether $ref overrides the keywords beside it"

@@ -107,6 +107,7 @@ class Document:
     ) -> None:
         self.library = _STANDARD if registry is None else Library(registry)
         self.root = root
+        self._draft = draft
         self.dialect = dialect or dialect_of(root, self.library.contents, draft=draft)
         if is_guessed(root, self.dialect):
             warn(f"the $schema {root['$schema']!r} is unknown: the schema is read as the newest draft")
@@ -142,7 +143,9 @@ class Document:
         if schema is resource.contents:
             return resource, dialect
         if "$schema" in schema and not says(schema["$schema"], dialect):
-            dialect = dialect_within(schema, dialect, self.library.contents, pointer=pointer(location))
+            dialect = dialect_within(
+                schema, dialect, self.library.contents, pointer=pointer(location), draft=self._draft
+            )
         inner = self._inner.get(id(schema))
         if inner is None:
             uri = _own_uri(schema, resource.uri, dialect)
@@ -218,7 +221,9 @@ class Document:
             return None
         location: Location = ((), uri)
         if isinstance(contents, dict):
-            dialect = dialect_within(contents, dialect, self.library.contents, pointer=pointer(location))
+            dialect = dialect_within(
+                contents, dialect, self.library.contents, pointer=pointer(location), draft=self._draft
+            )
         own = _own_uri(contents, uri, dialect)
         resource = self._resources.get(own) if own else None
         if resource is None or resource.contents is not contents:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 import jsonschema
@@ -137,6 +138,27 @@ def test_lenient_reads_a_schema_of_an_unknown_draft_as_the_newest(accepts: Any) 
     assert reads('[1, "x"]') and not reads('["x"]')
     with pytest.raises(jsonschema.ValidationError):
         resolve(schema, options=options).parse('["x"]')
+
+
+@pytest.mark.parametrize("options", [{"lenient": True}, {"draft": "draft7"}])
+def test_references_within_a_schema_of_an_unknown_draft(accepts: Any, options: dict[str, Any]) -> None:
+    """The validator reads the dialect of a resource again where a reference leads into it."""
+    other = {"$id": "other", "$schema": "https://example.org/another", "type": "integer"}
+    schema = {
+        "$id": "https://example.org/schema",
+        "$schema": "https://example.org/of-our-own",
+        "definitions": {"number": {"type": "integer"}, "other": other},
+        "properties": {"a": {"$ref": "#/definitions/number"}, "b": {"$ref": "other"}},
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SchemaWarning)
+        reads = accepts(schema, **options)
+    assert reads('{"a": 1, "b": 2}') and not reads('{"a": "x"}') and not reads('{"b": "x"}')
+    source = resolve(schema, options=SchemaOptions(**options))
+    assert source.parse('{"a": 1, "b": 2}') == {"a": 1, "b": 2}
+    for text in ('{"a": "x"}', '{"b": "x"}'):
+        with pytest.raises(jsonschema.ValidationError):
+            source.parse(text)
 
 
 @pytest.mark.parametrize("uri", ["http://json-schema.org/schema#", "https://json-schema.org/schema"])
