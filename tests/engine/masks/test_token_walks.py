@@ -109,7 +109,7 @@ WIDE_WORDS = Vocabulary.from_bytes(dict(enumerate(BYTES)), eos_token_ids=[len(BY
         (r"(h|[^hi]\S*i)\S*", 0.5),
         (r"[^-一]\S*", 1),  # one of the characters of a kind is refused,
         (r"([^一]|一h)\S*", 1),  # leads to another state,
-        (r"[^-]", 1),  # or is the last one
+        ("[^h]", 1),  # or is the last one
     ],
 )
 def test_walks_pass_by_characters_of_several_bytes_that_all_lead_to_one_state(pattern: str, part: float) -> None:
