@@ -355,11 +355,14 @@ def read_class(reader: Reader, flags: Flags) -> Ranges:
 
 
 def _open_brackets(reader: Reader, flags: Flags) -> _Brackets:
-    """Open a class after its `[`; a `]` that comes first is a character, except in ECMA-262."""
+    """Open a class after its `[`.
+
+    A `]` that comes first is a character, except in ECMA-262; so is each `-` that comes first.
+    """
     opened = _Brackets(reader.position - 1, reader.accept("^"))
     if reader.dialect == "rust":
         opened.items.extend((0x2D, 0x2D) for _ in reader.span("-", len(reader.text)))
-    if reader.dialect != "ecma" and reader.accept("]"):
+    if reader.dialect != "ecma" and not opened.items and reader.accept("]"):
         reader.position -= 1
         _class_item(reader, flags, opened, reader.position)
     return opened
