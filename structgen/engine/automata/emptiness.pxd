@@ -52,6 +52,7 @@ cdef class Emptiness:
     cdef bint _has_complement(self, int term) except -1
     @cython.locals(kind=int)
     cdef bint _has_free_text(self, int term) except -1
+    cdef bint _has_multiple(self, int term) except -1
     @cython.locals(number=int, length=object, step=object, begun=int)
     cdef int _begun_by_multiple(self, int term) except -2
     @cython.locals(part=int, inner=int)

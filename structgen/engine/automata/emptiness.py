@@ -98,9 +98,7 @@ class Emptiness:
             return self.keeps_within(term, NEVER - 1)
         if self._life.values[term] == LIFELESS:
             return False
-        if self.table.kind[term] == K_INTERSECTION and (
-            self._has_short_text(term) or self._begun_by_multiple(term) >= 0
-        ):
+        if self.table.kind[term] == K_INTERSECTION and (self._has_short_text(term) or self._has_multiple(term)):
             self._life.values[term] = ALIVE
             return True
         came_from = {term: NOTHING}
@@ -125,7 +123,7 @@ class Emptiness:
                 if (
                     self._is_known_alive(target)
                     or (refuses and self._has_free_text(target))
-                    or (looked_at <= FEW and self._begun_by_multiple(target) >= 0)
+                    or (looked_at <= FEW and self._has_multiple(target))
                 ):
                     while top != NOTHING:
                         self._life.values[top] = ALIVE
@@ -191,6 +189,13 @@ class Emptiness:
                 at = nearest
             self._short_texts[term] = bytes(text) if self.table.accepting[at] else None
         return self._short_texts[term]
+
+    def _has_multiple(self, term: int) -> bool:
+        """Return whether a term matches one of a few multiples, and remember it; see `_begun_by_multiple`."""
+        if self._begun_by_multiple(term) < 0:
+            return False
+        self._life.values[term] = ALIVE
+        return True
 
     def _begun_by_multiple(self, term: int) -> int:
         """Try the digits of a few multiples, where a term asks for multiples of a number.

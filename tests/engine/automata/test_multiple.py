@@ -133,8 +133,8 @@ def test_searches_from_many_remainders_look_at_each_few_times(form: Regex) -> No
     assert store.emptiness.terms_searched < 3 * store.count
 
 
-@pytest.mark.parametrize("most", [3, 4, 5, 9])
-@pytest.mark.parametrize("excluded", [(), (8,), (2, 7), (5,), (4004,), (9, 10, 11)])
+@pytest.mark.parametrize("most", [3, 4, 9])
+@pytest.mark.parametrize("excluded", [(), (8,), (2, 7), (5,), (4004,), (9, 10)])
 def test_a_multiple_among_few_digits_is_found_where_there_is_one(most: int, excluded: tuple[int, ...]) -> None:
     """With few digits left, no multiple may be among them, or just refused ones."""
     store = AutomatonStore()
@@ -147,12 +147,11 @@ def test_a_multiple_among_few_digits_is_found_where_there_is_one(most: int, excl
         reached = state
         for byte in text.encode():
             reached = store.next(reached, byte)
-        left = most - len(text)
-        numbers = [int(text) * 10**more + rest for more in range(min(left, 5) + 1) for rest in range(10**more)]
-        ends = any(
-            number % lcm(44, 91) == 0 and all(number % divisor for divisor in excluded)
-            for number in (range(0, 10**5, lcm(44, 91)) if left > 5 else numbers)
-        )
+        ends = False
+        for more in range(min(most - len(text), 5) + 1):
+            least = int(text) * 10**more
+            multiples = range(least + -least % lcm(44, 91), least + 10**more, lcm(44, 91))
+            ends = ends or any(all(number % divisor for divisor in excluded) for number in multiples)
         assert (reached != 0) == ends, text
 
 

@@ -273,3 +273,25 @@ def test_integers_that_are_no_multiple_of_many_numbers_are_written_in_digits(acc
     some = {"type": "integer", "allOf": [{"not": {"multipleOf": prime}} for prime in primes[:4]]}
     assert accepts(some)("127.0")
     assert accepts({**some, "type": "number"})("0.5")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_multiples_whose_automata_share_their_tables_keep_all_their_texts(seed):
+    """What a search has found of one schema's multiples is remembered for the next schemas."""
+    rng = random.Random(seed)
+    vocabulary = BYTES.detached()
+    for _ in range(40):
+        step = rng.choice(["2.5", "0.5", "0.25", "3", "12", "0.3", "100"])
+        outside = [divisor for divisor in rng.sample([2, 3, 5, 7, 10], rng.randint(0, 2)) if Fraction(step) % divisor]
+        schema = {"type": "number", "multipleOf": float(step), "maximum": rng.choice([10, 50, 99, 1000])}
+        schema["allOf"] = [{}, *({"not": {"multipleOf": divisor}} for divisor in outside)]
+        constraint = structgen.compile(schema, vocabulary, cache=False)
+        for text in ["7.5", "2.5", "10", "5.0", "-7.5", "0.3", "12", *(str(rng.randrange(300)) for _ in range(6))]:
+            value = Fraction(text)
+            is_valid = value % Fraction(step) == 0 and value <= schema["maximum"]
+            is_valid &= all(value % divisor for divisor in outside)
+            matcher = constraint.matcher()
+            reads = matcher.allows_bytes(text.encode())
+            if reads:
+                matcher.accept_bytes(text.encode())
+            assert (reads and matcher.is_accepting) == is_valid, (schema, text)

@@ -60,7 +60,7 @@ def test_pointers_of_places():
     assert pointer((((), "https://a.test/s"), "items")) == "https://a.test/s#/items"
 
 
-@pytest.mark.parametrize("depth", [500, 900, 2_000])
+@pytest.mark.parametrize("depth", [300, 2_000])
 def test_items_that_nest_too_deep_to_be_compared_are_named(depth):
     matcher = structgen.compile({"type": "array", "uniqueItems": True}, BYTES).matcher()
     try:
