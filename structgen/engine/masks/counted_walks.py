@@ -272,7 +272,9 @@ class BoundedWalk(TrieWalk):
         automata.derivatives.derive(free)
         star = automata.table.payload[free][0]
         self._characters = self._kinds.between(automata.table.payload[star][0], EMPTY)
-        self._absent = kinds_outside(automata.alphabets.alphabet(free))
+        # Where the terminal may end between two of what is counted, what comes next decides about such characters.
+        ends = automata.table.accepting[automata.table.tail[star]]
+        self._absent = 0 if ends else kinds_outside(automata.alphabets.alphabet(free))
         self._path.enter(0, free)
         self._count_at[0] = 0
         self._may_begin[0] = automata.derivatives.is_between(free)

@@ -229,3 +229,18 @@ def test_words_and_characters_are_counted_at_once(words: int, high: int) -> None
         matcher.accept_bytes(b'"' + written.encode())
         wanted = [number for number, text in enumerate(texts) if is_begun(written.encode() + text, words, high)]
         assert matcher.allowed_token_ids() == wanted, written
+
+
+@pytest.mark.parametrize("text", [b"[0.5", b"[0.540", b"[0.5,0.7", b"[12", b"[1.2e1"])
+def test_where_digits_are_counted_and_may_end_tokens_go_on_after_them(text):
+    """The comma is no character of a number. A token that has one after digits is no token of the number alone."""
+    tokens = [bytes([byte]) for byte in range(256)]
+    tokens += [b"5,", b"55,", b"5]", b"05,7", b"0,0", b"5}", b"5:", b"55-", b",1", b".5,", b"5,5,5", b"\n5,", b"5\n,"]
+    vocabulary = structgen.Vocabulary.from_bytes(dict(enumerate([*tokens, b""])), eos_token_ids=[len(tokens)])
+    items = {"type": "number", "exclusiveMinimum": 0.25}
+    schema = {"type": "array", "items": items, "maxItems": 3, "contains": {"type": "integer"}}
+    matcher = structgen.compile(schema, vocabulary).matcher()
+    matcher.accept_bytes(text)
+    allowed = set(matcher.allowed_token_ids())
+    for number, token in enumerate(tokens):
+        assert (number in allowed) == matcher.allows_bytes(token), token
