@@ -284,7 +284,8 @@ class Emptiness:
 
         Unlike the states of an automaton, the derivatives on the way are not pruned, because pruning calls this method.
         """
-        return bool(self.table.accepting[self._after(term, text)])
+        term = self._after(term, text)
+        return bool(self.table.accepting[term])
 
     def _is_known_alive(self, term: int) -> bool:
         """Return whether a term is known to be alive without a search. The term must not be NOTHING."""
