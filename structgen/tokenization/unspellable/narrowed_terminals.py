@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import and_, or_
+from typing import TypeVar
 
 from structgen.engine.grammar.composition import with_terminals
 from structgen.engine.grammar.tables import GrammarTables
@@ -32,6 +33,9 @@ from structgen.tokenization.unspellable.rules_together import check_changed_text
 from structgen.tokenization.unspellable.special_texts import SpecialTexts
 
 __all__ = ["Spellable"]
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 MAX_KEPT = 4096  # terminals whose narrowed form is kept
 MAX_CLASS = 256  # characters of a class that is looked at; of more, some stay as they are
@@ -130,15 +134,7 @@ class Spellable:
         Of the terminal of a key, only its exceptions differ, the keys before it. They do not count.
         """
         key = tuple([part for part in _conditions(regex) if not isinstance(part, rx.Complement)])
-        try:
-            known = self._changed.get(key)
-        except RecursionError:  # it nests too deep to be compared
-            return self._changed_texts(key)
-        if known is None:
-            if len(self._changed) >= MAX_KEPT:
-                self._changed.clear()
-            known = self._changed[key] = self._changed_texts(key)
-        return known
+        return _kept(self._changed, key, self._changed_texts)
 
     def _changed_texts(self, regexes: Iterable[rx.Regex]) -> set[bytes]:
         """Return texts in some regexes that the tokenizer would change.
@@ -199,15 +195,7 @@ class Spellable:
 
     def _bytes_of_all(self, regex: rx.Regex) -> tuple[int, int]:
         """Return the same as `_bytes_of`, for a whole terminal: it is kept."""
-        try:
-            known = self._known_bytes.get(regex)
-        except RecursionError:  # it nests too deep to be compared
-            return self._bytes_of(regex)
-        if known is None:
-            if len(self._known_bytes) >= MAX_KEPT:
-                self._known_bytes.clear()
-            known = self._known_bytes[regex] = self._bytes_of(regex)
-        return known
+        return _kept(self._known_bytes, regex, self._bytes_of)
 
     def _bytes_of(self, regex: rx.Regex) -> tuple[int, int]:
         """Return the bytes in a regex's texts, and those that a part matches alone or among other last bytes.
@@ -231,6 +219,19 @@ class Spellable:
         elif isinstance(regex, rx.Multiple):
             used = DIGITS
         return used, used & self._last
+
+
+def _kept(known: dict[_Key, _Value], key: _Key, make: Callable[[_Key], _Value]) -> _Value:
+    """Return what is made of a key, from the results kept if it is there; none of them is None."""
+    try:
+        found = known.get(key)
+    except RecursionError:  # it nests too deep to be compared
+        return make(key)
+    if found is None:
+        if len(known) >= MAX_KEPT:
+            known.clear()
+        found = known[key] = make(key)
+    return found
 
 
 def _conditions(regex: rx.Regex) -> list[rx.Regex]:
