@@ -22,6 +22,9 @@ cdef class GroupTable:
     cdef int[::1] _mark             # by group: serial number of the step that completed it last,
     cdef int[::1] _told             # and the look-aheads that it was completed with, as bits: up to 30,
     cdef int[::1] _told_more        # and from 31 on
+    cdef int[::1] _hash             # by group that was compared: the hash of its items
+    cdef int[::1] _slots            # hash table of the groups that were compared
+    cdef int[::1] _renamed          # by new group, from the first one on: its number after `make`
     cdef int _wait_size
     cdef int[::1] _pending          # items of groups in the making: group, dotted rule, return address
     cdef int pending_size
@@ -30,8 +33,23 @@ cdef class GroupTable:
     cdef void begin(self) noexcept
     @cython.locals(size=int)
     cdef int wait(self, int group, int position, int address) except -1
+    @cython.locals(base=int, group=int)
+    cdef int make(self, int made, int text, bint shares=*) except -1
+    cdef int renamed(self, int group, int base) noexcept
     @cython.locals(base=int, pending=int, group=int, index=int, size=int, row=int)
-    cdef int make(self, int made, int text) except -1
+    cdef int _sort_pending(self, int made) except -1
+    @cython.locals(end=int, row=int, has_open=bint, is_open=bint, group=int, kept=int, number=int)
+    cdef int _share(self, int base) except -1
+    @cython.locals(kept=int, first=int, last=int, waiting=int, above=int)
+    cdef bint _move(self, int group, int row, int base) noexcept
+    @cython.locals(group=int, row=int)
+    cdef void _close(self, int base) noexcept
+    @cython.locals(first=int, last=int, h="long long", row=int, above=int, mask=int, slot=int, other=int)
+    cdef int _equal_group(self, int group) noexcept
+    @cython.locals(shift=int, row=int, above=int, above_other=int)
+    cdef bint _are_equal(self, int one, int other) noexcept
+    @cython.locals(old="int[::1]", mask=int, index=int, group=int, h=int, slot=int)
+    cdef int _rehash(self) except -1
     @cython.locals(changed=bint, group=int, row=int, captures=int, symbol=int, refuses=bint)
     cdef int _mark_captures(self, int base) except -1
     @cython.locals(top=int, row=int, after=int, rules=Rules)

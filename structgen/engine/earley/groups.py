@@ -3,6 +3,17 @@
 When a nonterminal ends, the items of the group that it returns to advance. `make` adds the groups of a set that is
 closed; `tell` sees to it that a step advances each group once; `top` is Leo's optimisation for right recursion.
 
+Equal groups
+------------
+
+Groups with equal items have one number (hash-consing), as equal kernels have. Then what follows is found once. Take
+the objects of an array:
+
+    start ::= '[' object more;    more ::= ']' | ',' object more;
+
+The first object and the second one begin in different sets. What follows them is the same: `more`, then the end of the
+text. So their groups are equal, and the sets inside of the second object are those of the first one.
+
 Leo's optimisation
 ------------------
 
@@ -63,7 +74,9 @@ class GroupTable:
         self._rules = rules
         self.count = 0
         self.first = self.last = self.text = self.captures = nothing
-        self._top = self._mark = self._told = self._told_more = nothing
+        self._top = self._mark = self._told = self._told_more = self._hash = nothing
+        self._slots = zeros(64, UNSET)
+        self._renamed = zeros(16)
         self._grow(0)
         self._wait_size = 0
         self.wait_position = self.wait_group = nothing
@@ -101,25 +114,46 @@ class GroupTable:
         self._pending[size + 2] = address
         self.pending_size = size + 3
 
-    def make(self, made: int, text: int) -> None:
-        """Add the new groups with the items that wait in them. Items are sorted by counting.
+    def make(self, made: int, text: int, *, shares: bool = True) -> None:
+        """Add the new groups with the items that wait in them. `renamed` returns their numbers.
 
         Args:
             made: number of new groups.
             text: the captured text of the set that they belong to.
+            shares: whether groups that are equal to older ones get their numbers.
         """
         base = self.count
-        pending = self.pending_size
         if base + made > len(self.first):
             self._grow(base + made)
-        if self._wait_size + pending // 3 > len(self.wait_position):
-            self._grow_waits(self._wait_size + pending // 3)
+        self._sort_pending(made)
         for group in range(base, base + made):
-            self.last[group] = 0
             self._top[group] = UNSET
             self._mark[group] = 0
             self.text[group] = text
             self.captures[group] = 0
+        self.count = base + made
+        if shares:
+            self._share(base)
+        if self._rules.has_captures:
+            self._mark_captures(base)
+
+    def renamed(self, group: int, base: int) -> int:
+        """Return the number of a new group after `make` found equal ones; an older group keeps its number.
+
+        Args:
+            group: its number before.
+            base: the number of groups before `make`.
+        """
+        return group if group < base else self._renamed[group - base]
+
+    def _sort_pending(self, made: int) -> None:
+        """Write the pending items of the new groups, sorted by group: by counting."""
+        base = self.count
+        pending = self.pending_size
+        if self._wait_size + pending // 3 > len(self.wait_position):
+            self._grow_waits(self._wait_size + pending // 3)
+        for group in range(base, base + made):
+            self.last[group] = 0
         for index in range(0, pending, 3):
             self.last[self._pending[index]] += 1
         size = self._wait_size
@@ -134,9 +168,109 @@ class GroupTable:
             self.wait_group[row] = self._pending[index + 2]
             self.last[group] = row + 1
         self._wait_size = size
-        self.count = base + made
-        if self._rules.has_captures:
-            self._mark_captures(base)
+
+    def _share(self, base: int) -> None:
+        """Give the groups from `base` on the numbers of equal older ones, and close the gaps.
+
+        The addresses of their items are replaced by `top` first. An item may return to a later group of the same set.
+        Such a group is *open*, and is not compared. (Open addresses are negative until all new numbers are known.)
+        """
+        end, row = self.count, self.first[base] if self.count > base else self._wait_size
+        while len(self._renamed) < end - base:
+            self._renamed = grown_pool(self._renamed, 0)
+        while len(self._slots) < 2 * end:
+            self._rehash()
+        self.count = base
+        has_open = False
+        for group in range(base, end):
+            is_open = self._move(group, row, base)
+            has_open |= is_open
+            kept = self.count
+            number = kept if is_open else self._equal_group(kept)
+            self._renamed[group - base] = number
+            if number == kept:
+                row = self.last[kept]
+                self.count = kept + 1
+        self._wait_size = row
+        if has_open:
+            self._close(base)
+
+    def _move(self, group: int, row: int, base: int) -> bool:
+        """Move a new group to number `count` and its items to `row`; return whether it is open."""
+        kept = self.count
+        first, last = self.first[group], self.last[group]
+        self.first[kept] = row
+        self._top[kept] = UNSET
+        for waiting in range(first, last):
+            above = self.wait_group[waiting]
+            if above > group:
+                self._top[kept] = kept  # until it is closed
+                above = -above
+            elif above == group:
+                above = kept
+            else:
+                above = self.top(self.renamed(above, base))
+            self.wait_position[row] = self.wait_position[waiting]
+            self.wait_group[row] = above
+            row += 1
+        self.last[kept] = row
+        return self._top[kept] == kept
+
+    def _close(self, base: int) -> None:
+        """Set the open addresses of the groups from `base` on."""
+        for group in range(base, self.count):
+            for row in range(self.first[group], self.last[group]):
+                if self.wait_group[row] < 0:
+                    self.wait_group[row] = self.renamed(-self.wait_group[row], base)
+                    self._top[group] = UNSET
+
+    def _equal_group(self, group: int) -> int:
+        """Return the older group that is equal to the last one; the last one, noted for later ones, if none is."""
+        first, last = self.first[group], self.last[group]
+        h = self.text[group] * 40503 + last - first
+        for row in range(first, last):
+            above = self.wait_group[row]
+            h = h * 31 + self.wait_position[row] * 40503 + (0 if above == group else above)
+            h = h & 0xFFFFFFF
+        mask = len(self._slots) - 1
+        slot = (h ^ (h >> 11)) & mask
+        while True:
+            other = self._slots[slot]
+            if other < 0:
+                break
+            if self._hash[other] == h and self._are_equal(other, group):
+                return other
+            slot = (slot + 1) & mask
+        self._hash[group] = h
+        self._slots[slot] = group
+        return group
+
+    def _are_equal(self, one: int, other: int) -> bool:
+        """Return whether two groups have equal items, in the same order. Both may have items that return to them."""
+        shift = self.first[other] - self.first[one]
+        if self.text[one] != self.text[other] or self.last[other] - self.last[one] != shift:
+            return False
+        for row in range(self.first[one], self.last[one]):
+            if self.wait_position[row] != self.wait_position[row + shift]:
+                return False
+            above, above_other = self.wait_group[row], self.wait_group[row + shift]
+            if above != above_other and not (above == one and above_other == other):
+                return False
+        return True
+
+    def _rehash(self) -> None:
+        """Double the slots."""
+        old = self._slots
+        self._slots = zeros(2 * len(old), UNSET)
+        mask = len(self._slots) - 1
+        for index in range(len(old)):
+            group = old[index]
+            if group >= 0:
+                h = self._hash[group]
+                slot = (h ^ (h >> 11)) & mask
+                while self._slots[slot] >= 0:
+                    slot = (slot + 1) & mask
+                self._slots[slot] = group
 
     def _mark_captures(self, base: int) -> None:
         """Set `captures` of the groups from `base` on, until nothing changes: their items may wait in one another."""
@@ -211,7 +345,7 @@ class GroupTable:
     def _grow(self, needed: int) -> None:
         used = self.count
         size = rows_for(needed)
-        columns = block(8, size)
+        columns = block(9, size)
         self.first = column(columns, 0, size, self.first, used)
         self.last = column(columns, 1, size, self.last, used)
         self._top = column(columns, 2, size, self._top, used)
@@ -220,6 +354,7 @@ class GroupTable:
         self.captures = column(columns, 5, size, self.captures, used)
         self._told = column(columns, 6, size, self._told, used)
         self._told_more = column(columns, 7, size, self._told_more, used)
+        self._hash = column(columns, 8, size, self._hash, used)
 
     def _grow_waits(self, needed: int) -> None:
         used = self._wait_size

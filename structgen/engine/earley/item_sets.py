@@ -431,7 +431,7 @@ class ItemSetStore:
         for group in found:
             for row in range(theirs.first[group], theirs.last[group]):
                 mine.wait(number[group], theirs.wait_position[row], number[theirs.wait_group[row]])
-        mine.make(len(found), NO_TEXT)
+        mine.make(len(found), NO_TEXT, shares=False)
         for group in found:
             mine.text[number[group]] = self._adopt_text(other, theirs.text[group])
         return number

@@ -28,7 +28,7 @@ cdef class Predictor:
     cdef int[::1] _predicted_at         # by entry: serial of the closing that predicted it last
     cdef int[::1] _predicted_group      # by entry: its group in that closing
 
-    @cython.locals(scan_first=int, predicted=int, text=int)
+    @cython.locals(scan_first=int, groups_before=int, predicted=int, text=int, scan=int)
     cdef int close(self, int set_id) except -1
     @cython.locals(table=SetTable, items=ItemTable, rules=Rules, shift=int, predicted=int, index=int, item=int, position=int, symbol=int, entry=int, done=int)
     cdef int _predict_from(self, int set_id, int scan_first) except -1

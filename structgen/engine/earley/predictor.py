@@ -3,7 +3,8 @@
 A set is closed once, before the first step from it. Closing finds
 
 - its *scannable items*: those with a terminal after the dot;
-- its *groups*: for each nonterminal after a dot, the items that wait for it;
+- its *groups*: for each nonterminal after a dot, the items that wait for it (a group that is equal to an older one is
+  that one);
 - two summaries: the one byte on which all items move, and whether any item is inside of a capture.
 
 The bodies of lazy nonterminals are made here, when they are first predicted.
@@ -80,9 +81,12 @@ class Predictor:
         """
         scan_first = self._scans.size
         try:
+            groups_before = self._groups.count
             predicted = self._predict_from(set_id, scan_first)
             text = self._table.text[set_id]
             self._groups.make(predicted, EMPTY_TEXT if text == NO_TEXT else text)
+            for scan in range(scan_first, self._scans.size):
+                self._scans.group[scan] = self._groups.renamed(self._scans.group[scan], groups_before)
             self._table.captures[set_id] = self._are_captured(scan_first)
             self._table.only_byte[set_id] = self._common_byte(scan_first)
         except BaseException:

@@ -11,6 +11,7 @@ cdef class ArrayRules:
     cdef object _number
     cdef Layout _layout
     cdef object _cap
+    cdef object _last_plain
     cdef dict _alive
     cdef dict _needed_after
     cdef bint _is_plain

@@ -79,6 +79,7 @@ class ArrayRules:
         self._number = number
         self._layout = lazy.layout
         self._cap = max(part.settled, part.low) if part.high is None else part.high + 1
+        self._last_plain = max(part.settled, self._cap - 1)  # after so many items, the next one is like all later ones
         self._alive: dict[ArrayState, bool] = {}
         self._needed_after: dict[ArrayState, frozenset[Value]] = {}
         self._is_plain = not part.contains and part.repeats is None
@@ -329,7 +330,7 @@ class ArrayRules:
         if self._is_closable(state):
             found.append((layout.open_array, layout.end_array) if kind == "first" else (layout.close_array,))
         if self._may_go_on(state):
-            item = Lazy((self._number, "item", state))
+            item = Lazy((self._number, "item", min(state, self._last_plain) if isinstance(state, int) else state))
             found.append((layout.open_array if kind == "first" else layout.comma, item))
         return found
 

@@ -8,6 +8,7 @@ import pytest
 from support.grammars import random_grammar
 from support.naive import NaiveRecognizer
 
+import structgen
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import Vocabulary
@@ -65,6 +66,33 @@ def test_repetition_needs_a_bounded_number_of_sets(grammar: str, unit: bytes) ->
     matcher.accept_bytes(unit * 50)
     before = compiled.sets.set_count
     matcher.accept_bytes(unit * 5000)
+    assert compiled.sets.set_count == before
+
+
+@pytest.mark.parametrize(
+    "grammar",
+    [
+        "start ::= '[' object more; more ::= ']' | ',' object more; object ::= '{' pair '}'; pair ::= 'a' pair | 'b';",
+        "start ::= '[' list ']'; list ::= list ',' object | object; object ::= '{' pair '}'; pair ::= pair 'b' | 'a';",
+        "start ::= '[' list ']'; list ::= rest object | object; rest ::= list ','; object ::= '{' #'[ab]+' '}';",
+    ],
+)
+def test_the_sets_inside_of_equal_groups_are_found_once(grammar: str) -> None:
+    compiled = compiled_from(grammar)
+    matcher = Matcher(compiled)
+    matcher.accept_bytes(b"[{ab},{ab},")
+    before = compiled.sets.set_count
+    matcher.accept_bytes(b"{ab},{ab}")
+    assert compiled.sets.set_count == before
+
+
+def test_the_first_object_of_an_array_and_later_ones_share_their_sets() -> None:
+    schema = {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "integer"}}}, "minItems": 1}
+    compiled = structgen.compile(schema, BYTE_VOCABULARY).grammar
+    matcher = Matcher(compiled)
+    matcher.accept_bytes(b'[{"a": 1}, ')
+    before = compiled.sets.set_count
+    matcher.accept_bytes(b'{"a": 1')
     assert compiled.sets.set_count == before
 
 
