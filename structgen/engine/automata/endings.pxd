@@ -9,6 +9,7 @@ from structgen.engine.automata.terms cimport Terms
 
 # Typed copies of the constants of structgen/engine/constants.py.
 cdef int EMPTY, NOTHING
+cdef int BOTH, ENDLESS, MAX_NESTED, NOTHING_MORE, OPEN
 cdef int K_BOUNDED, K_BYTES, K_CHARS, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_TABLE, K_UNION
 
 
@@ -21,11 +22,19 @@ cdef class Endings:
     cdef dict _ever_endless              # state -> result of is_ever_endless
     cdef dict _repeats_until                    # (C, R) -> term -> whether all its texts are C*·R; see repeats_until
     cdef dict _known_endings             # C or NOTHING -> term -> result of _ends_repeating
+    cdef dict _known_facts               # (term, following) -> result of _facts
+    cdef int _nested                     # calls of _facts under way
     cdef dict _few                       # term -> result of _holds_few
 
     cpdef bint is_ever_endless(self, int state) except -1
     @cython.locals(top=int, kind=int, known=dict, is_star=bint, is_other=bint)
     cpdef bint _ends_repeating(self, int state, int repeated=*) except -1
+    @cython.locals(found=object)
+    cdef int _facts(self, int term, int following) except -1
+    @cython.locals(kind=int, found=int, rest=int)
+    cdef int _made_facts(self, int term, int following) except -1
+    @cython.locals(body=int, low=int, high=int, found=int, index=int)
+    cdef int _facts_of_repeat(self, payload, int rest) except -1
     cdef bint _is_byte(self, int term) except -1
     @cython.locals(known=dict, before="Py_ssize_t")
     cpdef bint repeats_until(self, int state, int body, int last) except -1
@@ -39,3 +48,6 @@ cdef class Endings:
     cdef _alphabet_before_end(self, int term, int star)
     @cython.locals(top=int, kind=int, may=bint)
     cpdef bint _holds_few(self, int term) except -1
+
+
+cdef int _either(int one, int other) noexcept

@@ -34,6 +34,13 @@ __all__ = ["Endings"]
 SMALL_COUNT = 16  # repetitions; a state with a larger upper bound is not explored
 MAX_TERMS = 100  # terms visited by `_ends_repeating`
 MAX_STATES = 200  # states visited by `is_ever_endless`
+MAX_NESTED = 100  # terms within one another that `_facts` looks at
+
+# Facts about what is left of a text, as bits.
+ENDLESS = 1  # it is one of infinitely many
+OPEN = 2  # after one byte or more of it, nothing is left, or again one of infinitely many
+NOTHING_MORE = 4  # it is empty
+BOTH = ENDLESS | OPEN  # a state is ever endless if both are true of its texts
 
 
 class Endings:
@@ -50,6 +57,8 @@ class Endings:
         self.alphabets = emptiness.terms.alphabets
         self._ever_endless: dict[int, bool] = {}
         self._few: dict[int, bool] = {}
+        self._known_facts: dict[tuple[int, int], int] = {}
+        self._nested = 0  # calls of `_facts` under way
         self._known_endings: dict[int, dict[int, bool]] = {}
         self._repeats_until: dict[tuple[int, int], dict[int, bool]] = {}
 
@@ -116,6 +125,60 @@ class Endings:
         known.update(dict.fromkeys(seen, True))
         return True
 
+    def _facts(self, term: int, following: int) -> int:
+        """Return facts about the texts of a term with what follows it, as far as the form shows them.
+
+        What is read inside of a part leaves the rest of the part and all that follows. So after a part, what matters is
+        whether infinitely many texts follow:
+
+            [a-z]{2,8} (-[0-9])* (-x(-[a-z])+)? "      ENDLESS by the star; OPEN, as each way from there to the quote
+                                                       either is `"` itself or leads to another star
+
+        Args:
+            term: the term, none of whose parts is empty; with its tail.
+            following: the facts about what follows the tail.
+        """
+        if term == EMPTY:
+            return following
+        key = (term, following)
+        found = self._known_facts.get(key)
+        if found is None:
+            if self._nested == MAX_NESTED:
+                return 0
+            self._nested += 1
+            try:
+                found = self._made_facts(term, following)
+            finally:
+                self._nested -= 1
+            self._known_facts[key] = found
+        return found
+
+    def _made_facts(self, term: int, following: int) -> int:
+        kind, payload = self.table.kind[term], self.table.payload[term]
+        if kind == K_UNION:
+            found = OPEN
+            for part in payload:
+                found = _either(found, self._facts(part, following))
+            return found
+        if not K_UNION < kind <= K_REPEAT:
+            return 0
+        rest = self._facts(self.table.tail[term], following)
+        if kind == K_REPEAT:
+            return self._facts_of_repeat(payload, rest)
+        if rest & NOTHING_MORE:  # the end of a text, which may follow one byte
+            return OPEN if kind == K_BYTES or (kind == K_LITERAL and len(payload) == 1) else 0
+        return rest if rest & BOTH == BOTH else rest & ENDLESS
+
+    def _facts_of_repeat(self, payload: tuple[int, int, int], rest: int) -> int:
+        """Return the facts about a repetition, from those about what follows it."""
+        body, low, high = payload
+        if high < 0:
+            return ENDLESS | rest & OPEN if self._facts(body, BOTH) & ENDLESS else 0  # else the body may have no text
+        found = self._facts(body, rest)  # the last time
+        for _ in range(min(high - 1, 3)):  # three facts change at most once each
+            found = self._facts(body, _either(found, rest) if low < high else found)
+        return found if low else _either(found, rest)
+
     def _is_byte(self, term: int) -> bool:
         """Return whether a term is a literal of one byte."""
         return (
@@ -138,7 +201,7 @@ class Endings:
         (`"[a-z]*"` without `"if"` and `"in"`), the first case holds; for strings without three digits, the third.
         """
         if self.table.kind[state] != K_INTERSECTION or self.table.tail[state] != EMPTY:
-            return self._ends_repeating(state)
+            return self._facts(state, OPEN | NOTHING_MORE) & BOTH == BOTH or self._ends_repeating(state)
         kept = [
             part
             for part in self.table.payload[state]
@@ -342,3 +405,8 @@ class Endings:
                 state = self.table.tail[state]
             else:
                 return state
+
+
+def _either(one: int, other: int) -> int:
+    """Return the facts about texts of two kinds, from those about each kind."""
+    return (one | other) & ENDLESS | one & other & (OPEN | NOTHING_MORE)

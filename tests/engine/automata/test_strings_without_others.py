@@ -43,6 +43,15 @@ def pattern(rng: random.Random, character: rx.Regex = rx.ANY_CHAR) -> rx.Regex:
     return rx.sequence(*parts)
 
 
+def nested(rng: random.Random, depth: int = 3) -> rx.Regex:
+    """Parts within parts: sequences, choices and repetitions, of letters and of characters of several bytes."""
+    if depth == 0:
+        return rng.choice((rx.Literal(b"a"), rx.Literal(b"-x"), rx.Chars(((97, 122),)), rx.Chars(((200, 300),)), rx.EMPTY))
+    parts = [nested(rng, depth - 1) for _ in range(rng.randint(1, 3))]
+    bounds = rng.choice(((0, 1), (0, None), (1, None), (2, 3), (0, 2), (1, 1)))
+    return rx.repeat(rx.sequence(*parts) if rng.random() < 0.6 else rx.choice(*parts), *bounds)
+
+
 def without(rng: random.Random) -> rx.Regex:
     """Strings that match none of a few patterns."""
     others = [rng.choice((pattern(rng), rx.literal_set([b"a", b"zz", b"1-"]))) for _ in range(rng.randint(1, 2))]
@@ -98,6 +107,34 @@ def test_searches_said_to_be_ever_endless_are(seed: int) -> None:
     state = automata.add(found_without(random.Random(seed)))
     if state != DEAD and automata.is_ever_endless(state):
         assert is_ever_endless(automata, state)
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_states_whose_form_shows_that_they_are_ever_endless_are(seed: int) -> None:
+    rng = random.Random(seed)
+    automata = AutomatonStore()
+    state = automata.add(rng.choice((quoted, rx.sequence))(nested(rng)))
+    if state != DEAD and automata.is_endless_by_form(state):
+        assert is_ever_endless(automata, state)
+
+
+def test_the_form_of_many_regexes_shows_that_they_are_ever_endless() -> None:
+    shown = 0
+    for seed in range(400):
+        automata = AutomatonStore()
+        state = automata.add(quoted(nested(random.Random(seed))))
+        shown += state != DEAD and automata.is_endless_by_form(state)
+    assert shown > 60
+
+
+def test_no_automaton_is_needed_for_tags_of_languages() -> None:
+    tag = r"[A-Za-z]{2,3}(-[A-Za-z]{3}){0,2}(-[A-Za-z0-9]{5,8})*(-([0-9A-WY-Za-wy-z](-[A-Za-z0-9]{2,8})+))*"
+    whole = rf"^(title_(({tag}(-(x(-[A-Za-z0-9]{{1,8}})+))?)|(x(-[A-Za-z0-9]{{1,8}})+)))$"
+    automata = AutomatonStore()
+    state = automata.add(quoted(escaped(parse_regex(whole, "ecma", anchored=False))))
+    before = automata.count
+    assert automata.is_ever_endless(state)
+    assert automata.count == before
 
 
 def test_what_a_beginning_has_of_two_patterns_may_leave_one_end() -> None:
