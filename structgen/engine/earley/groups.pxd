@@ -38,12 +38,12 @@ cdef class GroupTable:
     cdef int renamed(self, int group, int base) noexcept
     @cython.locals(base=int, pending=int, group=int, index=int, size=int, row=int)
     cdef int _sort_pending(self, int made) except -1
-    @cython.locals(end=int, row=int, has_open=bint, is_open=bint, group=int, kept=int, number=int)
+    @cython.locals(end=int, row=int, is_any_unsettled=bint, is_unsettled=bint, group=int, kept=int, number=int)
     cdef int _share(self, int base) except -1
     @cython.locals(kept=int, first=int, last=int, waiting=int, above=int)
     cdef bint _move(self, int group, int row, int base) noexcept
     @cython.locals(group=int, row=int)
-    cdef void _close(self, int base) noexcept
+    cdef void _settle(self, int base) noexcept
     @cython.locals(first=int, last=int, h="long long", row=int, above=int, mask=int, slot=int, other=int)
     cdef int _equal_group(self, int group) noexcept
     @cython.locals(shift=int, row=int, above=int, above_other=int)

@@ -172,8 +172,9 @@ class GroupTable:
     def _share(self, base: int) -> None:
         """Give the groups from `base` on the numbers of equal older ones, and close the gaps.
 
-        The addresses of their items are replaced by `top` first. An item may return to a later group of the same set.
-        Such a group is *open*, and is not compared. (Open addresses are negative until all new numbers are known.)
+        The addresses of their items are replaced by `top` first. An item may return to a later group of the same set,
+        whose new number is not known yet: such a group is *unsettled*, and is not compared. Until all numbers are
+        known, these addresses are negative.
         """
         end, row = self.count, self.first[base] if self.count > base else self._wait_size
         while len(self._renamed) < end - base:
@@ -181,22 +182,22 @@ class GroupTable:
         while len(self._slots) < 2 * end:
             self._rehash()
         self.count = base
-        has_open = False
+        is_any_unsettled = False
         for group in range(base, end):
-            is_open = self._move(group, row, base)
-            has_open |= is_open
+            is_unsettled = self._move(group, row, base)
+            is_any_unsettled |= is_unsettled
             kept = self.count
-            number = kept if is_open else self._equal_group(kept)
+            number = kept if is_unsettled else self._equal_group(kept)
             self._renamed[group - base] = number
             if number == kept:
                 row = self.last[kept]
                 self.count = kept + 1
         self._wait_size = row
-        if has_open:
-            self._close(base)
+        if is_any_unsettled:
+            self._settle(base)
 
     def _move(self, group: int, row: int, base: int) -> bool:
-        """Move a new group to number `count` and its items to `row`; return whether it is open."""
+        """Move a new group to number `count` and its items to `row`; return whether it is unsettled."""
         kept = self.count
         first, last = self.first[group], self.last[group]
         self.first[kept] = row
@@ -204,7 +205,7 @@ class GroupTable:
         for waiting in range(first, last):
             above = self.wait_group[waiting]
             if above > group:
-                self._top[kept] = kept  # until it is closed
+                self._top[kept] = kept  # until it is settled
                 above = -above
             elif above == group:
                 above = kept
@@ -216,8 +217,8 @@ class GroupTable:
         self.last[kept] = row
         return self._top[kept] == kept
 
-    def _close(self, base: int) -> None:
-        """Set the open addresses of the groups from `base` on."""
+    def _settle(self, base: int) -> None:
+        """Give the addresses of unsettled groups from `base` on their new numbers."""
         for group in range(base, self.count):
             for row in range(self.first[group], self.last[group]):
                 if self.wait_group[row] < 0:

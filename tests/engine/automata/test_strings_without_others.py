@@ -46,7 +46,9 @@ def pattern(rng: random.Random, character: rx.Regex = rx.ANY_CHAR) -> rx.Regex:
 def nested(rng: random.Random, depth: int = 3) -> rx.Regex:
     """Parts within parts: sequences, choices and repetitions, of letters and of characters of several bytes."""
     if depth == 0:
-        return rng.choice((rx.Literal(b"a"), rx.Literal(b"-x"), rx.Chars(((97, 122),)), rx.Chars(((200, 300),)), rx.EMPTY))
+        return rng.choice(
+            (rx.Literal(b"a"), rx.Literal(b"-x"), rx.Chars(((97, 122),)), rx.Chars(((200, 300),)), rx.EMPTY)
+        )
     parts = [nested(rng, depth - 1) for _ in range(rng.randint(1, 3))]
     bounds = rng.choice(((0, 1), (0, None), (1, None), (2, 3), (0, 2), (1, 1)))
     return rx.repeat(rx.sequence(*parts) if rng.random() < 0.6 else rx.choice(*parts), *bounds)
