@@ -147,7 +147,7 @@ def random_json(rng: random.Random, depth: int) -> str:
 @pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize(
     "limits",
-    [Limits(item_sets=30), Limits(item_sets=100), Limits(mask_bytes=1), Limits(item_sets=100, mask_bytes=1)],
+    [Limits(item_sets=30), Limits(item_sets=50), Limits(mask_bytes=1), Limits(item_sets=50, mask_bytes=1)],
 )
 @pytest.mark.parametrize("seed", range(3))
 def test_masks_stay_the_same_however_often_tables_are_made_anew(limits: Limits, seed: int) -> None:
