@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
 from structgen.compilation.cache import CompileCache, estimated_bytes
+from structgen.compilation.common_tables import make_common_tables
 from structgen.compilation.constraint import Constraint, Tokenization
 from structgen.compilation.inputs import (
     CompileInput,
@@ -209,6 +210,8 @@ def compile(
     )
     try:
         constraint = _constraint(call, vocabulary, checked)
+        if cache and tokenization == "any":
+            make_common_tables(constraint.prepared, vocabulary, call.limits)
         make_warm(constraint.grammar, warm)
         return constraint
     except LimitExceededError as error:

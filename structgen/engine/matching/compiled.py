@@ -132,6 +132,15 @@ class SharedState:
     def __init__(self) -> None:
         self.lock = TableLock()
         self._tables: dict[Limits, SharedTables] = {}
+        self._has_common = False
+
+    def begin_common(self) -> bool:
+        """Return True to the first caller. It makes the tables that most texts need; see `structgen.compilation`."""
+        if self._has_common:
+            return False  # without waiting for the lock
+        with self.lock:
+            is_first, self._has_common = not self._has_common, True
+            return is_first
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> SharedState:
