@@ -22,6 +22,7 @@ from structgen.engine.grammar.composition import ComposedRules
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.reporting.telemetry import logger
+from structgen.schema.reading.shared_parts import SmallKey
 from structgen.schema.rules.lazy_rules import LazyRules
 
 __all__ = ["CompileCache", "estimated_bytes"]
@@ -248,7 +249,9 @@ def _text_length(key: object) -> int:
     waiting = [key]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, tuple):
+        if isinstance(part, SmallKey):
+            length += part.text_length
+        elif isinstance(part, tuple):
             waiting += part
         elif isinstance(part, (str, bytes)):
             length += len(part)

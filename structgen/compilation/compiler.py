@@ -387,7 +387,8 @@ def _compiled(
             raise
         seconds = span.seconds
         level = logging.INFO if seconds > SLOW_SECONDS else logging.DEBUG
-        logger.log(level, "compiled a grammar in %.3f s, for %d tokens", seconds, vocabulary.size)
+        if logger.isEnabledFor(level):
+            logger.log(level, "compiled a grammar in %.3f s, for %d tokens", seconds, vocabulary.size)
         span.end({"structgen.vocabulary_size": vocabulary.size})
         return made
 

@@ -30,7 +30,7 @@ from structgen.output_types.json_lines import JsonLines
 from structgen.output_types.parameters import Parameters
 from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
-from structgen.schema.reading.shared_parts import check_size, small_key
+from structgen.schema.reading.shared_parts import SmallKey, check_size, small_key
 from structgen.schema.reading.writable import Narrowed
 
 if TYPE_CHECKING:
@@ -335,7 +335,7 @@ def from_json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) ->
     return CompileInput(key, tables, parse, pieces, line=item.source)
 
 
-def _content(source: Source, limits: Limits) -> str | bytes | tuple[str, ...]:
+def _content(source: Source, limits: Limits) -> str | SmallKey | tuple[str, ...]:
     """Return a key of the schema and of all that it may reach in the registry: its text, where it is not small.
 
     A long text is in several parts. The order of keys matters: properties are generated in this order.

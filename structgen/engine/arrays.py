@@ -37,9 +37,8 @@ def zeros(count: int, value: int = 0) -> array[int]:
         lazy: Any = np.zeros(count, dtype=np.intc) if count < LARGE else _pages(count)
         return cast("array[int]", lazy)
     made = _unset(count)
-    if value:  # a slab begins with zeros
-        for index in range(count):
-            made[index] = value
+    for index in range(count):
+        made[index] = value
     return made
 
 
@@ -52,11 +51,19 @@ def _unset(count: int) -> array[int]:
             return cast("array[int]", lazy)
         return array("i", [0]) * count
     if _used + count > SLAB:
-        _slab = array("i", [0]) * SLAB
+        _slab = _new_slab()
         _used = 0
     made = _slab[_used : _used + count]
     _used += count
     return made
+
+
+def _new_slab() -> array[int]:
+    """Return a slab. Compiled, it is not cleared: half of its values are set before they are read."""
+    if IS_COMPILED:
+        made: Any = np.empty(SLAB, dtype=np.intc)
+        return cast("array[int]", made)
+    return array("i", [0]) * SLAB
 
 
 def _pages(count: int) -> memoryview:

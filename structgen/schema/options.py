@@ -100,6 +100,10 @@ class SchemaOptions:
     registry: Registry[Any] | None = None
     base_uri: str | None = None
 
+    def __hash__(self) -> int:
+        """Return a hash of some fields: that of all would take longer than comparing them."""
+        return hash((self.whitespace, self.numbers, self.property_order, self.format))
+
     def __post_init__(self) -> None:
         for name, words in _WORDS:
             value = getattr(self, name)

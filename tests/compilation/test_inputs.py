@@ -14,7 +14,7 @@ from structgen.compilation.inputs import _ENCODER, _content, _encode
 from structgen.errors import SchemaError
 from structgen.limits import Limits
 from structgen.schema import resolve
-from structgen.schema.reading.shared_parts import small_key
+from structgen.schema.reading.shared_parts import SmallKey, small_key
 
 
 def value(chance: random.Random, depth: int) -> Any:
@@ -37,7 +37,7 @@ def test_a_large_schema_is_encoded_in_pieces_to_the_same_text(monkeypatch: pytes
         assert "".join(pieces) == _ENCODER.encode(content)
 
 
-def key_of(schema: dict[str, Any]) -> str | bytes | tuple[str, ...]:
+def key_of(schema: dict[str, Any]) -> str | SmallKey | tuple[str, ...]:
     return _content(resolve(schema), Limits())
 
 
@@ -58,7 +58,26 @@ def test_a_small_schema_is_found_by_its_values_and_their_order() -> None:
     ]
     keys = {key_of(other) for other in [schema, *others]}
     assert len(keys) == 10
-    assert {type(key) for key in keys} == {bytes}
+    assert {type(key) for key in keys} == {SmallKey}
+    assert all(isinstance(key, SmallKey) and key.text_length < 60 for key in keys)
+
+
+def test_a_small_key_tells_where_each_list_ends_and_which_member_holds_it() -> None:
+    forms: list[Any] = [["a"], [["a"]], [[], "a"], ["a", []], [{}, ["a"]], [{"a": []}], [["a", {}]], [{"a": {}}]]
+    forms += [[{"a": 1}, {}], [{}, {"a": 1}], [[1, 2], [3]], [[1], [2, 3]], [0], [False], [None], ["0"], [[]]]
+    forms += [[{"a": [1], "b": [2]}], [{"a": [2], "b": [1]}], ["int", 0], [0.0, 0], [0, 0.0]]
+    keys = [small_key(form) for form in forms]
+    assert None not in keys
+    assert len(set(keys)) == len(forms)
+    assert keys == [small_key(json.loads(json.dumps(form))) for form in forms]
+
+
+def test_a_small_key_does_not_change_with_its_schema() -> None:
+    schema: dict[str, Any] = {"required": ["a"]}
+    before = key_of(schema)
+    schema["required"].append("b")
+    assert before != key_of(schema)
+    assert before == key_of({"required": ["a"]})
 
 
 def test_a_number_with_more_digits_than_python_writes_is_no_json_data() -> None:

@@ -112,7 +112,7 @@ class Rules:
         self._refusals: dict[tuple[int, bytes], tuple[Sequence[Spelling], Sequence[Spelling]]] = {}
         self._continuations: dict[Hashable, int] = {}
         self.has_captures = False
-        self.counts_tokens = counts_tokens(tables)
+        self.counts_tokens = isinstance(tables.source, ComposedRules) and counts_tokens(tables)
         self._tokens_left: dict[int, int] = {}  # by position
         self._after_token: dict[int, int] = {}
         self._counted_from: dict[int, int] = {}

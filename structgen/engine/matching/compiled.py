@@ -14,7 +14,6 @@ All grammars of a vocabulary share one lock. A grammar whose masks keep the othe
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections.abc import Callable
 from types import TracebackType
@@ -24,7 +23,7 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.deadlines import UNBOUNDED_SECONDS, Deadline
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.fork_safety import forkable_lock
-from structgen.engine.grammar.composition import counts_tokens, has_temperatures
+from structgen.engine.grammar.composition import ComposedRules, counts_tokens, has_temperatures
 from structgen.engine.grammar.rules import Rules
 from structgen.engine.grammar.tables import GrammarTables, Origins
 from structgen.engine.masks.set_masks import SetMasks
@@ -145,6 +144,8 @@ class SharedState:
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> SharedState:
         """Return the state of a vocabulary; make it at the first call."""
+        if isinstance(vocabulary.shared, SharedState):
+            return vocabulary.shared
         with cls._making:
             if not isinstance(vocabulary.shared, SharedState):
                 vocabulary.shared = SharedState()
@@ -250,8 +251,9 @@ class CompiledGrammar:
         self.tables = tables
         self.vocabulary = vocabulary
         self.has_marks = bool(tables.marks)
-        self.has_temperatures = has_temperatures(tables)
-        self.counts_tokens = counts_tokens(tables)
+        is_composed = isinstance(tables.source, ComposedRules)
+        self.has_temperatures = is_composed and has_temperatures(tables)
+        self.counts_tokens = is_composed and counts_tokens(tables)
         self.marked = vocabulary.marked(tables.marks) if tables.marks else vocabulary
         self.spellings = _with_one_reading(self.marked, vocabulary, tables.marks)  # a copy, as each token is looked up
         self.eager = eager
@@ -494,9 +496,12 @@ class CompiledGrammar:
 
         Nothing happens where a limit is passed: the call that asks for the mask raises the error.
         """
-        with Turn(self), contextlib.suppress(LimitExceededError):
-            self.let_move()  # it just ends
-            self.masks.get(self.sets.start_set)
+        with Turn(self):
+            try:
+                self.let_move()  # it just ends
+                self.masks.get(self.sets.start_set)
+            except LimitExceededError:
+                pass
 
 
 def _with_one_reading(marked: Vocabulary, vocabulary: Vocabulary, marks: Ranges) -> tuple[bytes, ...]:

@@ -65,7 +65,7 @@ def as_one(parts: Sequence[ObjectSet], within: ObjectSet | None = None) -> Objec
         first.somewhere,
         first.overlapping,
         (*common, *_least(list(clauses))),
-    ).reduced() or ObjectSet(high=0, low=1)
+    ).reduced() or ObjectSet({}, high=0, low=1)
 
 
 def _with_named_witnesses(part: ObjectSet) -> ObjectSet:

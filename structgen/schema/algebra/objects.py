@@ -56,7 +56,7 @@ class ObjectSet:
             are written. Not part of the set.
     """
 
-    properties: dict[str, Node] = field(default_factory=dict)
+    properties: dict[str, Node]  # a default of its own would import `dataclasses` each time
     classes: tuple[KeyClass, ...] = OPEN
     required: tuple[str, ...] = ()
     low: int = 0
@@ -335,15 +335,15 @@ class ObjectSet:
         """Return sets of objects that break one condition each, except conditions on the properties of `but`."""
         parts = [_without(key) for key in self.required if key not in but.properties]
         if self.low:
-            parts.append(ObjectSet(high=self.low - 1))
+            parts.append(ObjectSet({}, high=self.low - 1))
         if self.high is not None:
-            parts.append(ObjectSet(low=self.high + 1))
+            parts.append(ObjectSet({}, low=self.high + 1))
         for key, node in self.properties.items():
             if node != ANY and key not in but.properties:
                 parts.append(_with(key, complement(node)))
         for keys, node in self.somewhere:
             classes = ((keys, complement(node)), *((rest, ANY) for rest in keys.others()))
-            parts.append(ObjectSet(classes=tuple(pair for pair in classes if pair[1] != NONE)))
+            parts.append(ObjectSet({}, classes=tuple(pair for pair in classes if pair[1] != NONE)))
         for clause in self.clauses:
             refused = {literal.key: complement(literal.node) for literal in clause}
             parts.append(ObjectSet(refused, required=tuple(literal.key for literal in clause if literal.or_absent)))
@@ -352,8 +352,8 @@ class ObjectSet:
             for keys, node in (*self.classes, *self.overlapping):
                 inside = keys.intersect(unnamed) if node != ANY else None
                 if inside is not None:
-                    parts.append(ObjectSet(somewhere=((inside, complement(node)),)))
-            parts.extend(ObjectSet(somewhere=((keys, ANY),)) for keys in self._outside_classes([unnamed]))
+                    parts.append(ObjectSet({}, somewhere=((inside, complement(node)),)))
+            parts.extend(ObjectSet({}, somewhere=((keys, ANY),)) for keys in self._outside_classes([unnamed]))
         return [part for part in (part.reduced() for part in parts) if part is not None]
 
     def _outside_classes(self, keys: list[StringSet]) -> list[StringSet]:
@@ -433,4 +433,4 @@ def _meet_classes(left: tuple[KeyClass, ...], right: tuple[KeyClass, ...]) -> tu
     return tuple(out)
 
 
-ALL_OBJECTS = (ObjectSet(),)
+ALL_OBJECTS = (ObjectSet({}),)

@@ -308,13 +308,13 @@ def with_names(names: Shape, location: Location) -> Shape:
     if len(strings) > 1 and any(part.grammars for part in strings):
         raise unsupported(f"several sets of keys, one of them with {GRAMMAR}", location, "propertyNames")
     keys = _single(strings)
-    objects = ObjectSet(classes=() if keys is None else ((keys, ANY),)).reduced()
+    objects = ObjectSet({}, classes=() if keys is None else ((keys, ANY),)).reduced()
     return EVERYTHING if objects is None else _objects(objects)
 
 
 def with_other_name(others: Shape) -> Shape:
     """Return the objects with a key that is in a shape."""
-    return Shape(objects=tuple(ObjectSet(somewhere=((keys, ANY),)) for keys in others.strings))
+    return Shape(objects=tuple(ObjectSet({}, somewhere=((keys, ANY),)) for keys in others.strings))
 
 
 def dependent(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Location) -> Iterable[tuple[str, Node]]:

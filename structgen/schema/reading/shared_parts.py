@@ -6,71 +6,103 @@ would not end. So sizes are computed before it is called; without shared parts t
 
 from __future__ import annotations
 
-import marshal
 from typing import Any
 
 from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
-__all__ = ["check_size", "small_key"]
+__all__ = ["SmallKey", "check_size", "small_key"]
 
 _MAX_VALUES = 5_000_000
 _FEW_VALUES = 20_000  # written at once, so parts that they share do no harm
 _FEW_LEVELS = 100
 _LARGEST_NUMBER = 2**63  # of a small key; Python may refuse to write larger ones
-_MARSHAL_VERSION = 2  # the last one in which equal values have equal bytes
 
 
-def small_key(content: list[Any]) -> bytes | None:
+class SmallKey(tuple[Any, ...]):
+    """A key of content: its values in a row, after the length of all its texts.
+
+    Each list or object is written after those that stand before it or are less deep: its length, then its members. In
+    place of a member that is a list or an object stands its type.
+
+        [{"a": [1.5]}, {}]      1 dict dict   1 "a" list   0   1 float "1.5"
+    """
+
+    __slots__ = ()
+
+    @property
+    def text_length(self) -> int:
+        """The number of characters of all texts."""
+        length: int = self[0]
+        return length
+
+
+def small_key(content: list[Any]) -> SmallKey | None:
     """Return a key for content with few values and few levels; None for other content.
 
-    Keys are equal for equal content only: 1, 1.0 and true differ, and members in another order. Python's `marshal`
-    takes less time than JSON. Nothing is read back from it.
+    Keys are equal for equal content only: 1, 1.0 and true differ, and members in another order. The texts in a key are
+    those of the content, which is in memory anyway: nothing is written.
 
     Args:
         content: the content. There is no key where it has other types than those of JSON data that Python has read.
     """
-    return marshal.dumps(content, _MARSHAL_VERSION) if _is_small(content) else None
-
-
-def _is_small(content: list[Any]) -> bool:
-    """Return whether content has few values, few levels, and the types of JSON data only."""
-    count = 0
+    count = length = 0
+    found: list[Any] = [0]
     level: list[Any] = [content]
     for _ in range(_FEW_LEVELS):
         deeper: list[Any] = []
         for part in level:
             count += len(part)
             if count > _FEW_VALUES:
-                return False
+                return None
+            found.append(len(part))
             if type(part) is dict:
                 members = part
                 for name, value in members.items():
-                    if type(name) is not str or not _is_plain(value, deeper):
-                        return False
+                    if type(name) is not str:
+                        return None
+                    length += len(name)
+                    found.append(name)
+                    if type(value) is str:
+                        length += len(value)
+                        found.append(value)
+                    elif not _add(value, found, deeper):
+                        return None
             else:
                 for value in part:
-                    if not _is_plain(value, deeper):
-                        return False
+                    if type(value) is str:
+                        length += len(value)
+                        found.append(value)
+                    elif not _add(value, found, deeper):
+                        return None
         level = deeper
         if not level:
             spend(count)
-            return True
-    return False
+            found[0] = length
+            return SmallKey(found)
+    return None
 
 
-def _is_plain(value: Any, deeper: list[Any]) -> bool:
-    """Return whether a value has a type of JSON data. A list or object is appended to those of the next level."""
+def _add(value: Any, found: list[Any], deeper: list[Any]) -> bool:
+    """Add a value that is no text to a key, and lists and objects to those of the next level, too.
+
+    Returns:
+        Whether it has a type of JSON data.
+    """
     kind = type(value)
-    if kind is str:
-        return True
     if kind is dict or kind is list:
+        found.append(kind)
         deeper.append(value)
         return True
+    if kind is bool or kind is float:  # 1 == 1.0 == True
+        found.append(kind)
+        found.append(repr(value))
+        return True
+    found.append(value)
     if kind is int:
         return bool(-_LARGEST_NUMBER < value < _LARGEST_NUMBER)
-    return kind is float or kind is bool or value is None
+    return value is None
 
 
 def check_size(content: Any, limits: Limits) -> int:

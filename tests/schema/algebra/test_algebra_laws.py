@@ -277,7 +277,7 @@ def _sets_of_objects():
 
 
 def _with_somewhere(node):
-    return ObjectSet(somewhere=((StringSet(texts=("a",)), node),))
+    return ObjectSet({}, somewhere=((StringSet(texts=("a",)), node),))
 
 
 def _in_object_set(part, value):
@@ -328,7 +328,7 @@ def test_sets_that_differ_in_one_key_are_joined(parts, key, values):
 
 
 def test_what_is_surely_all_is_no_complement():
-    assert ObjectSet().complement() == []
+    assert ObjectSet({}).complement() == []
     assert ArraySet().complement() == []
 
 
