@@ -80,7 +80,6 @@ gives smaller code, and masks take a twentieth less time."""
 HOT = {
     "engine.automata.byte_partitions",
     "engine.automata.store",
-    "engine.earley.item_columns",
     "engine.earley.kernels",
     "engine.masks.character_kinds",
     "engine.masks.counted_walks",
@@ -98,7 +97,7 @@ HOT = {
 """Modules for -O2: most of the instructions that are not Python's own are theirs. A module in no list gets -O1."""
 ONCE = {
     *(f"engine.automata.{part}" for part in ("payload_tables", "regular_terms", "terms")),
-    "engine.earley.captured_texts",
+    *(f"engine.earley.{part}" for part in ("captured_texts", "groups", "item_columns", "item_sets", "predictor")),
     "engine.grammar.lookaheads",
     "engine.grammar.rules",
     "engine.grammar.tables",

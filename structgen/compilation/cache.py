@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
+from typing import Any
 
 from structgen.engine.fork_safety import forkable_lock
 from structgen.engine.grammar.composition import ComposedRules
@@ -236,23 +237,25 @@ def estimated_bytes(compiled: CompiledGrammar) -> int:
 
 def _schema_bytes(tables: GrammarTables) -> int:
     source = tables.source
+    if isinstance(source, LazyRules):
+        return SCHEMA_BYTES + SHAPE_BYTES * len(source.shapes)
     if isinstance(source, ComposedRules):
         return sum([_schema_bytes(part) for part in source.grammars])
-    if not isinstance(source, LazyRules):
-        source = getattr(source, "lazy", None)  # the rules of YAML texts hold those of the schema
+    source = getattr(source, "lazy", None)  # the rules of YAML texts hold those of the schema
     return SCHEMA_BYTES + SHAPE_BYTES * len(source.shapes) if isinstance(source, LazyRules) else 0
 
 
 def _text_length(key: object) -> int:
     """Return the length of all texts in a key."""
     length = 0
-    waiting = [key]
+    waiting: list[Any] = [key]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, SmallKey):
+        kind = type(part)  # `isinstance` takes long for a type that is not the one
+        if kind is SmallKey:
             length += part.text_length
-        elif isinstance(part, tuple):
+        elif kind is tuple:
             waiting += part
-        elif isinstance(part, (str, bytes)):
+        elif kind is str or kind is bytes:
             length += len(part)
     return length

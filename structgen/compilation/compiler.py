@@ -204,15 +204,16 @@ def compile(
         raise TypeError(f"limits must be a structgen.Limits, not {type(limits).__name__}")
     release_if_due()
     checked = read_options(**options) if options else _DEFAULT_OPTIONS
-    check_warm(warm)
-    call = CompileCall(
-        as_grammar(schema), tokenization, limits or _DEFAULT_LIMITS, cache, eager_automata, warm, dict(options)
-    )
+    if warm is not False:
+        check_warm(warm)
+    given = schema if isinstance(schema, dict) else as_grammar(schema)
+    call = CompileCall(given, tokenization, limits or _DEFAULT_LIMITS, cache, eager_automata, warm, dict(options))
     try:
         constraint = _constraint(call, vocabulary, checked)
-        if cache and tokenization == "any":
+        if cache and tokenization == "any" and constraint.is_json:
             make_common_tables(constraint.prepared, vocabulary, call.limits)
-        make_warm(constraint.grammar, warm)
+        if warm:
+            make_warm(constraint.grammar, warm)
         return constraint
     except LimitExceededError as error:
         release_later()
@@ -236,8 +237,8 @@ def _constraint(call: CompileCall, vocabulary: Vocabulary, checked: SchemaOption
     schema, tokenization, limits, cache = call.schema, call.tokenization, call.limits, call.cache
     if tokenization == "proper" and (checked.format == "yaml" or isinstance(schema, Yaml)):
         raise ValueError("tokenization='proper' is for JSON and grammars, not for YAML")
-    with Deadline(limits.compile_seconds, memory_bytes=limits.memory_bytes):
-        proper = _proper(tokenization, vocabulary)
+    with Deadline(limits.compile_seconds, memory_bytes=limits.memory_bytes) as deadline:
+        proper = None if tokenization == "any" else _proper(tokenization, vocabulary)
         spellable = None if proper is None else proper.spelling.spellable
         narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
         prepared = compile_input(narrowed, checked, limits, cache=cache)
@@ -251,7 +252,14 @@ def _constraint(call: CompileCall, vocabulary: Vocabulary, checked: SchemaOption
             proper.spelling.check_languages(named_patterns(source, limits), limits)
         original = prepared if narrowed is schema else compile_input(schema, checked, limits, cache=cache)
         compiled = _compiled(
-            prepared, vocabulary, limits, spellable, cache=cache, eager_automata=call.eager_automata, original=original
+            prepared,
+            vocabulary,
+            limits,
+            spellable,
+            cache=cache,
+            eager_automata=call.eager_automata,
+            original=original,
+            deadline=deadline,
         )
         if proper is not None and compiled.counts_tokens:
             raise GrammarError(
@@ -362,6 +370,7 @@ def _compiled(
     cache: bool = True,
     eager_automata: bool = False,
     original: CompileInput | None = None,
+    deadline: Deadline | None = None,
 ) -> CompiledGrammar:
     """Return the compiled grammar of an input, from the cache if it is there.
 
@@ -373,6 +382,7 @@ def _compiled(
         cache: see `compile`.
         eager_automata: see `compile`.
         original: the input with all its texts, where `prepared` has only those that a tokenizer can spell.
+        deadline: the running one; by default one of `limits.compile_seconds` starts now.
     """
     if not cache:
         vocabulary = vocabulary.detached()
@@ -393,12 +403,13 @@ def _compiled(
         return made
 
     def compiled() -> CompiledGrammar:
-        tables, written = _tables(prepared, original or prepared, vocabulary, limits, spellable)
+        running = deadline or Deadline(limits.compile_seconds)
+        tables, written = _tables(prepared, original or prepared, vocabulary, limits, running, spellable)
         made = CompiledGrammar(written, vocabulary, eager=prepared.eager, limits=limits, may_move=spellable is None)
         if eager_automata:
-            deadline = Deadline(limits.compile_seconds)
+            again = Deadline(limits.compile_seconds)
             with Held(made):
-                build_automata(made.shared.automata, all_terminals(written, limits, deadline), deadline)
+                build_automata(made.shared.automata, all_terminals(written, limits, again), again)
         # A grammar with look-aheads is mostly that of a language. Many terminals begin it, so its first mask is one of
         # the longest, and takes a small part of the time of the compile.
         if begins_plainly(tables) or tables.lookaheads:
@@ -419,6 +430,7 @@ def _tables(
     original: CompileInput,
     vocabulary: Vocabulary,
     limits: Limits,
+    deadline: Deadline,
     spellable: Spellable | None,
 ) -> tuple[GrammarTables, GrammarTables]:
     """Return the tables of an input, and those without the texts that a tokenizer cannot spell; see `_compiled`.
@@ -431,7 +443,7 @@ def _tables(
     narrowed = None if spellable is None else spellable.terminal
     what = "text of the grammar"
     try:
-        tables = prepared.tables(limits, Deadline(limits.compile_seconds), is_empty, narrowed, vocabulary)
+        tables = prepared.tables(limits, deadline, is_empty, narrowed, vocabulary)
         written = tables if spellable is None else spellable.tables(tables, limits)
         if spellable is None or written.accepts_empty or has_text(written):
             return tables, written
@@ -451,11 +463,9 @@ def _cannot_spell(what: str) -> VocabularyError:
     )
 
 
-def _proper(tokenization: Tokenization, vocabulary: Vocabulary) -> ProperTokenization | None:
-    if tokenization not in ("any", "proper"):
+def _proper(tokenization: Tokenization, vocabulary: Vocabulary) -> ProperTokenization:
+    if tokenization != "proper":
         raise ValueError(f'tokenization must be "any" or "proper", not {tokenization!r}')
-    if tokenization == "any":
-        return None
     from structgen.tokenization.matching.proper_tokenization import ProperTokenization  # only "proper" needs it
 
     return ProperTokenization.of(vocabulary)

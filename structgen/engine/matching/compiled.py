@@ -153,13 +153,18 @@ class SharedState:
 
     def tables(self, vocabulary: Vocabulary, limits: Limits) -> SharedTables:
         """Return the tables that a grammar compiled now should use."""
-        with self.lock:
+        lock = self.lock
+        if not lock.acquire(False):
+            lock.take()
+        try:
             tables = self._tables.get(limits)
             if tables is None or tables.is_worn:
                 if len(self._tables) >= MAX_KEPT_LIMITS:
                     self._tables.clear()
-                tables = self._tables[limits] = SharedTables(vocabulary, limits, self.lock)
+                tables = self._tables[limits] = SharedTables(vocabulary, limits, lock)
             return tables
+        finally:
+            lock.release()
 
     def drop(self, limits: Limits) -> None:
         """Drop the tables of some limits. Grammars that use them begin anew when they are next used."""
