@@ -8,7 +8,7 @@ from structgen.schema.rules.states cimport Property
 @cython.final
 cdef class Clauses:
     cdef object _holds, _is_deferrable, _shapes
-    cdef dict _by_absence, _by_value, _bits, _masks, _choices, _cases, _deferred
+    cdef dict _by_absence, _by_value, _able, _bits, _masks, _choices, _cases, _deferred
     cdef tuple _properties
     cdef list _asked, _large
     cdef object _price
@@ -41,7 +41,10 @@ cdef class Clauses:
     cpdef bint are_met(self, decided, frozenset given) except -1
     cdef object _mask_of(self, frozenset given)
     cpdef bint can_hold(self, decided, frozenset given, left) except -1
+    @cython.locals(match=int)
     cdef bint _can_hold(self, decided, needed, left) except -1
+    @cython.locals(able=list)
+    cdef int _matched(self, decided, needed) except -2
     @cython.locals(solution=dict)
     cdef bint _is_solved(self, decided, needed, left) except -1
     cdef bint _solve(self, decided, needed, left) except -1

@@ -34,6 +34,7 @@ __all__ = ["Clauses"]
 _MAX_SEARCHED = 5_000  # nodes of one search
 _MAX_FIRST = 5_000  # nodes of all searches that `check` makes
 _MAX_FEW = 100  # clauses
+_MAX_MATCHED = 64  # clauses that are given a property each, before a search
 _MAX_KEPT = 100  # solutions
 _MAX_CASES = 5_000  # of one property
 _MAX_SPLIT = 8  # open clauses that values with parts are split by; n of them may make 2ⁿ cases
@@ -74,10 +75,11 @@ class Clauses:
         self._large: list[set[int]] = [set() for _ in properties]  # of these clauses, those about arrays or objects
         self._by_absence: dict[int, int] = {}  # by clause: a bit for each property whose absence satisfies it
         self._by_value: dict[int, int] = {}  # by clause: a bit for each property with a value that satisfies it
+        self._able: dict[int, int] = {}  # by clause: a bit for each property with a choice that satisfies it
         for number, clause in enumerate(part.clauses, len(part.somewhere)):
             if any(literal.or_absent and literal.key not in index_of_key for literal in clause):
                 continue
-            self._by_absence[number] = self._by_value[number] = 0
+            self._by_absence[number] = self._by_value[number] = self._able[number] = 0
             for literal in clause:
                 index = index_of_key.get(literal.key)
                 if index is None:
@@ -86,9 +88,12 @@ class Clauses:
                 if literal.or_absent:
                     absent[index].add(number)
                     self._by_absence[number] |= 1 << index
+                    if not properties[index].is_required:
+                        self._able[number] |= 1 << index
                 inside = meet(properties[index].node, literal.node)
                 if self._has_value(inside):
                     self._by_value[number] |= 1 << index
+                    self._able[number] |= 1 << index
                     if self._has_parts(inside):
                         self._large[index].add(number)
         self.numbers = frozenset(self._by_value)
@@ -335,8 +340,40 @@ class Clauses:
         start = (decided, needed, left)
         known = self._found.get(start)
         if known is None:
-            known = self._found[start] = self._is_solved(decided, needed, left) or self._solve(decided, needed, left)
+            match = self._matched(decided, needed)
+            if not match or (match > 0 and left < 0):
+                known = match > 0
+            else:
+                known = self._is_solved(decided, needed, left) or self._solve(decided, needed, left)
+            self._found[start] = known
         return known
+
+    def _matched(self, decided: int, needed: int) -> int:
+        """Give each clause a property of its own that satisfies it.
+
+        That mostly works, because most clauses have many properties. Other properties are absent, or have any value: it
+        says nothing about the number of keys.
+
+        Returns:
+            1 if each clause has one, 0 if some clause has no property left at all, -1 if a search must decide.
+        """
+        if needed.bit_count() > _MAX_MATCHED:
+            return -1
+        able: list[tuple[int, int]] = []  # by clause: the number of its properties, and a bit for each
+        for number, bit in self._bits.items():
+            if bit & needed:
+                mine = self._able[number] & ~decided
+                if not mine:
+                    return 0
+                able.append((mine.bit_count(), mine))
+        able.sort()
+        taken = decided
+        for _, mine in able:
+            mine &= ~taken
+            if not mine:
+                return -1
+            taken |= mine & -mine
+        return 1
 
     def check(self, left: int, *, any_order: bool) -> None:
         """Make cases of each property that are many. Decide each choice alone, if the first search took a wrong step.

@@ -173,6 +173,52 @@ def test_many_clauses_are_searched_from_the_tightest_on(seed):
     assert validator.is_valid(written)
 
 
+def objects_without_a_tag(count, size):
+    """Exactly one of some objects, which share keys, but declare values of other types."""
+    kinds = ["string", "integer", "boolean"]
+    return {
+        "oneOf": [
+            {
+                "type": "object",
+                "properties": {f"k{key}": {"type": kinds[(number + key) % 3]} for key in range(number, number + size)},
+                "required": [f"k{number}"],
+            }
+            for number in range(count)
+        ]
+    }
+
+
+class NoSearch:
+    """Stands in for ChoiceSearch where none may begin."""
+
+    nodes = failed = 0
+
+    def found(self, *given):
+        raise AssertionError(given)
+
+
+def test_clauses_with_a_property_each_need_no_search(monkeypatch):
+    monkeypatch.setattr(clause_search, "ChoiceSearch", NoSearch)
+    constraint = structgen.compile(objects_without_a_tag(6, 30), BYTES, cache=False)
+    for seed in range(3):
+        SAMPLER.walk(constraint.grammar, random.Random(seed))
+
+
+@pytest.mark.parametrize("most", [0, 64])
+@pytest.mark.parametrize("seed", range(4))
+def test_objects_without_a_tag(seed, most, monkeypatch):
+    """Clauses are the same whether they are given a property each, or searched."""
+    monkeypatch.setattr(clause_search, "_MAX_MATCHED", most)
+    rng = random.Random(seed)
+    schema = objects_without_a_tag(rng.randint(2, 4), rng.randint(1, 4))
+    constraint = structgen.compile(schema, BYTES, property_order="any", cache=False)
+    validator = jsonschema.Draft202012Validator(schema)
+    assert_walks_are_valid(constraint, SAMPLER, validator, rng, 3)
+    for _ in range(100):
+        value = {f"k{key}": rng.choice(["x", 1, True]) for key in rng.sample(range(5), rng.randint(0, 4))}
+        assert accepts(constraint, value) == validator.is_valid(value)
+
+
 def test_many_hard_clauses_of_keys_in_any_order_are_refused_by_the_compile():
     """Masks would search for each key whether it may come."""
     rng = random.Random(1)
