@@ -29,6 +29,7 @@ from structgen.compilation.inputs import (
 from structgen.engine.automata.eager import build_automata
 from structgen.engine.deadlines import Deadline
 from structgen.engine.fork_safety import call_in_forked
+from structgen.engine.garbage_collection import collect_if_due, young_collections
 from structgen.engine.grammar.all_terminals import all_terminals
 from structgen.engine.grammar.composition import has_text
 from structgen.engine.grammar.tables import GrammarTables
@@ -208,10 +209,13 @@ def compile(
         check_warm(warm)
     given = schema if isinstance(schema, dict) else as_grammar(schema)
     call = CompileCall(given, tokenization, limits or _DEFAULT_LIMITS, cache, eager_automata, warm, dict(options))
+    collections = young_collections()
     try:
         constraint = _constraint(call, vocabulary, checked)
         if cache and tokenization == "any" and constraint.is_json:
             make_common_tables(constraint.prepared, vocabulary, call.limits)
+        if young_collections() != collections:  # else it has made few objects, or was in the cache
+            collect_if_due()
         if warm:
             make_warm(constraint.grammar, warm)
         return constraint

@@ -13,8 +13,8 @@ Deadlines nest: the outer ones are checked as well, so an inner one cannot exten
 
 A compiled loop keeps Python's interpreter lock, so other threads would wait until it ends. Each look at the clock lets
 them run (`structgen.engine.turns`). While passes of a model run, work that has taken long sleeps at some of the looks;
-that time does not count. From the first look on until its outermost deadline ends, a call lets no full garbage
-collection begin (`structgen.engine.garbage_collection`).
+that time does not count. Until its outermost deadline ends, a call lets no full garbage collection begin
+(`structgen.engine.garbage_collection`).
 
 A unit is one step of a loop, of about a microsecond. `spend` raises where a bound on sizes may raise as well: between
 two steps, when every table holds whole entries only.
@@ -121,7 +121,7 @@ def look() -> None:
     if size > BYTES_BETWEEN_READINGS:
         _new_bytes = 0
     if deadline is not None:
-        if not _is_postponed:
+        if not _is_postponed:  # another thread has ended its call
             _is_postponed = True
             postpone_full_collections()
         if has_passes:
@@ -182,10 +182,14 @@ class Deadline:
 
     def begin(self) -> None:
         """Make it the running deadline of the thread. Each call needs one of `end`, in the same thread."""
+        global _is_postponed
         if self._depth == 0:
             self._thread = get_ident()
             self._outer = _running.get(self._thread)
             _running[self._thread] = self
+            if not _is_postponed:
+                _is_postponed = True
+                postpone_full_collections()
         self._depth += 1
 
     def begin_anew(self) -> None:

@@ -12,8 +12,10 @@ import pytest
 import tokenizers
 from tokenizers import models
 
+import structgen
+from structgen.compilation import compiler
 from structgen.engine.deadlines import Deadline, look
-from structgen.engine.garbage_collection import NEVER, collect_early
+from structgen.engine.garbage_collection import MAX_YOUNG, NEVER, collect_early, collect_if_due
 from structgen.engine.vocabulary import vocabulary as vocabularies
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError
@@ -67,16 +69,16 @@ def test_a_large_vocabulary_is_read_with_one_collection(
         assert len(asked) == expected
 
 
-def test_long_work_lets_no_full_collection_begin() -> None:
+def test_bounded_work_lets_no_full_collection_begin() -> None:
     usual = gc.get_threshold()
     try:
         gc.set_threshold(500, 7, 9)
         with Deadline(10):
-            assert gc.get_threshold() == (500, 7, 9)
-            look()
             assert gc.get_threshold() == (500, 7, NEVER)
             with Deadline(5):
                 look()
+            assert gc.get_threshold() == (500, 7, NEVER)
+            look()
             assert gc.get_threshold() == (500, 7, NEVER)
         assert gc.get_threshold() == (500, 7, 9)
         with pytest.raises(LimitExceededError), Deadline(-1):
@@ -106,3 +108,59 @@ def test_work_of_two_threads_at_once_leaves_the_collector_as_it_was() -> None:
     may_end.set()
     other.join()
     assert gc.get_threshold() == usual
+
+
+@contextmanager
+def full_collections_are_due() -> Iterator[None]:
+    """Let Python begin a full collection as soon as twenty objects more are made."""
+    usual = gc.get_threshold()
+    older: list[Any] = []
+    gc.set_threshold(20, 1, 1)
+    try:
+        with Deadline(60):  # so they are made without a full collection
+            older += [[] for _ in range(200_000)]
+        yield
+    finally:
+        gc.set_threshold(*usual)
+
+
+def test_a_collection_that_is_due_runs_when_asked_for(enabled: Callable[[], None]) -> None:
+    with full_collections_are_due(), full_collections() as found:
+        collect_if_due()
+        assert len(found) == 1
+        collect_if_due()
+        assert len(found) == 1  # too few objects have become old since then
+
+
+@pytest.mark.parametrize("young", [0, MAX_YOUNG + 1])
+def test_a_program_that_wants_few_collections_gets_no_more(enabled: Callable[[], None], young: int) -> None:
+    with full_collections_are_due(), full_collections() as found:
+        _, middle, old = gc.get_threshold()
+        gc.set_threshold(young, middle, old)
+        collect_if_due()
+        assert not found
+
+
+def test_a_compile_ends_with_the_collection_that_is_due_and_its_masks_run_none(enabled: Callable[[], None]) -> None:
+    vocabulary = Vocabulary.from_bytes({**{byte: bytes([byte]) for byte in range(256)}, 256: b""}, eos_token_ids=(256,))
+    schema = {"type": "object", "properties": {f"k{key}": {"type": "integer"} for key in range(40)}}
+    with full_collections_are_due(), full_collections() as found:
+        matcher = structgen.compile(schema, vocabulary, cache=False).matcher()
+        assert len(found) == 1
+    mask = structgen.allocate_token_bitmask(1, vocabulary.size)
+    with full_collections_are_due(), full_collections() as found:
+        matcher.fill_next_token_bitmask(mask)
+        matcher.accept_token(ord("{"))
+        matcher.fill_next_token_bitmask(mask)
+        assert not found
+
+
+def test_a_compile_from_the_cache_begins_no_collection(monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    structgen.compile(schema, vocabulary)
+    begun: list[Any] = []
+    monkeypatch.setattr(compiler, "collect_if_due", lambda: begun.append(None))
+    for _ in range(3):
+        structgen.compile(schema, vocabulary)
+    assert len(begun) < 3  # perhaps one: other objects of the process count too
