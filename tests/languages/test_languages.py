@@ -82,3 +82,15 @@ def test_nothing_stands_behind_the_wildcard_of_a_pattern(constraint_of, pattern)
     except SyntaxError:
         is_program = False
     assert is_read(constraint_of("python"), program) == is_program
+
+
+@pytest.mark.parametrize("format_text", ["", "x", ">10", "{b}", ">{b}.{c}f", "{b}{c}", "{b}{", "}{b}", "x{b:{c}}"])
+@pytest.mark.parametrize("quotes", ["'", '"', "'''", '"""'])
+def test_the_format_of_a_replacement_field(constraint_of, quotes, format_text):
+    program = f"f{quotes}{{a:{format_text}}}{quotes}\n"
+    try:
+        ast.parse(program)
+        is_program = True
+    except SyntaxError:
+        is_program = False
+    assert is_read(constraint_of("python"), program) == is_program

@@ -31,13 +31,15 @@ cdef class TokenWalks:
     cdef int[::1] _last_token_at    # and the token after those below the last
     cdef int _serial                # the number of the walk
     cdef int[::1] _walk_of_token    # by token: the walk in which it was last found
+    cdef int[::1] _walk_of_node     # by node of a trie: the walk in which it was last come to,
+    cdef int[::1] _state_of_node    # and the state
     cdef int[::1] _nodes            # at which the walk begins
     cdef int _node_count
     cdef int _undecided             # subtrees that this walk has visited in vain; see `_add_decided`
 
     @cython.locals(automata=AutomatonStore, trie=Trie, may_repeat=bint, is_many=bint, is_before_next=bint, are_next=bint)
     cdef void walk(self, RemainderNodes remainders, int start) except *
-    @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, records="int[::1]", record=int, map_at="int[::1]", targets_at="int[::1]", token_at="int[::1]", visited=int, depth=int, at=int, state=int, end=int, first=int, last=int, index=int, node=int, stop=int, entered_depth=int)
+    @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, records="int[::1]", record=int, map_at="int[::1]", targets_at="int[::1]", token_at="int[::1]", visited=int, depth=int, at=int, state=int, end=int, first=int, last=int, index=int, node=int, stop=int, entered_depth=int, walk_of="int[::1]", state_of="int[::1]", serial=int)
     cdef int _walk_from_nodes(self, RemainderNodes remainders, int start, bint may_repeat, bint are_next) except -1
     @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, skippable_states=SkippableStates, entered=EnteredStates, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, records="int[::1]", kinds_below="unsigned long long[::1]", kinds_with="unsigned long long[::1]", first_child="int[::1]", token_at="int[::1]", map_at="int[::1]", targets_at="int[::1]", state_at="int[::1]", skippable_at="int[::1]", at_depth="int[::1]", stop_at_depth="int[::1]", last_at_depth="int[::1]", inside=CountedTokens, tokens="int[::1]", size=int, at=int, stop=int, last=int, visited=int, depth=int, child=int, record=int, first=int, after=int, byte=int, number=int, leading=int, place=int, state=int, node=int, height=int, index=int, patience=int, is_closed=bint, absent="unsigned long long")
     cdef int _walk_below(self, int top, int start) except -1

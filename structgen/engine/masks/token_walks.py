@@ -80,6 +80,7 @@ class TokenWalks:
         self._child_at, self._last_child_at, self._last_token_at = zeros(depth), zeros(depth), zeros(depth)
         self._serial = 0
         self._walk_of_token = zeros(vocabulary_size)
+        self._walk_of_node = self._state_of_node = zeros(1)
         self._nodes = zeros(1024)
         self._node_count = 0
         self._undecided = 0
@@ -125,9 +126,13 @@ class TokenWalks:
         """Walk the trie below the nodes, or with them if they are one byte further (`are_next`).
 
         A hot loop: what each step needs lies in local variables. Little comes below most of the nodes, so no subtrees
-        are skipped.
+        are skipped, except those that were walked from the same state: a node may lie below another one of the walk. So
+        `( [a-z]+ )*`, where each character may end a part, visits a node once.
         """
         found, automata, trie, path = self._found, self._automata, remainders.trie, self._path
+        if may_repeat and len(self._walk_of_node) <= trie.size:
+            self._walk_of_node, self._state_of_node = zeros(trie.size + 1), zeros(trie.size + 1)
+        walk_of, state_of, serial = self._walk_of_node, self._state_of_node, self._serial
         class_of, targets, pools = (
             automata.partitions.class_of,
             automata.partitions.target_pool,
@@ -168,6 +173,10 @@ class TokenWalks:
                     continue
                 first, last = records[record + 2], records[record + 6]
                 if may_repeat:
+                    if walk_of[node] == serial and state_of[node] == state:
+                        node = end
+                        continue
+                    walk_of[node], state_of[node] = serial, state
                     if first < last:
                         self._add_meant(remainders, node)
                 else:
@@ -543,9 +552,13 @@ class TokenWalks:
         for index in range(self._node_count):
             node = self._nodes[index]
             below += end[node] - node
-            if self._store.has_node_in(remainders, node, end[node]):
+        for index in range(self._node_count):
+            node = self._nodes[index]
+            if end[node] - node > 1 and self._store.has_node_in(remainders, node, end[node]):
                 below_others += end[node] - node
-        return below_others * MIN_ONCE > below
+                if below_others * MIN_ONCE > below:
+                    return True
+        return False
 
     def _add_meant(self, remainders: RemainderNodes, node: int) -> None:
         """Add the tokens at a node that the remainders mean, each once in a walk."""

@@ -121,3 +121,26 @@ def test_walks_pass_by_characters_of_several_bytes_that_all_lead_to_one_state(pa
             assert matcher.allowed_token_ids() == accepted_tokens(matcher, WIDE_WORDS.size), (least, most, text)
             if most is None and text == b'"':
                 assert tables.terminals.nodes_visited - before <= part * WIDE_WORDS.trie.node_count
+
+
+DEEP = ["".join(random.Random(seed).choices("hia", k=200)).encode() for seed in range(8)]
+DEEP = [text[:size] for text in DEEP for size in range(1, 201)] + [b"-", b"h-", b"hi-h", b"h."]
+DEEP_WORDS = Vocabulary.from_bytes(dict(enumerate(dict.fromkeys(DEEP))), eos_token_ids=[len(dict.fromkeys(DEEP))])
+
+
+def repeated(pattern: str) -> ast.Grammar:
+    """Return the grammar of texts of a regex, one after the other, and dashes between."""
+    parts = ast.ZeroOrMore(ast.Choice((ast.RegexTerminal(parse_regex(pattern)), ast.Literal(b"-"))))
+    return ast.Grammar((ast.Rule("start", parts),))
+
+
+@pytest.mark.parametrize("pattern", ["[hia]+", "[hia]*", "h[hia]*|i[ai]*", "(h|ia?)+|a", "[hi]{1,3}a?"])
+def test_walks_pass_by_what_they_have_found_where_each_character_may_end_a_part(pattern: str) -> None:
+    compiled = CompiledGrammar(normalize(repeated(pattern)), DEEP_WORDS)
+    matcher = Matcher(compiled)
+    for text in (b"", b"h", b"-"):
+        matcher.accept_bytes(text)
+        before = compiled.shared.terminals.nodes_visited
+        assert matcher.allowed_token_ids() == accepted_tokens(matcher, DEEP_WORDS.size)
+        visited = compiled.shared.terminals.nodes_visited - before
+        assert visited < 300 * DEEP_WORDS.trie.node_count  # else up to 6,700 times as many
