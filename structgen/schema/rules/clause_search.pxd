@@ -19,11 +19,16 @@ cdef class Clauses:
     cdef object _needed          # ints of any size: a bit for each clause
     cdef dict _found
     cdef list _solutions
+    cdef tuple _last
+    cdef object _matched_clauses, _matched_properties
 
     cdef bint _has_value(self, node) except -1
     @cython.locals(entry=Property)
     cdef tuple _before(self, index)
+    @cython.locals(last=tuple)
     cpdef tuple cases(self, index, decided, frozenset given)
+    @cython.locals(must=list, cases=list, asked=list)
+    cdef tuple _find_cases(self, index, decided, frozenset given)
     @cython.locals(entry=Property)
     cpdef object deferred(self, index, decided, frozenset given)
     @cython.locals(size=int, must=list, numbers=frozenset)
@@ -43,7 +48,7 @@ cdef class Clauses:
     cpdef bint can_hold(self, decided, frozenset given, left) except -1
     @cython.locals(match=int)
     cdef bint _can_hold(self, decided, needed, left) except -1
-    @cython.locals(able=list)
+    @cython.locals(able=list, mine=object, taken=object)
     cdef int _matched(self, decided, needed) except -2
     @cython.locals(solution=dict)
     cdef bint _is_solved(self, decided, needed, left) except -1

@@ -108,10 +108,13 @@ class Clauses:
         self._choices: dict[int, list[Choice]] = {}
         self._cases: dict[tuple[int, frozenset[int], frozenset[int]], tuple[Case, ...]] = {}
         self._deferred: dict[tuple[int, int, frozenset[int]], Case | None] = {}
+        # What `cases` was asked last, and its answer: it is asked whether a property may come, and then for its rules.
+        self._last: tuple[int, int, frozenset[int], tuple[Case, ...]] | None = None
         self._has_all_choices = True
         self._make_choices(True)
         self.search = ChoiceSearch()
         self._solutions: list[dict[int, Choice]] = []  # the newest last
+        self._matched_clauses = self._matched_properties = 0  # of the last match: bits as in `_needed` and `decided`
         self._found: dict[tuple[int, int, int], bool] = {}
 
     def _make_choices(self, is_quick: bool) -> None:
@@ -219,6 +222,14 @@ class Clauses:
         Raises:
             LimitExceededError: there are too many cases.
         """
+        last = self._last
+        if last is not None and last[0] == index and last[1] == decided and last[2] == given:
+            return last[3]
+        made = self._find_cases(index, decided, given)
+        self._last = (index, decided, given, made)
+        return made
+
+    def _find_cases(self, index: int, decided: int, given: frozenset[int]) -> tuple[Case, ...]:
         before = self._before(index)
         asked = [pair for pair in self._asked[index] if pair[0] not in given]
         if not asked:
@@ -308,6 +319,7 @@ class Clauses:
         self._found.clear()
         self._cases.clear()
         self._deferred.clear()
+        self._last = None
         self._masks.clear()
         self._solutions.clear()
 
@@ -357,6 +369,8 @@ class Clauses:
         Returns:
             1 if each clause has one, 0 if some clause has no property left at all, -1 if a search must decide.
         """
+        if not needed & ~self._matched_clauses and not decided & self._matched_properties:
+            return 1
         if needed.bit_count() > _MAX_MATCHED:
             return -1
         able: list[tuple[int, int]] = []  # by clause: the number of its properties, and a bit for each
@@ -367,12 +381,13 @@ class Clauses:
                     return 0
                 able.append((mine.bit_count(), mine))
         able.sort()
-        taken = decided
+        taken = 0
         for _, mine in able:
             mine &= ~taken
             if not mine:
                 return -1
-            taken |= mine & -mine
+            taken |= 1 << (mine.bit_length() - 1)  # the last one: in the schema's order it is decided last
+        self._matched_clauses, self._matched_properties = needed, taken
         return 1
 
     def check(self, left: int, *, any_order: bool) -> None:

@@ -4,7 +4,7 @@ from structgen.engine.deadlines cimport spend
 from structgen.schema.algebra.objects cimport ObjectSet
 from structgen.schema.rules.clause_search cimport Clauses
 from structgen.schema.rules.lazy_rules cimport LazyRules
-from structgen.schema.rules.states cimport ObjectState, OtherKeys, Property
+from structgen.schema.rules.states cimport ObjectState, OtherKeys, Pair, Property
 
 cdef int _MAX_STATES_SEARCHED
 
@@ -56,7 +56,24 @@ cdef class ObjectStates:
     @cython.locals(index=int, entry=Property)
     cpdef bint is_forced(self, short_state) except -1
     cdef _missing(self, ObjectState state)
+    cpdef bint is_closable(self, ObjectState state) except -1
+    cdef bint _is_decided(self, int index, ObjectState state) except -1
+    @cython.locals(pair=Pair)
+    cpdef bint is_alive(self, ObjectState state, bint must_add=*) except -1
+    @cython.locals(found=OtherKeys)
+    cdef bint _fits(self, ObjectState state, bint must_add) except -1
+    cdef bint _can_end(self, ObjectState state) except -1
+    @cython.locals(entry=Property)
+    cpdef skipped(self, ObjectState state)
+    @cython.locals(entry=Property)
+    cpdef pairs_of_property(self, index, ObjectState state)  # a C integer cannot be shifted so far
+    cpdef pairs_of_class(self, OtherKeys found, ObjectState state, key)
+    @cython.locals(found=list)
+    cpdef pairs_of_key(self, key, node, cases, ObjectState state, int deferred)
+    cpdef list open_keys(self, OtherKeys found, ObjectState state)
+    @cython.locals(pair=Pair)
+    cpdef bint any_is_alive_after(self, pairs) except -1
     cdef _decided(self, ObjectState state)
     cdef bint _clauses_can_hold(self, ObjectState state) except -1
     cpdef normal(self, ObjectState state)
-    cpdef bint is_alive_after(self, pair) except -1
+    cpdef bint is_alive_after(self, Pair pair) except -1

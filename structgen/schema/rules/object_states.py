@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
@@ -22,9 +22,9 @@ from structgen.schema.rules.clause_search import Clauses
 from structgen.schema.rules.lazy_rules import LazyRules, reaches_grammar
 from structgen.schema.rules.notation import JsonNotation
 from structgen.schema.rules.overlapping_keys import allowed_keys
-from structgen.schema.rules.states import MAX_COUNTED_KEYS, ObjectState, OtherKeys, Property
+from structgen.schema.rules.states import MAX_COUNTED_KEYS, ObjectState, OtherKeys, Pair, Property
 
-__all__ = ["ObjectStates", "Pair", "ShortState", "index_of", "seen_of", "shortened", "whole"]
+__all__ = ["ObjectStates", "ShortState", "index_of", "seen_of", "shortened", "whole"]
 
 _MAX_SPLIT = 10  # conditions on any key that values are split by where they cannot be captured
 _MAX_STATES_SEARCHED = 50_000  # in one search for a state that can be closed
@@ -59,25 +59,6 @@ def index_of(short_state: ShortState) -> int:
 def seen_of(short_state: ShortState) -> frozenset[str]:
     """Return the keys written so far that the schema does not name."""
     return _NONE if isinstance(short_state, int) else short_state.seen
-
-
-class Pair(NamedTuple):
-    """A pair that may come next.
-
-    Attributes:
-        key: its key; None for any unseen key of the class.
-        node: the node of its value.
-        values: values of the node that are excluded.
-        state: the state after it.
-        deferred: if the value decides the state once it is written (`state_after`): i + 1 for the property i, and
-            -1 - i for a key of the class i. Then `state` is the one after a value that decides nothing. 0 otherwise.
-    """
-
-    key: str | None
-    node: Node
-    values: frozenset[Value]
-    state: ObjectState
-    deferred: int = 0
 
 
 class ObjectStates:
@@ -267,7 +248,10 @@ class ObjectStates:
             or not self._asked_of_keys <= state.given
         ):
             return False
-        return not state.avoid or all(len(other[1]) != state.written for other in state.avoid)
+        for other in state.avoid:  # noqa: SIM110  (no generator where it is compiled)
+            if len(other[1]) == state.written:
+                return False
+        return True
 
     def _is_decided(self, index: int, state: ObjectState) -> bool:
         """Return whether a property was written, or was left out in the schema's order."""
@@ -289,7 +273,10 @@ class ObjectStates:
             return True
         if not must_add and self._absent and not state.avoid:
             return self._can_end(state)
-        return any(self._can_end(pair.state) for pair in self._pairs(state))
+        for pair in self._pairs(state):  # noqa: SIM110  (no generator where it is compiled)
+            if self._can_end(pair.state):
+                return True
+        return False
 
     def _fits(self, state: ObjectState, must_add: bool) -> bool:
         """Return whether an object can be completed, where only counts and required properties matter."""
@@ -304,9 +291,11 @@ class ObjectStates:
             left = len(self.properties) - state.progress.bit_count()
         else:
             left = len(self.properties) - state.progress
-        if need <= left:
-            return True
-        return need <= left + sum(found.size if found.is_endless else found.left(state.seen) for found in self.classes)
+        for found in self.classes:
+            if need <= left:
+                return True
+            left += found.size if found.is_endless else found.left(state.seen)
+        return need <= left
 
     def _can_end(self, state: ObjectState) -> bool:
         """Return whether an object can be completed from a state.
@@ -419,7 +408,7 @@ class ObjectStates:
     def skipped(self, state: ObjectState) -> ObjectState:
         """Return the state after the next property was left out."""
         key = self.properties[state.progress].key
-        avoid = frozenset(other for other in state.avoid if key not in members(other)) if state.avoid else state.avoid
+        avoid = frozenset([other for other in state.avoid if key not in members(other)]) if state.avoid else state.avoid
         given = state.given | self._absent[state.progress] if self._absent else state.given
         return ObjectState(state.progress + 1, state.written, given, state.seen, avoid)
 
@@ -485,8 +474,8 @@ class ObjectStates:
             given = state.given | self._satisfied(deferred, read_value(text))
         return self.normal(ObjectState(state.progress, state.written, given, state.seen))
 
-    def pairs_of_property(self, index: int, state: ObjectState) -> Iterator[Pair]:
-        """Yield the pairs of a property that may come next."""
+    def pairs_of_property(self, index: int, state: ObjectState) -> Iterable[Pair]:
+        """Return the pairs of a property that may come next."""
         entry = self.properties[index]
         progress = state.progress | 1 << index if self.any_order else index + 1
         after = ObjectState(progress, state.written, state.given, state.seen, state.avoid)
@@ -497,13 +486,12 @@ class ObjectStates:
                 if open_case is not None:
                     given, node = open_case
                     after = ObjectState(progress, state.written + 1, state.given | given, state.seen)
-                    yield Pair(entry.key, node, _NONE, self.normal(after), index + 1)
-                    return
+                    return [Pair(entry.key, node, _NONE, self.normal(after), index + 1)]
             cases = self._clauses.cases(index, self._decided(state), state.given)
-        yield from self.pairs_of_key(entry.key, entry.node, cases, after, index + 1 if self.is_unsplit else 0)
+        return self.pairs_of_key(entry.key, entry.node, cases, after, index + 1 if self.is_unsplit else 0)
 
-    def pairs_of_class(self, found: OtherKeys, state: ObjectState, key: str | None) -> Iterator[Pair]:
-        """Yield the pairs of one key of a class; None stands for any unseen key of it."""
+    def pairs_of_class(self, found: OtherKeys, state: ObjectState, key: str | None) -> Iterable[Pair]:
+        """Return the pairs of one key of a class; None stands for any unseen key of it."""
         cases = found.cases
         if found.is_mixed and key is not None:
             cases = self.cases_after(self.values_of(key))
@@ -514,12 +502,12 @@ class ObjectStates:
         else:
             after = ObjectState(state.progress, state.written, state.given, state.seen | {key}, state.avoid)
         deferred = -1 - self.classes.index(found) if self.is_unsplit else 0
-        yield from self.pairs_of_key(key, node, cases, after, deferred)
+        return self.pairs_of_key(key, node, cases, after, deferred)
 
     def pairs_of_key(
-        self, key: str | None, node: Node | None, cases: Sequence[Case], state: ObjectState, deferred: int = 0
-    ) -> Iterator[Pair]:
-        """Yield a key's pairs, split by the conditions that values satisfy and the excluded objects that still agree.
+        self, key: str | None, node: Node | None, cases: Sequence[Case], state: ObjectState, deferred: int
+    ) -> Iterable[Pair]:
+        """Return a key's pairs, split by the conditions that values satisfy and the excluded objects that still agree.
 
         Args:
             key: the key; None for any unseen key of a class.
@@ -532,13 +520,23 @@ class ObjectStates:
             deferred = 0
             if node is not None:
                 cases = ((_NONE, node),)
+        if state.avoid:
+            return self._pairs_unlike(key, cases, state, deferred)
+        found: list[Pair] = []
+        for given, mine in cases:
+            if self._lazy.holds(mine):
+                all_given = state.given | given if given else state.given
+                after = ObjectState(state.progress, state.written + 1, all_given, state.seen)
+                found.append(Pair(key, mine, _NONE, self.normal(after), deferred))
+        return found
+
+    def _pairs_unlike(
+        self, key: str | None, cases: Sequence[Case], state: ObjectState, deferred: int
+    ) -> Iterator[Pair]:
+        """Yield a key's pairs where some objects are excluded; see `pairs_of_key`."""
         for given, mine in cases:
             all_given = state.given | given if given else state.given
             after = ObjectState(state.progress, state.written + 1, all_given, state.seen, state.avoid)
-            if not state.avoid:
-                if self._lazy.holds(mine):
-                    yield Pair(key, mine, _NONE, self.normal(after), deferred)
-                continue
             same: dict[Value, list[Value]] = {}
             for other in state.avoid:
                 value = members(other).get(key) if key is not None else None
@@ -566,7 +564,7 @@ class ObjectStates:
         if not state.avoid:
             return []
         keys = {key for other in state.avoid for key in members(other)} - state.seen - self.names.keys()
-        return sorted(key for key in keys if found.keys.contains(key))
+        return sorted([key for key in keys if found.keys.contains(key)])
 
     def is_alive_after(self, pair: Pair) -> bool:
         """Return whether the object can be completed after a pair."""

@@ -6,7 +6,7 @@ from structgen.schema.algebra.objects cimport ObjectSet
 from structgen.schema.json_text.layout cimport Layout
 from structgen.schema.rules.lazy_rules cimport LazyRules
 from structgen.schema.rules.object_states cimport ObjectStates, index_of, seen_of, shortened, whole
-from structgen.schema.rules.states cimport ObjectState, OtherKeys, Property
+from structgen.schema.rules.states cimport ObjectState, OtherKeys, Pair, Property
 
 cdef int _MAX_BODY_SYMBOLS, _MAX_BEGINNINGS
 
@@ -44,8 +44,10 @@ cdef class ObjectRules:
     cdef list _optional_bodies(self, int index)
     @cython.locals(found=list, after=int)
     cdef list _run_bodies(self, int number, index)  # a C integer cannot be shifted so far
-    @cython.locals(states=ObjectStates)
+    @cython.locals(states=ObjectStates, state=ObjectState, further=ObjectState, found=list)
     cdef list _next_property_bodies(self, short_state)
+    cdef list _property_bodies(self, int index, ObjectState state)
+    cdef tuple _rest(self, Pair pair)
     @cython.locals(entry=Property)
     cdef _key(self, int index)
     @cython.locals(states=ObjectStates, key_class=OtherKeys, is_any_left=bint, out=list)

@@ -36,8 +36,8 @@ from structgen.schema.json_text.values import Value
 from structgen.schema.rules.key_groups import groups_of
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.notation import JsonNotation
-from structgen.schema.rules.object_states import ObjectStates, Pair, ShortState, index_of, seen_of, shortened, whole
-from structgen.schema.rules.states import ObjectState
+from structgen.schema.rules.object_states import ObjectStates, ShortState, index_of, seen_of, shortened, whole
+from structgen.schema.rules.states import ObjectState, Pair
 
 __all__ = ["ObjectRules"]
 
@@ -306,11 +306,12 @@ class ObjectRules:
         colon = self._layout.colon
         pairs = states.pairs_of_class(self.classes[index], state, None)
         keys = self._notation.keys(self.classes[index].keys, self._names_in(index))
-        return [
-            (keys, colon, *self._rest(pair._replace(state=replace(pair.state, seen=_NONE))))
+        unseen = [
+            Pair(pair.key, pair.node, pair.values, replace(pair.state, seen=_NONE), pair.deferred)
             for pair in pairs
             if states.is_alive_after(pair)
         ]
+        return [(keys, colon, *self._rest(pair)) for pair in unseen]
 
     def after(self, then: _AfterKey | _Deferred, text: bytes | None) -> tuple[int | str, ShortState] | None:
         """Return the state after a key that the schema does not name, or a deferred value. See `SetRules.after`."""
@@ -389,7 +390,7 @@ class ObjectRules:
             self._lazy.holds(node)  # explores ANY
             if states.is_free(short_state):
                 return [(colon, self._lazy.symbol(node), self._nonterminal("then", short_state))]
-            pairs = states.pairs_of_key(None, node, (), whole(short_state))
+            pairs = states.pairs_of_key(None, node, (), whole(short_state), 0)
             return [(colon, *self._rest(pair)) for pair in pairs if states.is_alive_after(pair)]
         cases = states.cases_after(index)
         if states.is_free(short_state):

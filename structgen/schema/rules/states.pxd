@@ -18,5 +18,10 @@ cdef class OtherKeys:
 cdef class ObjectState:
     cdef readonly object progress, written, given, seen, avoid
 
+cdef class Pair:
+    cdef readonly object key, node, values
+    cdef readonly ObjectState state
+    cdef readonly int deferred
+
 cdef class ArrayState:
     cdef readonly object written, counts, seen, avoid, repeats

@@ -17,7 +17,7 @@ from typing import Any
 from structgen.schema.algebra import Case, Node, StringSet
 from structgen.schema.json_text.values import Value
 
-__all__ = ["MAX_COUNTED_KEYS", "ArrayState", "ObjectState", "OtherKeys", "Property"]
+__all__ = ["MAX_COUNTED_KEYS", "ArrayState", "ObjectState", "OtherKeys", "Pair", "Property"]
 
 MAX_COUNTED_KEYS = 10_000
 """Keys without a property are counted up to this number; more are taken to be endless."""
@@ -90,6 +90,29 @@ class ObjectState:
     given: frozenset[int] = _NONE
     seen: frozenset[str] = _NONE
     avoid: frozenset[Value] = _NONE
+
+
+class Pair:
+    """A pair that may come next.
+
+    Attributes:
+        key: its key; None for any unseen key of the class.
+        node: the node of its value.
+        values: values of the node that are excluded.
+        state: the state after it.
+        deferred: if the value decides the state once it is written (`ObjectStates.state_after`): i + 1 for the property
+            i, and -1 - i for a key of the class i. Then `state` is the one after a value that decides nothing. 0
+            otherwise.
+    """
+
+    def __init__(
+        self, key: str | None, node: Node, values: frozenset[Value], state: ObjectState, deferred: int = 0
+    ) -> None:
+        self.key = key
+        self.node = node
+        self.values = values
+        self.state = state
+        self.deferred = deferred
 
 
 @dataclass(unsafe_hash=True)
