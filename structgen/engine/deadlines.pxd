@@ -15,6 +15,7 @@ cdef long long _new_bytes   # counted since they were last added to the count of
 cpdef int spend(int units) except -1
 @cython.locals(size="long long")
 cpdef int look() except -1
+cpdef int expect_objects() except -1
 cpdef void count_bytes(long long size) noexcept
 
 

@@ -13,8 +13,8 @@ Deadlines nest: the outer ones are checked as well, so an inner one cannot exten
 
 A compiled loop keeps Python's interpreter lock, so other threads would wait until it ends. Each look at the clock lets
 them run (`structgen.engine.turns`). While passes of a model run, work that has taken long sleeps at some of the looks;
-that time does not count. Until its outermost deadline ends, a call lets no full garbage collection begin
-(`structgen.engine.garbage_collection`).
+that time does not count. From the first look on until its outermost deadline ends, a call lets no full garbage
+collection begin (`structgen.engine.garbage_collection`); from `expect_objects` on, if a loop calls that before.
 
 A unit is one step of a loop, of about a microsecond. `spend` raises where a bound on sizes may raise as well: between
 two steps, when every table holds whole entries only.
@@ -41,7 +41,7 @@ from structgen.engine.memory import release_later, resident_bytes
 from structgen.engine.turns import end_rests, pause, rest
 from structgen.errors import LimitExceededError
 
-__all__ = ["Deadline", "count_bytes", "empty", "look", "spend"]
+__all__ = ["Deadline", "count_bytes", "empty", "expect_objects", "look", "spend"]
 
 UNITS_BETWEEN_LOOKS = 2_000
 VALUES_AT_ONCE = 20_000  # that are forgotten between two looks at the clock
@@ -121,7 +121,7 @@ def look() -> None:
     if size > BYTES_BETWEEN_READINGS:
         _new_bytes = 0
     if deadline is not None:
-        if not _is_postponed:  # another thread has ended its call
+        if not _is_postponed:
             _is_postponed = True
             postpone_full_collections()
         if has_passes:
@@ -129,6 +129,18 @@ def look() -> None:
         deadline.check_chain()
         if size > BYTES_BETWEEN_READINGS:
             deadline.count(size)
+
+
+def expect_objects() -> None:
+    """Let no full garbage collection begin until the thread's running deadline ends, if there is one.
+
+    It is called where a mask is about to make Python objects, of which some hundred make a collection due. It takes
+    half a microsecond, so not every mask calls it.
+    """
+    global _is_postponed
+    if not _is_postponed and _running.get(get_ident()) is not None:
+        _is_postponed = True
+        postpone_full_collections()
 
 
 def _recent_resident_bytes(default: int) -> int:
@@ -182,14 +194,10 @@ class Deadline:
 
     def begin(self) -> None:
         """Make it the running deadline of the thread. Each call needs one of `end`, in the same thread."""
-        global _is_postponed
         if self._depth == 0:
             self._thread = get_ident()
             self._outer = _running.get(self._thread)
             _running[self._thread] = self
-            if not _is_postponed:
-                _is_postponed = True
-                postpone_full_collections()
         self._depth += 1
 
     def begin_anew(self) -> None:

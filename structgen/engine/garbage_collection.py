@@ -4,8 +4,8 @@ A full collection goes through all objects of the process in one step, and no ot
 half a million objects. Python runs one whenever a quarter more objects have become old. So a compile that makes a
 million objects would cause seven of them, one longer than the other, and all without effect: what it makes is in use.
 
-So none begins in a compile or in a mask. One that is due after a compile runs at the end of the compile: otherwise it
-would begin with the first mask, or with the program's next objects.
+So none begins in a long compile, nor in a mask that makes many objects. One that is due after a compile runs at the end
+of the compile: otherwise it would begin with the first mask, or with the program's next objects.
 """
 
 from __future__ import annotations

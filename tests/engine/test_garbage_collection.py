@@ -14,7 +14,7 @@ from tokenizers import models
 
 import structgen
 from structgen.compilation import compiler
-from structgen.engine.deadlines import Deadline, look
+from structgen.engine.deadlines import Deadline, expect_objects, look
 from structgen.engine.garbage_collection import MAX_YOUNG, NEVER, collect_early, collect_if_due
 from structgen.engine.vocabulary import vocabulary as vocabularies
 from structgen.engine.vocabulary.vocabulary import Vocabulary
@@ -69,22 +69,23 @@ def test_a_large_vocabulary_is_read_with_one_collection(
         assert len(asked) == expected
 
 
-def test_bounded_work_lets_no_full_collection_begin() -> None:
+@pytest.mark.parametrize("begin", [look, expect_objects])
+def test_long_work_lets_no_full_collection_begin(begin: Callable[[], object]) -> None:
     usual = gc.get_threshold()
     try:
         gc.set_threshold(500, 7, 9)
         with Deadline(10):
+            assert gc.get_threshold() == (500, 7, 9)
+            begin()
             assert gc.get_threshold() == (500, 7, NEVER)
             with Deadline(5):
-                look()
-            assert gc.get_threshold() == (500, 7, NEVER)
-            look()
+                begin()
             assert gc.get_threshold() == (500, 7, NEVER)
         assert gc.get_threshold() == (500, 7, 9)
         with pytest.raises(LimitExceededError), Deadline(-1):
             look()
         assert gc.get_threshold() == (500, 7, 9)
-        look()  # no deadline runs
+        begin()  # no deadline runs
         assert gc.get_threshold() == (500, 7, 9)
     finally:
         gc.set_threshold(*usual)
@@ -117,7 +118,8 @@ def full_collections_are_due() -> Iterator[None]:
     older: list[Any] = []
     gc.set_threshold(20, 1, 1)
     try:
-        with Deadline(60):  # so they are made without a full collection
+        with Deadline(60):
+            expect_objects()  # so they are made without a full collection
             older += [[] for _ in range(200_000)]
         yield
     finally:

@@ -2,6 +2,7 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.deadlines cimport expect_objects
 from structgen.engine.grammar.tables cimport Capture, Lazy, Lookahead
 from structgen.engine.grammar.lookaheads cimport Lookaheads
 

@@ -19,6 +19,7 @@ from collections.abc import Hashable, Sequence
 
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.deadlines import expect_objects
 from structgen.engine.grammar.composition import ComposedRules, counts_tokens
 from structgen.engine.grammar.lookaheads import Lookaheads
 from structgen.engine.grammar.tables import (
@@ -135,6 +136,7 @@ class Rules:
         """
         if self._source is None:
             raise ValueError(f"nonterminal {nonterminal} has no bodies, and the grammar has no source of bodies")
+        expect_objects()
         self._write_bodies(nonterminal, self._source.bodies(self._keys[nonterminal]))
 
     def continuation(self, number: int, text: bytes | None) -> int:
