@@ -7,7 +7,7 @@ from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.pair_table cimport PairTable
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.merges.merge_table cimport MergeTable
-from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, intersect, intersection, next_token, unite, without
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count_to, intersect, intersect_either, intersection, next_token, unite, without
 from structgen.tokenization.matching.token_steps cimport TokenSteps
 from structgen.tokenization.matching.undecided_finder cimport UndecidedFinder
 from structgen.tokenization.matching.verdicts cimport Verdicts
@@ -46,19 +46,29 @@ cdef class ProperMasks:
     cdef unsigned int[::1] _allowed
     cdef unsigned int[::1] _way
     cdef unsigned int[::1] _rest
+    cdef unsigned int[::1] _none # stays empty
+    cdef bint _begins_word      # whether the tokens that are checked begin a pre-token
+    cdef bint _is_kept          # whether a way within a terminal is kept for other sets and grammars
+    cdef int _word_before
 
+    @cython.locals(adds=bint)
     cpdef narrow(self, unsigned int[::1] words, int set_id, state)
+    @cython.locals(scanner=Scanner, allowed="unsigned int[::1]", word=int, rows=TokenRows, joins=UndecidedTokens, begins=UndecidedTokens, is_first=bint)
+    cdef int _narrow_to_branch(self, unsigned int[::1] words, int set_id, branch, state, bint adds) except -1
     @cython.locals(token=int, one="unsigned int", others=list, good=list, known=list)
     cdef int _allow_added(self, unsigned int[::1] words, int set_id, state) except -1
-    @cython.locals(rows=TokenRows)
+    @cython.locals(rows=TokenRows, undecided=UndecidedTokens)
     cdef int _allow(self, int set_id, state, unsigned int[::1] words, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1
     @cython.locals(one="unsigned int", token=int)
     cdef object _join(self, unsigned int[::1] way, unsigned int[::1] words, TokenRows rows, int last)
-    @cython.locals(joins=UndecidedTokens, begins=UndecidedTokens, undecided=UndecidedTokens, before=int, begins_word=bint, is_kept=bint, word_before=int, steps=TokenSteps, word=int, index="Py_ssize_t", token=int, one="unsigned int")
-    cdef int _remove_dead_ends(self, unsigned int[::1] way, int set_id, branch, state, bint joined) except -1
+    @cython.locals(verdict=int, is_begun=bint, index="Py_ssize_t", token=int, one="unsigned int")
+    cdef int _remove_dead_ends(self, unsigned int[::1] row, unsigned int[::1] kept, UndecidedTokens undecided, int set_id, branch, state, bint joined) except -1
+    @cython.locals(scanner=Scanner, before=int)
+    cdef int _begin_checks(self, int set_id, branch, state, bint joined) except -1
+    cdef int _word_after(self, int token) except -2
     cdef tuple _undecided_of(self, int set_id, branch, state)
-    @cython.locals(text=bytes, steps=TokenSteps, next_set=int, next_state=int, partial=int, verdict=int, is_whole=bint, is_good=bint, position=int)
-    cdef bint _leads_on(self, int set_id, state, int word, int token, bint is_kept) except -1
+    @cython.locals(text=bytes, steps=TokenSteps, next_set=int, next_state=int, partial=int, verdict=int, is_whole=bint, is_good=bint, is_kept=bint, position=int)
+    cdef bint _leads_on(self, int set_id, state, int word, int token) except -1
     cdef bint _leads_on_within(self, TokenSteps steps, state) except -1
     @cython.locals(number=int)
     cdef int _position(self, int set_id, int scanner_state) except -1

@@ -40,8 +40,9 @@ from structgen.tokenization.matching.continuations import Continuations
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.token_sets import (
     UndecidedTokens,
-    count,
+    count_to,
     intersect,
+    intersect_either,
     intersection,
     next_token,
     tokens_first,
@@ -111,6 +112,9 @@ class ProperMasks:
         self._allowed = np.zeros(words, dtype=np.uint32)
         self._way = np.zeros(words, dtype=np.uint32)
         self._rest = np.zeros(words, dtype=np.uint32)
+        self._none = np.zeros(words, dtype=np.uint32)
+        self._begins_word = self._is_kept = False  # of the tokens that are checked, see `_begin_checks`
+        self._word_before = OTHER
 
     @classmethod
     def of(cls, compiled: CompiledGrammar, tokenization: ProperTokenization) -> ProperMasks:
@@ -130,14 +134,45 @@ class ProperMasks:
             set_id: the set.
             state: the tokenizer's state after the tokens so far.
         """
-        tokenization = self.tokenization
-        self._allowed[:] = 0
-        self._allow(set_id, state, words, self._allowed, self._way, True)
-        if (tokenization.added.spelled or self._compiled.has_marks) and tokenization.may_end(state):
-            self._allow_added(words, set_id, state)
-        intersect(words, self._allowed)
+        tokenization, branches = self.tokenization, state.branches
+        adds = bool(tokenization.added.spelled or self._compiled.has_marks) and tokenization.may_end(state)
+        if len(branches) == 1:
+            self._narrow_to_branch(words, set_id, branches[0], state, adds)
+        else:
+            self._allowed[:] = 0
+            self._allow(set_id, state, words, self._allowed, self._way, True)
+            if adds:
+                self._allow_added(words, set_id, state)
+            intersect(words, self._allowed)
         for token in tokenization.clashes(state, words):
             words[token >> 5] &= ALL_BITS ^ (1 << (token & 31))
+
+    def _narrow_to_branch(self, words: Any, set_id: int, branch: Branch, state: TokenizerState, adds: bool) -> None:
+        """Do the same as `narrow` for the only branch of a state: nearly all states have one. This is a hot path.
+
+        Each pass over a mask takes as long as the verdicts on several tokens, so there are few.
+
+        Args:
+            words, set_id, state: see there.
+            branch: the branch.
+            adds: whether added tokens may come.
+        """
+        scanner, allowed, word = self._scanner, self._allowed, branch.word
+        rows = self._next_tokens.rows(branch.scanner_state, state.partial)
+        joins, begins = self._undecided_of(set_id, branch, state)
+        is_first = scanner.is_start(branch.scanner_state) and not state.partial
+        if is_first or not self._words.is_alone(word):
+            self._join(allowed, words, rows, state.token)
+            self._remove_dead_ends(allowed, self._none, joins, set_id, branch, state, True)
+        else:
+            allowed[:] = 0
+        if adds:
+            self._allow_added(words, set_id, state)
+        if is_first or not self.tokenization.may_cut(state.partial) or self._words.is_whole(word):
+            intersect(words, allowed)
+        else:
+            self._remove_dead_ends(words, allowed, begins, set_id, branch, state, False)
+            intersect_either(words, allowed, rows.begins)
 
     def _allow_added(self, words: Any, set_id: int, state: TokenizerState) -> None:
         """Add the added tokens of a mask from which a proper way leads to an end.
@@ -175,19 +210,21 @@ class ProperMasks:
             if is_first or not self._words.is_alone(branch.word):
                 self._join(way, words, rows, state.token)
                 if is_final:
-                    self._remove_dead_ends(way, set_id, branch, state, True)
+                    undecided, _ = self._undecided_of(set_id, branch, state)
+                    self._remove_dead_ends(way, self._none, undecided, set_id, branch, state, True)
                 unite(out, way)
             if not is_first and tokenization.may_cut(state.partial) and not self._words.is_whole(branch.word):
-                without(way, rows.begins, _NOTHING)
+                intersection(way, words, rows.begins)
                 if is_final:
-                    self._remove_dead_ends(way, set_id, branch, state, False)
+                    _, undecided = self._undecided_of(set_id, branch, state)
+                    self._remove_dead_ends(way, self._none, undecided, set_id, branch, state, False)
                 unite(out, way)
 
     def _join(self, way: Any, words: Any, rows: TokenRows, last: int) -> None:
         """Write the tokens to `way` that may follow the last one in the same pre-token."""
         intersection(way, words, rows.joins)
         conflicts = self.tokenization.conflicts
-        if last >= 0 and self._merges.is_proper[last] and not conflicts.knows(last) and count(way) <= MAX_FEW:
+        if last >= 0 and self._merges.is_proper[last] and not conflicts.knows(last) and count_to(way, MAX_FEW) <= MAX_FEW:
             one = 1
             token = next_token(way, 0)
             while token >= 0:
@@ -199,26 +236,54 @@ class ProperMasks:
 
     # -- dead ends --------------------------------------------------------------------------------------------------
 
-    def _remove_dead_ends(self, way: Any, set_id: int, branch: Branch, state: TokenizerState, joined: bool) -> None:
-        """Remove the tokens from which no proper way leads to an end."""
-        joins, begins = self._undecided_of(set_id, branch, state)
-        undecided = joins if joined else begins
-        before = branch.scanner_state if joined else self._scanner.cut(branch.scanner_state)
-        begins_word = not joined or (self._scanner.is_start(before) and not state.partial)
-        is_kept = not state.added and (begins_word or branch.word == OTHER)
-        word_before, steps, one = branch.word, self._steps, 1
-        steps.begin(set_id, before, state.partial)
+    def _remove_dead_ends(
+        self,
+        row: Any,
+        kept: Any,
+        undecided: UndecidedTokens,
+        set_id: int,
+        branch: Branch,
+        state: TokenizerState,
+        joined: bool,
+    ) -> None:
+        """Remove the tokens from which no proper way leads to an end.
+
+        Args:
+            row: uint32[words], the tokens; changed in place.
+            kept: uint32[words], tokens that stay.
+            undecided: the tokens that must be checked.
+            set_id: the Earley set.
+            branch: the branch of the state.
+            state: the tokenizer's state.
+            joined: whether the tokens stand in the same pre-token as the last one.
+        """
+        one, is_begun = 1, False
         for index in range(len(undecided.tokens)):
             token = undecided.tokens[index]
-            if way[token >> 5] >> (token & 31) & 1:
+            if row[token >> 5] & ~kept[token >> 5] & (one << (token & 31)):
                 verdict = undecided.verdicts[index]
                 if verdict == UNKNOWN:
-                    word = self._words.begun_by(token) if begins_word else self._words.after(word_before, token)
-                    verdict = GOOD if self._leads_on(set_id, state, word, token, is_kept) else BAD
+                    if not is_begun:
+                        self._begin_checks(set_id, branch, state, joined)
+                        is_begun = True
+                    verdict = GOOD if self._leads_on(set_id, state, self._word_after(token), token) else BAD
                     if not self._depends_on_tail:
                         undecided.verdicts[index] = verdict
                 if verdict == BAD:
-                    way[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+                    row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+
+    def _begin_checks(self, set_id: int, branch: Branch, state: TokenizerState, joined: bool) -> None:
+        """Begin to check tokens after a branch of a state."""
+        scanner = self._scanner
+        before = branch.scanner_state if joined else scanner.cut(branch.scanner_state)
+        self._begins_word = not joined or (scanner.is_start(before) and not state.partial)
+        self._word_before = branch.word
+        self._is_kept = not state.added and (self._begins_word or branch.word == OTHER)
+        self._steps.begin(set_id, before, state.partial)
+
+    def _word_after(self, token: int) -> int:
+        """Return the node of the current pre-token in `WholeWords` after a token that is checked."""
+        return self._words.begun_by(token) if self._begins_word else self._words.after(self._word_before, token)
 
     def _undecided_of(
         self, set_id: int, branch: Branch, state: TokenizerState
@@ -232,7 +297,7 @@ class ProperMasks:
             undecided = self._undecided[key] = self._finder.find(set_id, branch, state)
         return undecided
 
-    def _leads_on(self, set_id: int, state: TokenizerState, word: int, token: int, is_kept: bool) -> bool:
+    def _leads_on(self, set_id: int, state: TokenizerState, word: int, token: int) -> bool:
         """Return whether a proper way leads from a token to an end.
 
         Sets `_depends_on_tail`: whether that holds only after the same last characters.
@@ -242,10 +307,9 @@ class ProperMasks:
             state: the tokenizer's state before it.
             word: the node of the current pre-token in `WholeWords` after it.
             token: the token.
-            is_kept: whether a way within a terminal is kept for other sets and grammars.
         """
         self._depends_on_tail = False
-        tokenization, text = self.tokenization, self._spellings[token]
+        tokenization, text, is_kept = self.tokenization, self._spellings[token], self._is_kept
         steps = self._steps
         steps.follow(text)
         next_state, partial = steps.scanner_state, steps.partial

@@ -4,12 +4,15 @@ from structgen.engine.arrays cimport zeros
 from structgen.engine.vocabulary.token_trie cimport TokenTrie
 
 cdef unsigned int ALL_BITS
-cdef int BLOCK
+cdef int BLOCK, SMALL_BLOCK
 
 
 cpdef bint has(unsigned int[::1] row, int token) except -1
-@cython.locals(index="Py_ssize_t", word="unsigned int", found=int)
 cpdef int count(unsigned int[::1] row) except -1
+@cython.locals(index="Py_ssize_t", word="unsigned int", found=int)
+cdef int count_within(unsigned int[::1] row, Py_ssize_t begin, Py_ssize_t end) except -1
+@cython.locals(index="Py_ssize_t", found="unsigned int")
+cdef bint is_empty(unsigned int[::1] row, Py_ssize_t begin, Py_ssize_t end) noexcept
 @cython.locals(index="Py_ssize_t", token=int, one="unsigned int")
 cpdef int without(unsigned int[::1] out, unsigned int[::1] row, int[::1] some) except -1
 @cython.locals(index="Py_ssize_t")
@@ -21,6 +24,8 @@ cpdef int remove(unsigned int[::1] out, unsigned int[::1] row) except -1
 @cython.locals(index="Py_ssize_t")
 cpdef int intersection(unsigned int[::1] out, unsigned int[::1] row, unsigned int[::1] other) except -1
 @cython.locals(index="Py_ssize_t")
+cpdef int intersect_either(unsigned int[::1] out, unsigned int[::1] row, unsigned int[::1] other) except -1
+@cython.locals(index="Py_ssize_t")
 cpdef int unite_both(unsigned int[::1] out, unsigned int[::1] row, unsigned int[::1] other) except -1
 @cython.locals(index="Py_ssize_t")
 cpdef int remove_both(unsigned int[::1] out, unsigned int[::1] row, unsigned int[::1] other) except -1
@@ -30,7 +35,7 @@ cpdef int count_to(unsigned int[::1] row, int most) except -1
 cpdef int drop(unsigned int[::1] out, int[::1] some) except -1
 @cython.locals(found=object, one=object, byte=int, node=int, index="Py_ssize_t", token=int)
 cpdef object first_bytes(unsigned int[::1] row, TokenTrie trie)
-@cython.locals(index="Py_ssize_t", size="Py_ssize_t", word="unsigned int", token=int, found=list)
+@cython.locals(index="Py_ssize_t", size="Py_ssize_t", begin="Py_ssize_t", end="Py_ssize_t", word="unsigned int", token=int, found=list)
 cpdef list ids(unsigned int[::1] row)
 @cython.locals(at=int, token=int)
 cpdef int next_of(unsigned int[::1] row, int[::1] some, int begin) except -2

@@ -18,6 +18,7 @@ __all__ = [
     "has",
     "ids",
     "intersect",
+    "intersect_either",
     "intersection",
     "ints",
     "remove",
@@ -30,7 +31,8 @@ __all__ = [
 
 # Declared as C integers in the .pxd, so not importable from here.
 ALL_BITS = 0xFFFFFFFF  # of a word
-BLOCK = 256  # words
+BLOCK = 128  # words that are counted together
+SMALL_BLOCK = 32  # words that are looked at one by one if any of them has tokens
 
 
 def ints(values: list[int]) -> array[int]:
@@ -44,20 +46,28 @@ def ints(values: list[int]) -> array[int]:
 def ids(row: Any) -> list[int]:
     """Return the tokens of a mask, ascending."""
     found = []
-    size, index = len(row), 0
-    while index < size:
-        word = row[index]
-        if word:
-            token = 32 * index
-            while word:
-                if word & 1:
-                    found.append(token)
-                word >>= 1
-                token += 1
-        index += 1
-        while index + 4 <= size and not (row[index] | row[index + 1] | row[index + 2] | row[index + 3]):
-            index += 4
+    size, begin = len(row), 0
+    while begin < size:
+        end = min(begin + SMALL_BLOCK, size)
+        if not is_empty(row, begin, end):
+            for index in range(begin, end):
+                word = row[index]
+                token = 32 * index
+                while word:
+                    if word & 1:
+                        found.append(token)
+                    word >>= 1
+                    token += 1
+        begin = end
     return found
+
+
+def is_empty(row: Any, begin: int, end: int) -> bool:
+    """Return whether some words of a mask have no tokens."""
+    found = 0
+    for index in range(begin, end):  # without an end before the last word, which would forbid vectors
+        found |= row[index]
+    return not found
 
 
 def has(row: Any, token: int) -> bool:
@@ -67,8 +77,13 @@ def has(row: Any, token: int) -> bool:
 
 def count(row: Any) -> int:
     """Return the number of tokens of a mask."""
+    return count_within(row, 0, len(row))
+
+
+def count_within(row: Any, begin: int, end: int) -> int:
+    """Return the number of tokens in some words of a mask."""
     found = 0
-    for index in range(len(row)):
+    for index in range(begin, end):
         word = row[index]  # counts pairs of bits at once, then groups of four, then bytes; a test would forbid vectors
         word -= word >> 1 & 0x55555555
         word = (word & 0x33333333) + (word >> 2 & 0x33333333)
@@ -83,7 +98,8 @@ def count_to(row: Any, most: int) -> int:
     size, begin, found = len(row), 0, 0
     while begin < size and found <= most:
         end = min(begin + BLOCK, size)
-        found += count(row[begin:end])
+        if not is_empty(row, begin, end):
+            found += count_within(row, begin, end)
         begin = end
     return found
 
@@ -127,6 +143,12 @@ def intersection(out: Any, row: Any, other: Any) -> None:
     """Write the tokens that two masks share to `out`."""
     for index in range(len(out)):
         out[index] = row[index] & other[index]
+
+
+def intersect_either(out: Any, row: Any, other: Any) -> None:
+    """Keep only the tokens in `out` that one of two masks has."""
+    for index in range(len(out)):
+        out[index] &= row[index] | other[index]
 
 
 def unite_both(out: Any, row: Any, other: Any) -> None:
