@@ -164,13 +164,13 @@ class TokenTrie:
                 node += 1
         return found
 
-    def in_order(self, tokens: list[int]) -> array[int]:
-        """Return some of the tokens in the order of the entries: int32[tokens]."""
+    def in_order(self, tokens: NDArray[np.intc]) -> array[int]:
+        """Return some of the tokens, int32[tokens], in the order of the entries."""
         if self._ranks is None:
             size = max(self.tokens) + 1
             self._ranks = np.zeros(size, dtype=np.intc)
             self._ranks[np.asarray(self.tokens)] = np.arange(len(self.tokens), dtype=np.intc)
-        in_order: NDArray[np.intc] = np.asarray(self.tokens)[np.sort(self._ranks[tokens])] if tokens else _NO_RANKS
+        in_order: NDArray[np.intc] = np.asarray(self.tokens)[np.sort(self._ranks[tokens])]
         return array("i", in_order.tobytes())
 
     def _trim(self, node_count: int) -> None:
@@ -209,9 +209,6 @@ class TokenTrie:
             elif last.first_node[first] >= 0:
                 made.first_node[first] = last.first_node[first] + nodes
         return made
-
-
-_NO_RANKS = np.zeros(0, dtype=np.intc)
 
 
 def _joined(first: array[int], used: int, second: array[int], offset: int) -> array[int]:

@@ -1,6 +1,6 @@
 import cython
 
-from structgen.tokenization.matching.token_sets cimport ints
+from structgen.tokenization.matching.token_sets cimport has, ints
 from structgen.tokenization.merges.merge_table cimport MergeTable
 
 cdef unsigned int ALL_BITS
@@ -17,3 +17,5 @@ cdef class BlankClass:
     cpdef BlankClass before(self, int token)
     @cython.locals(index=int, token=int, one="unsigned int")
     cpdef int remove(self, unsigned int[::1] row, int longest) except -1
+    @cython.locals(index=int, token=int, found=list)
+    cpdef list of_length(self, unsigned int[::1] row, int length)

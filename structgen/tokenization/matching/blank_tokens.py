@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from structgen.tokenization.matching.last_texts import LastTexts
-from structgen.tokenization.matching.token_sets import ints
+from structgen.tokenization.matching.token_sets import has, ints
 from structgen.tokenization.merges.merge_table import MergeTable
 from structgen.tokenization.pre_tokens.scanner import Scanner
 
@@ -64,6 +64,17 @@ class BlankClass:
                 break
             token = self._tokens[index]
             row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+
+    def of_length(self, row: Any, length: int) -> list[int]:
+        """Return those of a mask that have so many characters, and more than one."""
+        found = []
+        for index in range(len(self._tokens)):
+            if self._lengths[index] > length:
+                break
+            token = self._tokens[index]
+            if self._lengths[index] == length > 1 and has(row, token):
+                found.append(token)
+        return found
 
 
 class BlankTokens:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from array import array
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,25 +13,30 @@ from structgen.tokenization.merges.merge_table import MergeTable
 
 __all__ = ["ConflictTable", "Conflicts", "mask_of"]
 
+# Declared as C integers in the .pxd, so not importable from here.
 MAX_KEPT = 4096  # tokens whose conflicts are remembered
 MAX_LISTED = 1024  # tokens in a list; more are kept as a mask
+MAX_REMOVED = 8192  # tokens that are removed one by one the first time
 
 
-@dataclass(frozen=True, slots=True)
 class Conflicts:
     """Tokens that cannot follow another one.
 
-    Attributes:
+    Args:
         listed: int32[tokens], in no order, if they are few; else empty. One may occur more than once.
         row: uint32[words], a mask of them, if they are many; else None.
+
+    Attributes:
+        listed, row: the same.
     """
 
-    listed: array[int]
-    row: NDArray[np.uint32] | None
+    def __init__(self, listed: Any, row: Any) -> None:
+        self.listed = listed
+        self.row = row
 
     def mask(self, words: int) -> NDArray[np.uint32]:
         """Return them as a mask: uint32[words]."""
-        return mask_of(self.listed, words) if self.row is None else self.row
+        return mask_of(self.listed, words) if self.row is None else np.asarray(self.row)
 
 
 _NONE = zeros(0)
@@ -57,18 +61,19 @@ class ConflictTable:
         """Return whether the conflicts of a token are kept."""
         return token in self._known
 
-    def remove(self, token: int, row: NDArray[np.uint32]) -> None:
+    def remove(self, token: int, row: Any) -> None:
         """Remove the conflicts of a token from a mask, uint32[words].
 
-        Few conflicts are kept from the second time on: most tokens of a text come once.
+        Many conflicts are kept as a mask, from the second time on: most tokens of a text come once.
         """
         if token < 0:
             return
-        if token not in self._known and token not in self._met:
-            if len(self._met) >= MAX_KEPT:
-                self._met.clear()
-            self._met.add(token)
-            if self._merges.remove_conflicts(token, row):
+        if token not in self._known:
+            most = MAX_LISTED if token in self._met else MAX_REMOVED
+            if self._merges.remove_conflicts(token, row, most):
+                if len(self._met) >= MAX_KEPT:
+                    self._met.clear()
+                self._met.add(token)
                 return
         conflicts = self.of(token)
         if conflicts.row is not None:
@@ -86,9 +91,8 @@ class ConflictTable:
         return known
 
     def _find(self, token: int) -> Conflicts:
-        found = self._merges.conflicts(token)
-        if len(found) < MAX_LISTED:
-            return Conflicts(found, None)
+        if self._merges.count_conflicts(token) < MAX_LISTED:
+            return Conflicts(self._merges.conflicts(token), None)
         row = np.zeros(self._words, dtype=np.uint32)
         self._merges.mark_conflicts(token, row)
         return Conflicts(_NONE, row)

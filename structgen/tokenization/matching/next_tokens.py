@@ -42,7 +42,8 @@ class NextTokens:
         words: pre-tokens that are one token against the merges.
         conflicts: the tokens that cannot follow a token within a pre-token.
         added: the added tokens.
-        never: uint32[words], the tokens that no proper sequence holds, and the added ones.
+        never: uint32[words], the tokens that no proper sequence holds, those that leave a character unfinished which
+            nothing completes, and the added ones.
         is_piece: whether a text is a character that is a token by itself, so that byte tokens must not spell it; None
             if they may.
     """

@@ -5,9 +5,11 @@ from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.pair_table cimport PairTable
+from structgen.tokenization.matching.checked_position cimport CheckedPosition
+from structgen.tokenization.matching.conflicts cimport ConflictTable
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.merges.merge_table cimport MergeTable
-from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count_to, intersect, intersect_either, intersection, next_token, unite, without
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count_to, drop, has, ints, intersect, intersect_either, intersection, next_token, unite, without
 from structgen.tokenization.matching.token_steps cimport TokenSteps
 from structgen.tokenization.matching.undecided_finder cimport UndecidedFinder
 from structgen.tokenization.matching.verdicts cimport Verdicts
@@ -23,6 +25,7 @@ cdef class ProperMasks:
     cdef readonly object tokenization
     cdef Scanner _scanner
     cdef MergeTable _merges
+    cdef ConflictTable _conflicts
     cdef WholeWords _words
     cdef object _borders        # None if cuts are common enough
     cdef object _next_tokens    # of NextTokens
@@ -34,7 +37,7 @@ cdef class ProperMasks:
     cdef Continuations _ahead
     cdef Verdicts _verdicts
     cdef UndecidedFinder _finder
-    cdef TokenSteps _steps
+    cdef CheckedPosition _position
     cdef dict _good_added       # by set and begun added tokens: the added tokens that lead on, checked one by one
     cdef PairTable _positions   # by set and state of the scanner: a number
     cdef PairTable _verdict_at  # by this number and token: GOOD or BAD
@@ -47,9 +50,6 @@ cdef class ProperMasks:
     cdef unsigned int[::1] _way
     cdef unsigned int[::1] _rest
     cdef unsigned int[::1] _none # stays empty
-    cdef bint _begins_word      # whether the tokens that are checked begin a pre-token
-    cdef bint _is_kept          # whether a way within a terminal is kept for other sets and grammars
-    cdef int _word_before
 
     @cython.locals(adds=bint)
     cpdef narrow(self, unsigned int[::1] words, int set_id, state)
@@ -59,19 +59,16 @@ cdef class ProperMasks:
     cdef int _allow_added(self, unsigned int[::1] words, int set_id, state) except -1
     @cython.locals(rows=TokenRows, undecided=UndecidedTokens)
     cdef int _allow(self, int set_id, state, unsigned int[::1] words, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1
-    @cython.locals(one="unsigned int", token=int)
+    @cython.locals(one="unsigned int", token=int, conflicts=ConflictTable, is_new=bint)
     cdef object _join(self, unsigned int[::1] way, unsigned int[::1] words, TokenRows rows, int last)
-    @cython.locals(verdict=int, is_begun=bint, index="Py_ssize_t", token=int, one="unsigned int")
+    @cython.locals(position=CheckedPosition, verdict=int, is_begun=bint, index="Py_ssize_t", token=int, one="unsigned int")
     cdef int _remove_dead_ends(self, unsigned int[::1] row, unsigned int[::1] kept, UndecidedTokens undecided, int set_id, branch, state, bint joined) except -1
-    @cython.locals(scanner=Scanner, before=int)
-    cdef int _begin_checks(self, int set_id, branch, state, bint joined) except -1
-    cdef int _word_after(self, int token) except -2
     cdef tuple _undecided_of(self, int set_id, branch, state)
-    @cython.locals(text=bytes, steps=TokenSteps, next_set=int, next_state=int, partial=int, verdict=int, is_whole=bint, is_good=bint, is_kept=bint, position=int)
+    @cython.locals(text=bytes, steps=TokenSteps, next_set=int, next_state=int, partial=int, verdict=int, is_whole=bint, is_good=bint, is_kept=bint, number=int)
     cdef bint _leads_on(self, int set_id, state, int word, int token) except -1
     cdef bint _leads_on_within(self, TokenSteps steps, state) except -1
     @cython.locals(number=int)
-    cdef int _position(self, int set_id, int scanner_state) except -1
+    cdef int _number_of(self, int set_id, int scanner_state) except -1
     cdef bint _has_sure_way(self, int set_id, int scanner_state, int word, int token) except -1
     @cython.locals(undecided=UndecidedTokens)
     cdef object _find_surely_first(self, int set_id, int scanner_state)

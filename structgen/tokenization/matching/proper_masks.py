@@ -36,14 +36,18 @@ from numpy.typing import NDArray
 from structgen.engine.arrays import zeros
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.pair_table import PairTable
+from structgen.tokenization.matching.checked_position import CheckedPosition
 from structgen.tokenization.matching.continuations import Continuations
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.token_sets import (
     UndecidedTokens,
     count_to,
+    drop,
+    has,
     intersect,
     intersect_either,
     intersection,
+    ints,
     next_token,
     tokens_first,
     unite,
@@ -86,6 +90,7 @@ class ProperMasks:
         self.tokenization = tokenization
         self._scanner = tokenization.scanner
         self._merges = tokenization.merges
+        self._conflicts = tokenization.conflicts
         self._words = tokenization.words
         self._borders = tokenization.borders
         self._next_tokens = tokenization.next_tokens
@@ -95,7 +100,7 @@ class ProperMasks:
         self._undecided: dict[tuple[int, int, int, int, frozenset[int]], tuple[UndecidedTokens, UndecidedTokens]] = {}
         self._begun = tokenization.begun
         self._ahead = Continuations(compiled, tokenization)
-        self._steps = TokenSteps(compiled, tokenization.scanner)
+        self._position = CheckedPosition(compiled, tokenization)
         self._verdicts = Verdicts(compiled, tokenization, self._ahead)
         self._finder = UndecidedFinder(compiled, tokenization, self._ahead, self._verdicts.ends)
         self._surely_first: dict[tuple[int, int], NDArray[np.uint32]] = {}
@@ -113,8 +118,6 @@ class ProperMasks:
         self._way = np.zeros(words, dtype=np.uint32)
         self._rest = np.zeros(words, dtype=np.uint32)
         self._none = np.zeros(words, dtype=np.uint32)
-        self._begins_word = self._is_kept = False  # of the tokens that are checked, see `_begin_checks`
-        self._word_before = OTHER
 
     @classmethod
     def of(cls, compiled: CompiledGrammar, tokenization: ProperTokenization) -> ProperMasks:
@@ -153,8 +156,10 @@ class ProperMasks:
         Each pass over a mask takes as long as the verdicts on several tokens, so there are few.
 
         Args:
-            words, set_id, state: see there.
+            words: uint32[words], the tokens that may follow an Earley set; changed in place.
+            set_id: the set.
             branch: the branch.
+            state: the tokenizer's state after the tokens so far.
             adds: whether added tokens may come.
         """
         scanner, allowed, word = self._scanner, self._allowed, branch.word
@@ -223,8 +228,9 @@ class ProperMasks:
     def _join(self, way: Any, words: Any, rows: TokenRows, last: int) -> None:
         """Write the tokens to `way` that may follow the last one in the same pre-token."""
         intersection(way, words, rows.joins)
-        conflicts = self.tokenization.conflicts
-        if last >= 0 and self._merges.is_proper[last] and not conflicts.knows(last) and count_to(way, MAX_FEW) <= MAX_FEW:
+        conflicts = self._conflicts
+        is_new = last >= 0 and self._merges.is_proper[last] and not conflicts.knows(last)
+        if is_new and count_to(way, MAX_FEW) <= MAX_FEW:
             one = 1
             token = next_token(way, 0)
             while token >= 0:
@@ -257,33 +263,23 @@ class ProperMasks:
             state: the tokenizer's state.
             joined: whether the tokens stand in the same pre-token as the last one.
         """
-        one, is_begun = 1, False
+        position, one, is_begun = self._position, 1, False
+        for token in undecided.dead:
+            if not has(kept, token):
+                row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
         for index in range(len(undecided.tokens)):
             token = undecided.tokens[index]
             if row[token >> 5] & ~kept[token >> 5] & (one << (token & 31)):
                 verdict = undecided.verdicts[index]
                 if verdict == UNKNOWN:
                     if not is_begun:
-                        self._begin_checks(set_id, branch, state, joined)
+                        position.begin(set_id, branch, state, joined)
                         is_begun = True
-                    verdict = GOOD if self._leads_on(set_id, state, self._word_after(token), token) else BAD
+                    verdict = GOOD if self._leads_on(set_id, state, position.word_after(token), token) else BAD
                     if not self._depends_on_tail:
                         undecided.verdicts[index] = verdict
                 if verdict == BAD:
                     row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
-
-    def _begin_checks(self, set_id: int, branch: Branch, state: TokenizerState, joined: bool) -> None:
-        """Begin to check tokens after a branch of a state."""
-        scanner = self._scanner
-        before = branch.scanner_state if joined else scanner.cut(branch.scanner_state)
-        self._begins_word = not joined or (scanner.is_start(before) and not state.partial)
-        self._word_before = branch.word
-        self._is_kept = not state.added and (self._begins_word or branch.word == OTHER)
-        self._steps.begin(set_id, before, state.partial)
-
-    def _word_after(self, token: int) -> int:
-        """Return the node of the current pre-token in `WholeWords` after a token that is checked."""
-        return self._words.begun_by(token) if self._begins_word else self._words.after(self._word_before, token)
 
     def _undecided_of(
         self, set_id: int, branch: Branch, state: TokenizerState
@@ -309,11 +305,12 @@ class ProperMasks:
             token: the token.
         """
         self._depends_on_tail = False
-        tokenization, text, is_kept = self.tokenization, self._spellings[token], self._is_kept
-        steps = self._steps
+        tokenization, text, is_kept = self.tokenization, self._spellings[token], self._position.is_kept
+        steps = self._position.steps
         steps.follow(text)
         next_state, partial = steps.scanner_state, steps.partial
         if partial and not tokenization.can_be_completed(next_state, partial, token):
+            self._position.drop(token)
             return False
         added = tokenization.added.after(state.added, text) if state.added else self._begun[token]
         if added is None:
@@ -325,15 +322,15 @@ class ProperMasks:
         if verdict != UNKNOWN:
             return verdict == GOOD
         next_set = steps.next_set()
-        position = self._position(next_set, next_state) if is_whole and word == OTHER else NOWHERE
-        if position >= 0:
-            verdict = self._verdict_at.get(position, token)
+        number = self._number_of(next_set, next_state) if is_whole and word == OTHER else NOWHERE
+        if number >= 0:
+            verdict = self._verdict_at.get(number, token)
             if verdict > 0:
                 return verdict == GOOD
         verdict = self._verdicts.on(set_id, next_set, next_state, partial, word, token, added)
         if verdict != UNKNOWN:
-            if position >= 0:
-                self._verdict_at.put(position, token, verdict)
+            if number >= 0:
+                self._verdict_at.put(number, token, verdict)
             return verdict == GOOD
         if is_whole and self._borders is not None and self._has_sure_way(next_set, next_state, word, token):
             return True
@@ -361,7 +358,7 @@ class ProperMasks:
             return False
         return self._verdicts.ends_within(steps, state.token, self._spellings[other], after)
 
-    def _position(self, set_id: int, scanner_state: int) -> int:
+    def _number_of(self, set_id: int, scanner_state: int) -> int:
         """Return the number of a set and a state of the scanner in the table of verdicts."""
         number = self._positions.get(set_id, scanner_state)
         if number < 0:
@@ -381,9 +378,9 @@ class ProperMasks:
             if len(self._surely_first) >= MAX_ROWS:
                 self._surely_first.clear()
             row = self._surely_first[key] = self._find_surely_first(set_id, scanner_state)
-        conflicts = self.tokenization.conflicts.of(token)
+        conflicts = self._conflicts.of(token)
         if conflicts.row is not None:
-            return bool((row & ~conflicts.row).any())
+            return bool((row & ~np.asarray(conflicts.row)).any())
         without(self._rest, row, conflicts.listed)
         return bool(np.asarray(self._rest).any())
 
@@ -397,6 +394,7 @@ class ProperMasks:
         self._compiled.masks.fill(set_id, row)
         row &= np.asarray(self._next_tokens.rows(scanner_state, 0).joins)
         without(row, row, undecided.tokens)
+        drop(row, ints(undecided.dead))
         return row
 
     def leads_on(self, set_id: int, state: TokenizerState) -> bool:

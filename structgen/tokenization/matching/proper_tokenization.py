@@ -81,6 +81,7 @@ class ProperTokenization:
         borders: the bytes that no merge joins to a token; None if cuts are common enough.
         completions: the ways to complete an unfinished character.
         cut_vocabularies: the tokens extended by their cutting texts, in two orders of preference.
+        unquoting: for each of these orders uint32[words], the tokens whose cutting texts have no quote.
         begun: by token, the added tokens that its text is in the middle of; None where one occurs in it.
         known_ways: next tokens that searches have found, and those that they try first.
         spelling: the checks for texts that cannot be spelled.
@@ -114,8 +115,9 @@ class ProperTokenization:
         self.blanks = _blanks_of(self, self._never)
         self._cuts: dict[int, list[int]] = {}
         self._added_after: dict[frozenset[int], tuple[NDArray[np.uint32], list[int]]] = {}
+        never = self._never | self._row_of(list(self._find_unfinishable()))
         self.next_tokens = NextTokens(
-            *(vocabulary, self.scanner, self._cutters, self.words, self.conflicts, self.added, self._never),
+            *(vocabulary, self.scanner, self._cutters, self.words, self.conflicts, self.added, never),
             is_piece=self._is_piece if parts.is_piece else None,
         )
         self.next_tokens.prepare()
@@ -203,6 +205,8 @@ class ProperTokenization:
         )
         finder = CutterFinder(scanner, vocabulary, self.completions, borders, self.added, self.begun)
         self._cutters, self.cut_vocabularies = finder.find()
+        unquoting = [b'"' not in text for text in scanner.cuts]
+        self.unquoting = [self._row_of(cutters.with_cuts(unquoting)) for cutters in self._cutters]
 
     # -- tokens -----------------------------------------------------------------------------------------------------
 
@@ -220,6 +224,13 @@ class ProperTokenization:
             is_needless = token in parts.fallback and self._is_piece(text)
             if text and (not is_usual or is_needless or token in self.added.spelled):
                 yield token
+
+    def _find_unfinishable(self) -> Iterator[int]:
+        """Yield the tokens that leave a character unfinished which no proper token may complete."""
+        if not self.scanner.cuts_characters:
+            for token, text in enumerate(self.vocabulary.spellings):
+                if text and text[-1] >= 0x80 and unfinished(text) and not self.completions.of(token).exists:
+                    yield token
 
     def _is_piece(self, text: bytes) -> bool:
         """Return whether a text is a character that is a token by itself."""

@@ -2,6 +2,7 @@ import cython
 
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.earley.item_sets cimport ItemSetStore
+from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.tokenization.matching.blank_tokens cimport BlankClass
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.matching.last_texts cimport LastText, LastTexts
@@ -9,6 +10,7 @@ from structgen.tokenization.matching.sure_cuts cimport SureCuts
 from structgen.tokenization.matching.token_steps cimport TokenSteps
 from structgen.tokenization.merges.merge_table cimport MergeTable
 
+cdef unsigned int ALL_BITS
 cdef int MAX_BLANKS
 
 
@@ -21,6 +23,8 @@ cdef class TerminalEnds:
     cdef object _blanks
     cdef ItemSetStore _sets
     cdef LastTexts _last_texts
+    cdef CompiledGrammar _compiled
+    cdef object _next_tokens    # of NextTokens
     cdef dict _takes_blanks     # by state of an automaton: see `_holds_blanks`
 
     @cython.locals(at=int, after=int, end=int, last=LastText)
@@ -30,8 +34,10 @@ cdef class TerminalEnds:
     cdef bint _leads_on_after(self, int at, int after, LastText last) except -1
     @cython.locals(text=bytes, item=int, at=int, length=int, after=int)
     cdef bint bar(self, TokenSteps steps, some) except -1
-    @cython.locals(sets=ItemSetStore, scan=int, state=int, parts=tuple, body=int, least="long long", most="long long", rest=int, after=int, blanks=BlankClass)
-    cpdef int remove_blanks(self, unsigned int[::1] row, int set_id, int scanner_state) except -1
+    @cython.locals(sets=ItemSetStore, scan=int, state=int, parts=tuple, body=int, least="long long", most="long long", rest=int, after=int, left=int, blanks=BlankClass)
+    cpdef int remove_blanks(self, unsigned int[::1] row, int set_id, int scanner_state, list dead) except -1
+    @cython.locals(sets=ItemSetStore, following=object, taken=object, may_stop=bint, after=int, other=int, blanks=BlankClass, longest=list, token=int, one="unsigned int")
+    cdef object _move_longest(self, unsigned int[::1] row, int set_id, int scanner_state, int scan, int most, int rest, list dead)
     @cython.locals(last=LastText, fitting=BlankClass)
     cdef int _remove_class(self, unsigned int[::1] row, BlankClass blanks, int rest, int after, int left) except -1
     @cython.locals(automata=AutomatonStore)

@@ -26,7 +26,11 @@ from structgen.tokenization.matching.whole_words import OTHER
 
 __all__ = ["TerminalEnds"]
 
-MAX_BLANKS = 256  # no token has more; declared as a C integer in the .pxd, so not importable from here
+# Declared as C integers in the .pxd, so not importable from here.
+ALL_BITS = 0xFFFFFFFF  # of a word
+MAX_BLANKS = 256  # no token has more
+
+BLANK_BYTES = sum(1 << byte for byte in BLANKS)
 
 
 class TerminalEnds:
@@ -50,6 +54,8 @@ class TerminalEnds:
         self._blanks = tokenization.blanks
         self._sets = compiled.sets
         self._last_texts = tokenization.blanks.last_texts
+        self._compiled = compiled
+        self._next_tokens = tokenization.next_tokens
         self._takes_blanks: dict[int, bool] = {}
 
     def lead_on(self, steps: TokenSteps, item: int, word: int, token: int) -> bool:
@@ -125,14 +131,15 @@ class TerminalEnds:
 
     # -- white space ------------------------------------------------------------------------------------------------
 
-    def remove_blanks(self, row: Any, set_id: int, scanner_state: int) -> None:
-        """Remove tokens of white space from a mask that surely lead on, all those of a kind at once.
+    def remove_blanks(self, row: Any, set_id: int, scanner_state: int, dead: list[int]) -> None:
+        """Remove tokens of white space from a mask that are surely good or bad, all those of a kind at once.
 
         Args:
             row: uint32[words], tokens that may follow.
             set_id: the Earley set before them.
             scanner_state: the state of the scanner before them, with a cut if there is one. The tokens must be free to
                 stand there: no pre-token of one token, and no added token, begins in the text before.
+            dead: gets those of the tokens after which no proper way leads on.
         """
         sets = self._sets
         sets.close(set_id)
@@ -143,8 +150,43 @@ class TerminalEnds:
                 body, least, most, rest = parts
                 if not least and self._holds_blanks(body):
                     after = sets.after(set_id, state) if self._automata.table.accepting[rest] else 0
+                    left = min(most, MAX_BLANKS) if most >= 0 else MAX_BLANKS
                     for blanks in self._blanks.classes(scanner_state):
-                        self._remove_class(row, blanks, rest, after, min(most, MAX_BLANKS) if most >= 0 else MAX_BLANKS)
+                        self._remove_class(row, blanks, rest, after, left)
+                    if 1 < most <= MAX_BLANKS and not self._compiled.has_marks:
+                        self._move_longest(row, set_id, scanner_state, scan, most, rest, dead)
+
+    def _move_longest(
+        self, row: Any, set_id: int, scanner_state: int, scan: int, most: int, rest: int, dead: list[int]
+    ) -> None:
+        """Move tokens from a mask to `dead` that are the longest possible white space, if nothing may follow them.
+
+        Args:
+            row: uint32[words], tokens that may follow.
+            set_id: the Earley set before them.
+            scanner_state: the state of the scanner before them.
+            scan: the scannable item of the set that reads white space.
+            most: the greatest length of it.
+            rest: the state after it within the terminal.
+            dead: gets the tokens.
+        """
+        sets, one = self._sets, 1
+        following, may_stop = self._ahead.leading_from(rest), False
+        if self._automata.table.accepting[rest]:
+            after = sets.after(set_id, sets.scans.state[scan])
+            following, may_stop = following | self._ahead.next_bytes(after), self._ahead.may_stop(after)
+        taken = following
+        for other in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            if other != scan:
+                taken = taken | self._ahead.leading_from(sets.scans.state[other])
+        if may_stop or taken & BLANK_BYTES:  # another reading takes white space, too
+            return
+        for blanks in self._blanks.classes(scanner_state):
+            longest = blanks.of_length(row, most)
+            if longest and not self._next_tokens.first_bytes_after(blanks.scanner_state, OTHER, longest[0]) & following:
+                dead += longest
+                for token in longest:
+                    row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
 
     def _remove_class(self, row: Any, blanks: BlankClass, rest: int, after: int, left: int) -> None:
         """Remove tokens of white space that surely lead on from a mask.

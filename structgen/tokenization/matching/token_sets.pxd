@@ -4,7 +4,7 @@ from structgen.engine.arrays cimport zeros
 from structgen.engine.vocabulary.token_trie cimport TokenTrie
 
 cdef unsigned int ALL_BITS
-cdef int BLOCK, SMALL_BLOCK
+cdef int BLOCK, MANY_WORDS, SMALL_BLOCK
 
 
 cpdef bint has(unsigned int[::1] row, int token) except -1
@@ -31,12 +31,18 @@ cpdef int unite_both(unsigned int[::1] out, unsigned int[::1] row, unsigned int[
 cpdef int remove_both(unsigned int[::1] out, unsigned int[::1] row, unsigned int[::1] other) except -1
 @cython.locals(size="Py_ssize_t", begin="Py_ssize_t", end="Py_ssize_t", found=int)
 cpdef int count_to(unsigned int[::1] row, int most) except -1
+@cython.locals(index="Py_ssize_t", found=int)
+cpdef bint are_many(unsigned int[::1] row) except -1
 @cython.locals(index="Py_ssize_t", token=int, one="unsigned int")
 cpdef int drop(unsigned int[::1] out, int[::1] some) except -1
 @cython.locals(found=object, one=object, byte=int, node=int, index="Py_ssize_t", token=int)
 cpdef object first_bytes(unsigned int[::1] row, TokenTrie trie)
 @cython.locals(index="Py_ssize_t", size="Py_ssize_t", begin="Py_ssize_t", end="Py_ssize_t", word="unsigned int", token=int, found=list)
 cpdef list ids(unsigned int[::1] row)
+@cython.locals(index="Py_ssize_t", size="Py_ssize_t", begin="Py_ssize_t", end="Py_ssize_t", word="unsigned int", token=int, found=int, most=int)
+cpdef int list_tokens(unsigned int[::1] row, int[::1] out) except -1
+@cython.locals(index=int, kept=int, token=int, one="unsigned int")
+cpdef int drop_both(int[::1] some, int count, unsigned int[::1] row, unsigned int[::1] other) except -1
 @cython.locals(at=int, token=int)
 cpdef int next_of(unsigned int[::1] row, int[::1] some, int begin) except -2
 @cython.locals(index=int, word="unsigned int", bit=int)
@@ -47,4 +53,5 @@ cpdef int[::1] ints(list values)
 
 cdef class UndecidedTokens:
     cdef readonly int[::1] tokens
+    cdef readonly list dead
     cdef readonly int[::1] verdicts

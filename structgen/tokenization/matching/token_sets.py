@@ -11,9 +11,11 @@ from structgen.engine.vocabulary.token_trie import TokenTrie
 
 __all__ = [
     "UndecidedTokens",
+    "are_many",
     "count",
     "count_to",
     "drop",
+    "drop_both",
     "first_bytes",
     "has",
     "ids",
@@ -21,6 +23,7 @@ __all__ = [
     "intersect_either",
     "intersection",
     "ints",
+    "list_tokens",
     "remove",
     "remove_both",
     "tokens_first",
@@ -32,6 +35,7 @@ __all__ = [
 # Declared as C integers in the .pxd, so not importable from here.
 ALL_BITS = 0xFFFFFFFF  # of a word
 BLOCK = 128  # words that are counted together
+MANY_WORDS = 512
 SMALL_BLOCK = 32  # words that are looked at one by one if any of them has tokens
 
 
@@ -62,6 +66,38 @@ def ids(row: Any) -> list[int]:
     return found
 
 
+def list_tokens(row: Any, out: Any) -> int:
+    """Write the tokens of a mask to a list, int32[most], and return their number; `most` + 1 if they are more."""
+    size, begin, found, most = len(row), 0, 0, len(out)
+    while begin < size:
+        end = min(begin + SMALL_BLOCK, size)
+        if not is_empty(row, begin, end):
+            for index in range(begin, end):
+                word = row[index]
+                token = 32 * index
+                while word:
+                    if word & 1:
+                        if found == most:
+                            return most + 1
+                        out[found] = token
+                        found += 1
+                    word >>= 1
+                    token += 1
+        begin = end
+    return found
+
+
+def drop_both(some: array[int], count: int, row: Any, other: Any) -> int:
+    """Remove the tokens that two masks share from the first `count` ones of a list, and return how many are left."""
+    kept, one = 0, 1
+    for index in range(count):
+        token = some[index]
+        if not row[token >> 5] & other[token >> 5] & (one << (token & 31)):
+            some[kept] = token
+            kept += 1
+    return kept
+
+
 def is_empty(row: Any, begin: int, end: int) -> bool:
     """Return whether some words of a mask have no tokens."""
     found = 0
@@ -77,7 +113,7 @@ def has(row: Any, token: int) -> bool:
 
 def count(row: Any) -> int:
     """Return the number of tokens of a mask."""
-    return count_within(row, 0, len(row))
+    return count_to(row, 32 * len(row))
 
 
 def count_within(row: Any, begin: int, end: int) -> int:
@@ -102,6 +138,14 @@ def count_to(row: Any, most: int) -> int:
             found += count_within(row, begin, end)
         begin = end
     return found
+
+
+def are_many(row: Any) -> bool:
+    """Return whether so many words of a mask have tokens that they had better be treated together."""
+    found = 0
+    for index in range(len(row)):
+        found += row[index] != 0
+    return found > MANY_WORDS
 
 
 def without(out: Any, row: Any, some: array[int]) -> None:
@@ -215,11 +259,14 @@ class UndecidedTokens:
     Args:
         tokens: int32[tokens], many of them in the order of their texts.
 
+        dead: other tokens, from which no proper way leads to an end.
+
     Attributes:
-        tokens: the same.
+        tokens, dead: the same.
         verdicts: int32[tokens]: UNKNOWN, GOOD or BAD.
     """
 
-    def __init__(self, tokens: array[int]) -> None:
+    def __init__(self, tokens: array[int], dead: list[int]) -> None:
         self.tokens = tokens
+        self.dead = dead
         self.verdicts = zeros(len(tokens))

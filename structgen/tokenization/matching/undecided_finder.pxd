@@ -1,17 +1,19 @@
 import cython
 
+from structgen.engine.arrays cimport zeros
+from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.masks.set_masks cimport SetMasks
 from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.matching.inner_ways cimport InnerWays, LeadingTokens
 from structgen.tokenization.matching.terminal_ends cimport TerminalEnds
-from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count, count_to, has, ids, intersect, intersection, ints, remove, remove_both, unite_both
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, are_many, count, count_to, drop_both, has, ids, intersect, intersection, ints, list_tokens, remove, remove_both, unite_both
 from structgen.tokenization.matching.whole_words cimport WholeWords
 from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 
 cdef unsigned int ALL_BITS
-cdef int MAX_CUT_MASK_TOKENS, MAX_ITEMS, MIN_FOUND, MIN_SORTED
+cdef int MAX_CUT_MASK_TOKENS, MAX_ITEMS, MAX_LISTED, MIN_FOUND, MIN_SORTED, QUOTE
 
 
 cdef class UndecidedFinder:
@@ -26,21 +28,32 @@ cdef class UndecidedFinder:
     cdef InnerWays _inner
     cdef list _cut_masks
     cdef dict _best_cutters
+    cdef list _dead_joins
+    cdef list _dead_begins
+    cdef int[::1] _joined
+    cdef int[::1] _begun
+    cdef dict _quotes           # by state of an automaton: see `_is_quote`
     cdef unsigned int[::1] _base
     cdef unsigned int[::1] _joins
     cdef unsigned int[::1] _begins
     cdef unsigned int[::1] _cut
 
-    @cython.locals(rows=TokenRows, base="unsigned int[::1]", joins="unsigned int[::1]", begins="unsigned int[::1]", one="unsigned int", token=int, following=list)
+    @cython.locals(rows=TokenRows, base="unsigned int[::1]", joins="unsigned int[::1]", begins="unsigned int[::1]", one="unsigned int", token=int, following=list, join_count=int, begin_count=int, joined="int[::1]", begun="int[::1]")
     cpdef tuple find(self, int set_id, branch, state)
-    @cython.locals(tokens=list)
-    cdef _in_order(self, unsigned int[::1] row)
+    @cython.locals(first=int, most=int, bound=int, cutters=int, left=int, cut="unsigned int[::1]")
+    cdef tuple _few(self, int joined, int begun, int set_id, int scanner_state, TokenRows rows)
+    @cython.locals(some="int[::1]", index=int)
+    cdef _in_order(self, int[::1] tokens, int count)
     @cython.locals(before=int)
     cdef object _drop_decided(self, unsigned int[::1] joins, unsigned int[::1] begins, int set_id, branch, int partial, TokenRows rows)
     @cython.locals(sets=ItemSetStore, kind=int, one="unsigned int", first=int, last=int, scan=int, known=LeadingTokens, token=int)
-    cdef object _drop(self, unsigned int[::1] row, int set_id, int before, int partial, list sure)
+    cdef object _drop(self, unsigned int[::1] row, int set_id, int before, int partial, list sure, list dead)
     @cython.locals(sets=ItemSetStore, best=int, cutters=int, scan=int, at=int, known=LeadingTokens)
-    cdef object _find_inner(self, unsigned int[::1] row, int set_id, int before, list sure)
+    cdef object _find_inner(self, unsigned int[::1] row, int set_id, int before, list sure, int kind)
+    @cython.locals(parts=tuple)
+    cdef bint _ends_with_quote(self, int state) except -1
+    @cython.locals(automata=AutomatonStore, end=int)
+    cdef bint _is_quote(self, int state) except -1
     cdef int _first_cutters(self, int set_id, int scanner_state) except -1
     @cython.locals(sets=ItemSetStore, scan=int)
     cdef bint _is_bounded(self, int set_id) except -1

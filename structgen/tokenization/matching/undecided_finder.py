@@ -2,7 +2,8 @@
 
 Of the tokens that the grammar and the tokenizer allow next, these are left out, in this order:
 
-    tokens that lead on within a terminal    known from other sets and grammars (`InnerWays`)
+    tokens that lead on within a terminal    known from other sets and grammars (`InnerWays`); also where its end may be
+                                             refused, such as that of a key that must differ from others
     tokens of white space                    all those of a kind at once (`TerminalEnds.remove_blanks`)
     tokens that their cutting texts follow   by one more mask, if many are left
 
@@ -16,22 +17,26 @@ from typing import Any
 
 import numpy as np
 
+from structgen.engine.arrays import zeros
 from structgen.engine.masks.set_masks import SetMasks
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import LimitExceededError
 from structgen.tokenization.matching.continuations import Continuations
-from structgen.tokenization.matching.inner_ways import FREE, InnerWays
+from structgen.tokenization.matching.inner_ways import CAPTURED, EAGER, FREE, InnerWays
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.terminal_ends import TerminalEnds
 from structgen.tokenization.matching.token_sets import (
     UndecidedTokens,
+    are_many,
     count,
     count_to,
+    drop_both,
     has,
     ids,
     intersect,
     intersection,
     ints,
+    list_tokens,
     remove,
     remove_both,
     unite_both,
@@ -46,8 +51,12 @@ __all__ = ["UndecidedFinder"]
 ALL_BITS = 0xFFFFFFFF  # of a word
 MAX_CUT_MASK_TOKENS = 1 << 21  # tokens in the pool of masks over extended tokens, before new ones are made
 MAX_ITEMS = 8  # of a set whose terminals are looked at one by one
-MIN_FOUND = 1024  # tokens that lead on within a terminal are found at once if so many may be
+MIN_FOUND = 1024  # tokens for which masks are made that take long
+MAX_LISTED = 2048  # tokens
 MIN_SORTED = 32  # tokens
+QUOTE = 0x22
+
+ONLY_QUOTE = 1 << 0x22  # bytes, as bits of a number; no C integer has so many
 
 
 class UndecidedFinder:
@@ -74,6 +83,10 @@ class UndecidedFinder:
         self._inner = InnerWays.of(compiled)
         self._cut_masks = [self._new_cut_masks(cutters) for cutters in (0, 1)]
         self._best_cutters: dict[int, int] = {}  # by state of the scanner
+        self._dead_joins: list[int] = []  # of the tokens that are looked at
+        self._dead_begins: list[int] = []
+        self._quotes: dict[int, bool] = {}
+        self._joined, self._begun = zeros(MAX_LISTED), zeros(MAX_LISTED)
         words = tokenization.word_count
         self._base, self._joins, self._begins, self._cut = (np.zeros(words, dtype=np.uint32) for _ in range(4))
 
@@ -85,8 +98,12 @@ class UndecidedFinder:
         intersection(joins, base, rows.joins)
         intersection(begins, base, rows.begins)
         following = [token for token in self._words.following(branch.word) if has(joins, token)]
+        self._dead_joins, self._dead_begins = [], []
         if not state.added:
             self._drop_decided(joins, begins, set_id, branch, state.partial, rows)
+        join_count, begin_count = list_tokens(joins, self._joined), list_tokens(begins, self._begun)
+        if not state.added and not following and join_count <= MAX_LISTED and begin_count <= MAX_LISTED:
+            return self._few(join_count, begin_count, set_id, branch.scanner_state, rows)
         self._drop_cut_off(joins, begins, set_id, branch.scanner_state, rows)
         if state.added:
             # A cutting text continues no added token that its token begins, but may continue one begun before it.
@@ -96,12 +113,48 @@ class UndecidedFinder:
             unite_both(begins, continuing, rows.begins)
         for token in following:
             joins[token >> 5] |= one << (token & 31)
-        return UndecidedTokens(self._in_order(joins)), UndecidedTokens(self._in_order(begins))
+        joined, begun = ints(ids(joins)), ints(ids(begins))
+        return (
+            UndecidedTokens(self._in_order(joined, len(joined)), self._dead_joins),
+            UndecidedTokens(self._in_order(begun, len(begun)), self._dead_begins),
+        )
 
-    def _in_order(self, row: Any) -> array[int]:
-        """Return the tokens of a mask, many of them in the order of their texts, so that `TokenSteps` shares steps."""
-        tokens = ids(row)
-        return self._tokenization.vocabulary.trie.in_order(tokens) if len(tokens) >= MIN_SORTED else ints(tokens)
+    def _few(
+        self, joined: int, begun: int, set_id: int, scanner_state: int, rows: TokenRows
+    ) -> tuple[UndecidedTokens, UndecidedTokens]:
+        """Return what `find` does, for tokens in lists: up to some hundred are cheaper than a pass over a mask.
+
+        Args:
+            joined: the number of tokens in `_joined`.
+            begun: the number of tokens in `_begun`.
+            set_id: the Earley set.
+            scanner_state: the state of the scanner.
+            rows: the tokens that may follow it.
+        """
+        most, bound = 0, self._tokenization.max_single_checks
+        first = self._first_cutters(set_id, scanner_state) if joined + begun > bound else 0
+        for cutters in (first, 1 - first):
+            left = joined + begun
+            if left > bound and not (left <= MIN_FOUND and cutters == 0 and self._is_bounded(set_id)):
+                cut = self._cuttable(cutters, set_id)
+                joined = drop_both(self._joined, joined, rows.sure_joins[cutters], cut)
+                begun = drop_both(self._begun, begun, rows.sure_begins[cutters], cut)
+                if left - joined - begun > most:
+                    most = left - joined - begun
+                    self._best_cutters[scanner_state] = cutters
+        return (
+            UndecidedTokens(self._in_order(self._joined, joined), self._dead_joins),
+            UndecidedTokens(self._in_order(self._begun, begun), self._dead_begins),
+        )
+
+    def _in_order(self, tokens: Any, count: int) -> array[int]:
+        """Return the first tokens of a list; many of them in the order of their texts: `TokenSteps` shares steps."""
+        if count >= MIN_SORTED:
+            return self._tokenization.vocabulary.trie.in_order(np.asarray(tokens[:count]))
+        some = zeros(count)
+        for index in range(count):
+            some[index] = tokens[index]
+        return some
 
     def _drop_decided(
         self, joins: Any, begins: Any, set_id: int, branch: Branch, partial: int, rows: TokenRows
@@ -109,11 +162,11 @@ class UndecidedFinder:
         """Remove the tokens that surely lead on within the terminals of a set, and those of white space."""
         before = branch.scanner_state
         if self._scanner.is_start(before) or branch.word == OTHER:
-            self._drop(joins, set_id, before, partial, rows.sure_joins)
+            self._drop(joins, set_id, before, partial, rows.sure_joins, self._dead_joins)
         if not self._scanner.is_start(before):
-            self._drop(begins, set_id, self._scanner.cut(before), partial, rows.sure_begins)
+            self._drop(begins, set_id, self._scanner.cut(before), partial, rows.sure_begins, self._dead_begins)
 
-    def _drop(self, row: Any, set_id: int, before: int, partial: int, sure: list[Any]) -> None:
+    def _drop(self, row: Any, set_id: int, before: int, partial: int, sure: list[Any], dead: list[int]) -> None:
         """Remove the same from one mask.
 
         Args:
@@ -122,6 +175,7 @@ class UndecidedFinder:
             before: the state of the scanner before the tokens, with a cut if there is one.
             partial: the scanner's number of the unfinished character.
             sure: for each of the cutters uint32[words], the tokens that they surely cut off.
+            dead: gets tokens of the mask from which no proper way leads to an end.
         """
         sets, kind, one = self._sets, self._ahead.kind_of(set_id), 1
         sets.close(set_id)
@@ -134,22 +188,41 @@ class UndecidedFinder:
                 for token in known.proven:
                     row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
         if not partial:
-            self._ends.remove_blanks(row, set_id, before)
-            if last - first <= MAX_ITEMS and kind == FREE and count_to(row, MIN_FOUND) >= MIN_FOUND:
-                self._find_inner(row, set_id, before, sure)
+            self._ends.remove_blanks(row, set_id, before, dead)
+            if last - first <= MAX_ITEMS and kind != EAGER and are_many(row):
+                self._find_inner(row, set_id, before, sure, kind)
 
-    def _find_inner(self, row: Any, set_id: int, before: int, sure: list[Any]) -> None:
+    def _find_inner(self, row: Any, set_id: int, before: int, sure: list[Any], kind: int) -> None:
         """Find the tokens that surely lead on within the terminals of a set, and remove them; see `_drop`."""
         sets, best = self._sets, self._first_cutters(set_id, before)
         for cutters in (best, 1 - best):
-            if count_to(row, MIN_FOUND) >= MIN_FOUND:
+            if are_many(row):
+                vocabulary, certain = self._tokenization.cut_vocabularies[cutters], sure[cutters]
+                if kind == CAPTURED:  # a cutting text with a quote may end the terminal, and be refused
+                    certain = self._cut
+                    intersection(certain, sure[cutters], self._tokenization.unquoting[cutters])
                 for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
                     at = sets.scans.state[scan]
-                    known = self._inner.after(at, before, 0, FREE)
-                    vocabulary = self._tokenization.cut_vocabularies[cutters]
-                    self._inner.find(known, at, cutters, vocabulary, sure[cutters])
-                    if known.row is not None:
-                        remove(row, known.row)
+                    if kind == FREE or self._ends_with_quote(at):
+                        known = self._inner.after(at, before, 0, kind)
+                        self._inner.find(known, at, cutters, vocabulary, certain)
+                        if known.row is not None:
+                            remove(row, known.row)
+
+    def _ends_with_quote(self, state: int) -> bool:
+        """Return whether a terminal is a repetition and a quote after it: nothing but a quote can end it."""
+        parts = self._sets.automata.as_counted(state)
+        return parts is not None and self._is_quote(parts[3])
+
+    def _is_quote(self, state: int) -> bool:
+        """Return whether the only text of an automaton's state is a quote."""
+        known = self._quotes.get(state)
+        if known is None:
+            automata = self._sets.automata
+            end = automata.next(state, QUOTE)
+            is_only = automata.first_bytes(state) == ONLY_QUOTE and not automata.table.accepting[state]
+            known = self._quotes[state] = bool(is_only and end and not automata.has_next(end))
+        return known
 
     def _first_cutters(self, set_id: int, scanner_state: int) -> int:
         """Return the cutters to try first: those that decided most tokens last time after a state of the scanner."""

@@ -13,6 +13,9 @@ cdef class MergeTable:
     cdef int[::1] partner_rank   # the rank of that merge
     cdef int[::1] ranked_partner # the right part of a merge; in the order of the ranks for each left part
     cdef int[::1] ranked         # the rank of that merge
+    cdef int[::1] ranked_block   # the block of that right part; NEVER if it is not proper
+    cdef int[::1] range_first    # the range of positions of the tokens whose left spine leads to it; -1 if they are
+    cdef int[::1] range_last     # several ones
     cdef int[::1] product        # by rank: the product of a merge
     cdef readonly int[::1] is_proper
     cdef int[::1] left_part      # the left part of a token's last merge; -1 for symbols
@@ -43,13 +46,16 @@ cdef class MergeTable:
     cdef bint _crosses(self, int left, int right, bint early) noexcept
     @cython.locals(children="int[::1]", by_length="int[::1]", token=int, parent=int, position=int, index=int, at=int)
     cdef int _order(self, int size, lengths) except -1
+    @cython.locals(count=int, left=int, right=int, at=int)
+    cdef int _find_ranges(self, int size) except -1
     @cython.locals(count=int, at=int, index=int, found="int[::1]", size=int)
     cpdef conflicts(self, int token)
+    cpdef int count_conflicts(self, int token) except -1
     @cython.locals(one="unsigned int", count=int, index=int, at=int, other=int)
     cpdef int mark_conflicts(self, int token, unsigned int[::1] row) except -1
     @cython.locals(one="unsigned int", index=int, at=int, other=int)
-    cpdef int remove_conflicts(self, int token, unsigned int[::1] row) except -1
-    @cython.locals(count=int, a=int, a_end=int, a_until=int, b=int, at=int, rank=int)
+    cpdef int remove_conflicts(self, int token, unsigned int[::1] row, int most) except -1
+    @cython.locals(count=int, a=int, a_end=int, a_until=int, at=int, rank=int)
     cdef int _find_conflicts(self, int token) except -1
     @cython.locals(count=int, begin=int, first=int, last=int, end=int, middle=int, index=int, child=int)
     cdef int _add_subtree(self, int token, int rank, int block) except -1

@@ -46,7 +46,6 @@ __all__ = ["MergeTable", "ids_of_merges"]
 # Declared as C integers in the .pxd, so not importable from here.
 NEVER = 2147483647  # the turn of a merge that does not happen
 ALL_BITS = 0xFFFFFFFF  # of a word
-MAX_REMOVED = 8192  # conflicts of a token that are removed one by one; more of them are better kept as a mask
 
 
 class MergeTable:
@@ -73,6 +72,7 @@ class MergeTable:
         self._index(size, merges)
         self._put_together(size, merges, lengths)
         self._order(size, lengths)
+        self._find_ranges(size)
 
     def _index(self, size: int, merges: Any) -> None:
         """Index the merges by left part: in the order of their right parts, and in that of their ranks."""
@@ -231,6 +231,25 @@ class MergeTable:
                 self.position[children[at]] = position
                 position += self.subtree[children[at]]
 
+    def _find_ranges(self, size: int) -> None:
+        """Find for each merge the tokens whose left spine leads to its right part, in the order of `ranked`.
+
+        They are one range of positions, or several ones, which are found again each time (`_add_subtree`): few merges
+        have any.
+        """
+        count = len(self.ranked)
+        self.ranked_block, self.range_first, self.range_last = zeros(count, NEVER), zeros(count, -1), zeros(count)
+        for left in range(size):
+            for at in range(self.partner_start[left], self.partner_start[left + 1]):
+                right = self.ranked_partner[at]
+                if self.is_proper[right]:
+                    self.ranked_block[at] = self.block[right]
+                    self._range_count = 0
+                    self._add_subtree(right, self.ranked[at], self.block[left])
+                    if self._range_count == 2:
+                        self.range_first[at], self.range_last[at] = self._ranges[0], self._ranges[1]
+        self._range_count = 0
+
     def conflicts(self, token: int) -> array[int]:
         """Return the proper tokens that cannot follow a proper token within a pre-token.
 
@@ -249,6 +268,10 @@ class MergeTable:
                 size += 1
         return found
 
+    def count_conflicts(self, token: int) -> int:
+        """Return the length of the list that `conflicts` returns."""
+        return self._find_conflicts(token)
+
     def mark_conflicts(self, token: int, row: Any) -> int:
         """Add the tokens that `conflicts` returns to a mask, uint32[words], and return the length of that list."""
         one = 1
@@ -259,14 +282,14 @@ class MergeTable:
                 row[other >> 5] |= one << (other & 31)
         return count
 
-    def remove_conflicts(self, token: int, row: Any) -> int:
-        """Remove the tokens that `conflicts` returns from a mask, uint32[words], unless they are many.
+    def remove_conflicts(self, token: int, row: Any, most: int) -> int:
+        """Remove the tokens that `conflicts` returns from a mask, uint32[words], unless they are more than `most`.
 
         Returns:
-            1 if they were removed, 0 if they are more than MAX_REMOVED.
+            1 if they were removed, else 0.
         """
         one = 1
-        if self._find_conflicts(token) > MAX_REMOVED:
+        if self._find_conflicts(token) > most:
             return 0
         for index in range(0, self._range_count, 2):
             for at in range(self._ranges[index], self._ranges[index + 1]):
@@ -284,9 +307,11 @@ class MergeTable:
                 rank = self.ranked[at]
                 if rank >= a_until:
                     break
-                b = self.ranked_partner[at]
-                if self.is_proper[b] and self.block[b] < a_end:
-                    count += self._add_subtree(b, rank, self.block[a])
+                if self.ranked_block[at] < a_end:
+                    if self.range_first[at] >= 0:
+                        count += self._add_range(self.range_first[at], self.range_last[at])
+                    else:
+                        count += self._add_subtree(self.ranked_partner[at], rank, self.block[a])
             a_end, a_until = self.block[a], self.right_until[a]
             a = self.right_part[a]
         return count

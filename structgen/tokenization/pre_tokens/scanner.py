@@ -99,6 +99,10 @@ class Cutters:
         self.cut_of = cut_of
         self.completions = completions
 
+    def with_cuts(self, cuts: Sequence[bool]) -> list[int]:
+        """Return the tokens whose cutting texts are some of the scanner's; by number of a text, whether it is one."""
+        return [token for token, cut in enumerate(self.cut_of) if cut >= 0 and cuts[cut]]
+
 
 class Scanner:
     """Follows a pre-tokenizer along the bytes of a text. All matchers of a vocabulary share it.

@@ -7,7 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from structgen.engine.vocabulary.token_trie import TokenTrie
-from structgen.tokenization.matching.token_sets import count, count_to, drop, first_bytes, ids, tokens_first
+from structgen.tokenization.matching.token_sets import (
+    are_many,
+    count,
+    count_to,
+    drop,
+    drop_both,
+    first_bytes,
+    ids,
+    intersect_either,
+    list_tokens,
+    tokens_first,
+)
+
+ROWS = st.lists(st.sampled_from([0, 1, 6, 2**31, 2**32 - 1]), min_size=70, max_size=70)
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=4))
@@ -50,3 +63,33 @@ def test_first_bytes_are_those_of_the_tokens(tokens):
     assert first_bytes(row, TokenTrie(spelled, [*range(5)])) == sum(
         1 << byte for byte in {spelled[t][0] for t in tokens}
     )
+
+
+@given(ROWS, st.integers(0, 60))
+def test_a_list_holds_all_tokens_if_they_are_not_too_many(words, most):
+    row, out = np.array(words, dtype=np.uint32), array("i", [0] * most)
+    found, expected = list_tokens(row, out), ids(row)
+    assert found == min(len(expected), most + 1)
+    if found <= most:
+        assert [*out[:found]] == expected
+
+
+@given(ROWS, ROWS, st.lists(st.integers(0, 70 * 32 - 1), max_size=30), st.integers(0, 30))
+def test_tokens_that_two_masks_share_are_dropped_from_a_list(words, others, some, length):
+    row, other = np.array(words, dtype=np.uint32), np.array(others, dtype=np.uint32)
+    begun, tokens = min(length, len(some)), array("i", some)
+    kept = drop_both(tokens, begun, row, other)
+    assert [*tokens[:kept]] == [token for token in some[:begun] if token not in {*ids(row)} & {*ids(other)}]
+
+
+@given(ROWS, ROWS, ROWS)
+def test_the_tokens_of_either_mask_stay(words, one, other):
+    rows = [np.array(each, dtype=np.uint32) for each in (words, one, other)]
+    kept = rows[0].copy()
+    intersect_either(kept, rows[1], rows[2])
+    assert np.array_equal(kept, rows[0] & (rows[1] | rows[2]))
+
+
+def test_tokens_of_many_words_are_many():
+    assert not are_many(np.array([1] * 512 + [0] * 90, dtype=np.uint32))
+    assert are_many(np.array([0] * 90 + [1] * 513, dtype=np.uint32))

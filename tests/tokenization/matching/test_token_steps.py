@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 from support.bpe_tokenizers import llama3, vocabulary_of
 from support.vocabularies import compiled_from
@@ -65,7 +66,7 @@ def _after(scanner, state, text):
 def test_tokens_come_in_the_order_of_their_texts():
     vocabulary = vocabulary_of(llama3)
     tokens = [token for token in range(vocabulary.size) if vocabulary.spellings[token]]
-    texts = [vocabulary.spellings[token] for token in vocabulary.trie.in_order(tokens[::3])]
+    texts = [vocabulary.spellings[token] for token in vocabulary.trie.in_order(np.array(tokens[::3], dtype=np.intc))]
     assert texts == sorted(texts)
     assert len(texts) == len(tokens[::3])
-    assert not vocabulary.trie.in_order([])
+    assert not len(vocabulary.trie.in_order(np.array([], dtype=np.intc)))

@@ -1,0 +1,24 @@
+import cython
+
+from structgen.tokenization.matching.token_steps cimport TokenSteps
+from structgen.tokenization.matching.whole_words cimport WholeWords
+from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
+
+cdef unsigned int ALL_BITS
+
+
+cdef class CheckedPosition:
+    cdef readonly TokenSteps steps
+    cdef readonly bint is_kept
+    cdef Scanner _scanner
+    cdef WholeWords _words
+    cdef object _next_tokens    # of NextTokens
+    cdef bint _begins_word      # whether the tokens begin a pre-token
+    cdef int _word_before
+    cdef unsigned int[::1] _row
+
+    @cython.locals(before=int, rows=TokenRows)
+    cdef int begin(self, int set_id, branch, state, bint joined) except -1
+    cdef int word_after(self, int token) except -2
+    @cython.locals(one="unsigned int")
+    cdef int drop(self, int token) except -1

@@ -1,0 +1,64 @@
+"""The position where tokens are checked one by one for dead ends, and what holds for all of them there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
+from structgen.tokenization.matching.token_steps import TokenSteps
+from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
+from structgen.tokenization.matching.whole_words import OTHER
+
+__all__ = ["CheckedPosition"]
+
+ALL_BITS = 0xFFFFFFFF  # of a word; declared as a C integer in the .pxd, so not importable from here
+
+
+class CheckedPosition:
+    """A position in a grammar and a state of the tokenizer, and the steps of tokens from there.
+
+    Args:
+        compiled: the grammar.
+        tokenization: the tokenizer.
+
+    Attributes:
+        steps: the steps of the token that is checked.
+        is_kept: whether a way within a terminal is kept for other sets and grammars.
+    """
+
+    def __init__(self, compiled: CompiledGrammar, tokenization: ProperTokenization) -> None:
+        self.steps = TokenSteps(compiled, tokenization.scanner)
+        self.is_kept = False
+        self._scanner = tokenization.scanner
+        self._words = tokenization.words
+        self._next_tokens = tokenization.next_tokens
+        self._begins_word = False
+        self._word_before = OTHER
+        self._row: Any = None  # of the tokens that fit the scanner
+
+    def begin(self, set_id: int, branch: Branch, state: TokenizerState, joined: bool) -> None:
+        """Begin to check tokens at another position.
+
+        Args:
+            set_id: the Earley set.
+            branch: the branch of the state.
+            state: the tokenizer's state.
+            joined: whether the tokens stand in the same pre-token as the last one.
+        """
+        before = branch.scanner_state if joined else self._scanner.cut(branch.scanner_state)
+        self._begins_word = not joined or (self._scanner.is_start(before) and not state.partial)
+        self._word_before = branch.word
+        self.is_kept = not state.added and (self._begins_word or branch.word == OTHER)
+        self.steps.begin(set_id, before, state.partial)
+        rows = self._next_tokens.rows(branch.scanner_state, state.partial)
+        self._row = rows.joins if joined else rows.begins
+
+    def word_after(self, token: int) -> int:
+        """Return the node of the current pre-token in `WholeWords` after a token."""
+        return self._words.begun_by(token) if self._begins_word else self._words.after(self._word_before, token)
+
+    def drop(self, token: int) -> None:
+        """Drop a token from those that fit the scanner: whatever the grammar, nothing completes its last character."""
+        one = 1
+        self._row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
