@@ -40,7 +40,7 @@ cdef class Endings:
     cpdef bint repeats_until(self, int state, int body, int last) except -1
     cpdef int last_of(self, int state) except -1
     cpdef bint is_endless_by_form(self, int state) except -1
-    @cython.locals(star=int, body=int, last=int, is_plain=bint)
+    @cython.locals(star=int, body=int, low=int, last=int, is_plain=bint)
     cdef bint _has_harmless_character(self, int kept, list others) except -1
     @cython.locals(high=int)
     cdef bint _begins_repeating(self, int state) except -1

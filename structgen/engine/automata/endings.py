@@ -192,8 +192,9 @@ class Endings:
         C*·R must be ever endless itself. An excluded term D is harmless in three cases:
 
         - It has finitely many texts. Longer texts are not affected.
-        - Some ASCII character is a C but occurs nowhere in D outside repetitions C*. Any number of that character can
-          be added before the last byte of a text. D excludes the longer text only if it excludes the shorter one.
+        - Some ASCII character is a C but occurs nowhere in D outside repetitions, in which it is a text by itself. Any
+          number of that character can be added before the last byte of a text. D excludes the longer text only if it
+          excludes the shorter one.
         - Some ASCII character is a C but comes in D neither before the last byte nor before a last C*·R. The same
           holds. (No text of several characters may be a C that contains it.)
 
@@ -217,7 +218,7 @@ class Endings:
         star = self._star_within(kept)
         if star == EMPTY:
             return False
-        body = self.table.payload[star][0]
+        body, low, _ = self.table.payload[star]
         if not self.alphabets.is_code(body):  # else an added character and the text before it might be one C
             return False
         last = self.last_of(star)
@@ -228,7 +229,7 @@ class Endings:
         for other in others:
             if not self._holds_few(other):
                 needed = self._alphabet_between(other, body)
-                if not left & ~needed:
+                if not left & ~needed and not low:  # a D that ends with C{m,}·R may refuse the longer text only
                     needed &= self._alphabet_before_end(other, star)
                 left &= ~needed
         return left != 0
@@ -247,16 +248,31 @@ class Endings:
         return False
 
     def _star_within(self, term: int) -> int:
-        """Return the term C*·R after the literals that begin a sequence, such as an opening quote; EMPTY if none."""
-        while self.table.kind[term] == K_LITERAL:
-            term = self.table.tail[term]
-        if self.table.kind[term] != K_REPEAT:
-            return EMPTY
-        _, low, high = self.table.payload[term]
-        return term if low == 0 and high < 0 else EMPTY
+        """Return the term C*·R or C{m,}·R that all texts of a term come to, as after a quote; EMPTY if they do not."""
+        found = EMPTY
+        seen = {term}
+        waiting = [term]
+        while waiting:
+            top = waiting.pop()
+            kind = self.table.kind[top]
+            if kind == K_REPEAT and self.table.payload[top][2] < 0:
+                if found not in (EMPTY, top):
+                    return EMPTY
+                found = top
+                continue
+            if not K_UNION <= kind <= K_REPEAT or len(seen) > MAX_TERMS:
+                return EMPTY
+            following: tuple[int, ...] = self.table.payload[top] if kind == K_UNION else (self.table.tail[top],)
+            waiting.extend([part for part in following if part not in seen])
+            seen.update(following)
+        return found
 
     def _alphabet_between(self, term: int, body: int) -> int:
-        """Return the ASCII characters in the texts of a term outside repetitions `body*`; all of ASCII if unknown."""
+        """Return the ASCII characters in the texts of a term outside repetitions; all of ASCII if unknown.
+
+        In a repetition D*, characters that are texts of D by themselves are left out: a text without one of them is in
+        D*, too. In `body*` all are.
+        """
         found = 0
         seen = {term}
         waiting = [term]
@@ -270,7 +286,9 @@ class Endings:
                 if kind != K_REPEAT:
                     found |= self.alphabets.head_alphabet(top)
                 elif self.table.payload[top] != (body, 0, -1):
-                    found |= self.alphabets.alphabet(self.table.payload[top][0])
+                    inside, low, high = self.table.payload[top]
+                    is_star = low == 0 and high < 0
+                    found |= self._inner_alphabet(inside) if is_star else self.alphabets.alphabet(inside)
             elif kind == K_EMPTY:
                 continue
             else:

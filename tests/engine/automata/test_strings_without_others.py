@@ -70,6 +70,23 @@ def found_without(rng: random.Random) -> rx.Regex:
     return rx.intersection(quoted(rng.choice(shapes)), *(rx.Complement(quoted(other)) for other in others))
 
 
+def letters_without(rng: random.Random) -> rx.Regex:
+    """Strings of a few letters, in which patterns over all characters are not found; as keys of such a pattern are."""
+    inner = rng.choice([parse_regex("[ab1]"), parse_regex("[ab-]|z1"), parse_regex("[ab]|a-"), CHARACTER])
+    body = rx.repeat(inner, rng.randint(0, 2), None)
+    first = rng.choice(
+        (rx.EMPTY, rx.Literal(b"z"), parse_regex("[a1]"), parse_regex("a|b1"), rx.optional(rx.Literal(b"-")))
+    )
+    last = rng.choice((rx.EMPTY, rx.EMPTY, rx.Literal(b"b"), rx.sequence(rx.Literal(b"z"), rx.star(inner))))
+    free = rx.star(rng.choice((CHARACTER, CHARACTER, parse_regex("[ab1z-]|b1"))))
+    others = [
+        rx.sequence(rng.choice((free, rx.EMPTY)), pattern(rng, CHARACTER), rng.choice((free, rx.EMPTY)))
+        for _ in range(rng.randint(1, 2))
+    ]
+    excluded = [rx.Complement(quoted(other)) for other in others]
+    return rx.intersection(quoted(rx.sequence(first, body, last)), *excluded)
+
+
 def is_ever_endless(automata: AutomatonStore, state: int) -> bool:
     """As `AutomatonStore.is_ever_endless` by its definition: all states, and what comes back from where."""
     after: dict[int, set[int]] = {}
@@ -137,6 +154,26 @@ def test_no_automaton_is_needed_for_tags_of_languages() -> None:
     before = automata.count
     assert automata.is_ever_endless(state)
     assert automata.count == before
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_few_letters_said_to_be_ever_endless_are(seed: int) -> None:
+    automata = AutomatonStore()
+    state = automata.add(letters_without(random.Random(seed)))
+    if state != DEAD and automata.is_ever_endless(state):
+        assert is_ever_endless(automata, state)
+
+
+@pytest.mark.parametrize("key", ["[a-z0-9][a-z0-9_-]*", "_[a-z0-9_-]+", "[a-z_]+", "x?[a-z]{2,}"])
+@pytest.mark.parametrize("others", [["properties"], ["prop|erties", "additional"]])
+def test_no_automaton_is_needed_for_keys_in_which_patterns_are_not_found(key: str, others: list[str]) -> None:
+    automata = AutomatonStore()
+    free = rx.star(CHARACTER)
+    excluded = [rx.Complement(quoted(rx.sequence(free, parse_regex(other), free))) for other in others]
+    state = automata.add(rx.intersection(quoted(parse_regex(key)), *excluded))
+    before = automata.count
+    assert automata.is_ever_endless(state)
+    assert automata.count < before + 10
 
 
 def test_what_a_beginning_has_of_two_patterns_may_leave_one_end() -> None:
