@@ -14,12 +14,15 @@ vocabulary of 128,000 tokens. Masks of small vocabularies are made fast enough.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from structgen.compilation.inputs import CompileInput, from_source
 from structgen.engine.constants import DEAD_SET
 from structgen.engine.deadlines import Deadline
 from structgen.engine.matching.compiled import CompiledGrammar, SharedState, Turn
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
@@ -29,6 +32,7 @@ from structgen.schema.options import SchemaOptions
 __all__ = ["COMMON_SCHEMA", "common_text", "make_common_tables"]
 
 MIN_TOKENS = 4_096  # of a vocabulary
+FIRST_STEPS = 2
 COMMON_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -80,6 +84,20 @@ def make_common_tables(prepared: CompileInput, vocabulary: Vocabulary, limits: L
     except LimitExceededError:
         return
     _make_masks(compiled, common_text(options))
+    with suppress(LimitExceededError):
+        _take_steps(compiled)
+
+
+def _take_steps(compiled: CompiledGrammar) -> None:
+    """Take the first steps of a text: code that runs for the first time is read from its file."""
+    matcher = Matcher(compiled)
+    row = allocate_token_bitmask(1, compiled.vocabulary.size)
+    for _ in range(FIRST_STEPS):
+        matcher.fill_next_token_bitmask(row, 0)
+        allowed = matcher.allowed_token_ids()
+        if not allowed:
+            return
+        matcher.accept_token(allowed[0])
 
 
 def _make_masks(compiled: CompiledGrammar, pieces: list[bytes]) -> None:
