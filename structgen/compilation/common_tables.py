@@ -1,8 +1,9 @@
 """Tables that nearly all JSON texts need, made at the first compile for a vocabulary.
 
-Free strings, numbers, keys, white space and brackets are the same in all schemas, and their tables belong to the
-vocabulary (`structgen.engine.masks.terminal_masks`). Without this module the first texts of a process would wait for
-them, mask by mask. A small schema is compiled instead, and the masks along a text of it are made:
+Free strings, numbers, keys, white space and brackets are the same in all schemas. Their tables belong to the vocabulary
+(`structgen.engine.masks.terminal_masks`), as does the index of tokens that serves all bounds on a string's length.
+Without this module the first texts of a process would wait for them, mask by mask. A small schema is compiled instead,
+and the masks along a text of it are made:
 
     text    {"   a   ":   "   he   llo   ",   "   …
     masks   key  key colon    string …    comma
@@ -42,12 +43,13 @@ COMMON_SCHEMA: dict[str, Any] = {
         "d": {"type": "boolean"},
         "e": {"type": "array", "items": {"type": "string"}},
         "f": {"type": "null"},
+        "g": {"type": "string", "minLength": 1, "maxLength": 100},
     },
 }
 # A mask is made at each bar, as if tokens ended there. Other keys and any values follow those of the schema.
 _TEXT = (
     r'{"|a|":| "|he|llo|\|n|\n|",| "|b|":| |1|20|,| "|c|":| |1|0|.|5|0|,| "|d|":| true|,| "|e|":| ["|x|",| "|y|"],|'
-    r' "|f|":| null|,| "|zz|":| "|A|",| "|yy|":| -|1|,| "|xx|":| [|1|,| {"|a|":| |2|}]|}'
+    r' "|f|":| null|,| "|g|":| "|h|i|",| "|zz|":| "|A|",| "|yy|":| -|1|,| "|xx|":| [|1|,| {"|a|":| |2|}]|}'
 )
 
 
