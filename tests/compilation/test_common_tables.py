@@ -117,8 +117,6 @@ def test_they_are_made_once(vocabulary: structgen.Vocabulary) -> None:
 def test_only_json_that_is_kept_needs_them(
     vocabulary: structgen.Vocabulary, schema: Any, options: dict[str, Any]
 ) -> None:
-    if options.get("format") == "yaml":
-        pytest.importorskip("yaml")
     structgen.compile(schema, vocabulary, **options)
     assert SharedState.of(vocabulary).begin_common()  # nobody did before
 

@@ -37,8 +37,9 @@ cpdef bint are_many(unsigned int[::1] row) except -1
 cpdef int drop(unsigned int[::1] out, int[::1] some) except -1
 @cython.locals(found=object, one=object, byte=int, node=int, index="Py_ssize_t", token=int)
 cpdef object first_bytes(unsigned int[::1] row, TokenTrie trie)
-@cython.locals(index="Py_ssize_t", size="Py_ssize_t", begin="Py_ssize_t", end="Py_ssize_t", word="unsigned int", token=int, found=list)
 cpdef list ids(unsigned int[::1] row)
+@cython.locals(made="int[::1]")
+cpdef object tokens_in(unsigned int[::1] row)
 @cython.locals(index="Py_ssize_t", size="Py_ssize_t", begin="Py_ssize_t", end="Py_ssize_t", word="unsigned int", token=int, found=int, most=int)
 cpdef int list_tokens(unsigned int[::1] row, int[::1] out) except -1
 @cython.locals(index=int, kept=int, token=int, one="unsigned int")

@@ -27,6 +27,7 @@ __all__ = [
     "remove",
     "remove_both",
     "tokens_first",
+    "tokens_in",
     "unite",
     "unite_both",
     "without",
@@ -49,21 +50,14 @@ def ints(values: list[int]) -> array[int]:
 
 def ids(row: Any) -> list[int]:
     """Return the tokens of a mask, ascending."""
-    found = []
-    size, begin = len(row), 0
-    while begin < size:
-        end = min(begin + SMALL_BLOCK, size)
-        if not is_empty(row, begin, end):
-            for index in range(begin, end):
-                word = row[index]
-                token = 32 * index
-                while word:
-                    if word & 1:
-                        found.append(token)
-                    word >>= 1
-                    token += 1
-        begin = end
-    return found
+    return list(tokens_in(row))
+
+
+def tokens_in(row: Any) -> array[int]:
+    """Return the tokens of a mask as an array, ascending."""
+    made = zeros(count(row))
+    list_tokens(row, made)
+    return made
 
 
 def list_tokens(row: Any, out: Any) -> int:

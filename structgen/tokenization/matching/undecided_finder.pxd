@@ -8,7 +8,7 @@ from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.matching.inner_ways cimport InnerWays, LeadingTokens
 from structgen.tokenization.matching.terminal_ends cimport TerminalEnds
-from structgen.tokenization.matching.token_sets cimport UndecidedTokens, are_many, count, count_to, drop_both, has, ids, intersect, intersection, ints, list_tokens, remove, remove_both, unite_both
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, are_many, count, count_to, drop_both, has, intersect, intersection, list_tokens, remove, remove_both, tokens_in, unite_both
 from structgen.tokenization.matching.whole_words cimport WholeWords
 from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 

@@ -32,13 +32,12 @@ from structgen.tokenization.matching.token_sets import (
     count_to,
     drop_both,
     has,
-    ids,
     intersect,
     intersection,
-    ints,
     list_tokens,
     remove,
     remove_both,
+    tokens_in,
     unite_both,
 )
 from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
@@ -113,7 +112,7 @@ class UndecidedFinder:
             unite_both(begins, continuing, rows.begins)
         for token in following:
             joins[token >> 5] |= one << (token & 31)
-        joined, begun = ints(ids(joins)), ints(ids(begins))
+        joined, begun = tokens_in(joins), tokens_in(begins)
         return (
             UndecidedTokens(self._in_order(joined, len(joined)), self._dead_joins),
             UndecidedTokens(self._in_order(begun, len(begun)), self._dead_begins),
