@@ -72,6 +72,7 @@ signatures would be a tenth of the code."""
 # -O2 for all modules, gcc takes two thirds longer, and there are 1 % fewer instructions.
 VECTORS = {
     "engine.masks.set_masks",
+    "engine.masks.table_store",
     "engine.vocabulary.bitmask_kernel",
     "tokenization.matching.token_sets",
 }
@@ -84,12 +85,12 @@ HOT = {
     "engine.masks.character_kinds",
     "engine.masks.counted_walks",
     "engine.masks.refused_texts",
-    "engine.masks.table_store",
     "engine.masks.tables",
     "engine.masks.token_lists",
     "engine.masks.token_walks",
     "engine.masks.trie_walk",
     "engine.matching.class_walk",
+    "engine.matching.table_lock",
     "engine.pair_table",
     "engine.vocabulary.token_trie",
     "tokenization.merges.merge_table",

@@ -1,11 +1,12 @@
 cimport cython
+from structgen.engine.threads cimport this_thread
 
 cdef int UNITS_BETWEEN_LOOKS
 cdef double SECONDS_BETWEEN_TURNS
 cdef long long UNIT_BYTES
 cdef long long BYTES_BETWEEN_READINGS
 cdef long long UNKNOWN
-cdef dict _running          # thread -> its innermost Deadline
+cdef list _begun
 cdef int _units_left        # until the next look at the clock
 cdef bint _is_postponed
 cdef double _last_turn      # when other threads could run last
@@ -16,6 +17,8 @@ cpdef int spend(int units) except -1
 @cython.locals(size="long long")
 cpdef int look() except -1
 cpdef int expect_objects() except -1
+@cython.locals(deadline=Deadline)
+cdef Deadline _running(long thread)
 cpdef void count_bytes(long long size) noexcept
 
 
@@ -23,7 +26,7 @@ cdef class Deadline:
     cdef double _seconds
     cdef str _limit
     cdef double _end
-    cdef object _thread
+    cdef long _thread
     cdef int _depth
     cdef Deadline _outer
     cdef long long _memory_bytes

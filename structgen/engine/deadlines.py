@@ -32,12 +32,12 @@ process alone may grow because of other threads.
 from __future__ import annotations
 
 import time
-from threading import get_ident
 from types import TracebackType
 from typing import Any
 
 from structgen.engine.garbage_collection import allow_full_collections, postpone_full_collections
 from structgen.engine.memory import release_later, resident_bytes
+from structgen.engine.threads import this_thread
 from structgen.engine.turns import end_rests, pause, rest
 from structgen.errors import LimitExceededError
 
@@ -56,7 +56,7 @@ BYTES_BETWEEN_READINGS = 1 << 20  # of the resident memory: reading it takes som
 SMALL_PART = 8  # calls that stay below this part of their budget never read the resident memory
 UNKNOWN = -1
 
-_running: dict[int, Deadline | None] = {}  # by thread: its innermost deadline
+_begun: list[Deadline] = []  # the deadlines of all threads that run; of each thread, the innermost comes last
 _units_left = UNITS_BETWEEN_LOOKS  # of all threads together: it only decides when the clock is looked at
 _is_postponed = False  # whether a call lets no full garbage collection begin
 _last_turn = 0.0  # when long work rested last, in any thread
@@ -116,7 +116,7 @@ def look() -> None:
     _new_bytes += (UNITS_BETWEEN_LOOKS - _units_left) * UNIT_BYTES
     _units_left = UNITS_BETWEEN_LOOKS
     has_passes = pause()
-    deadline = _running.get(get_ident())
+    deadline = _running(this_thread())
     size = _new_bytes
     if size > BYTES_BETWEEN_READINGS:
         _new_bytes = 0
@@ -138,9 +138,20 @@ def expect_objects() -> None:
     half a microsecond, so not every mask calls it.
     """
     global _is_postponed
-    if not _is_postponed and _running.get(get_ident()) is not None:
+    if not _is_postponed and _running(this_thread()) is not None:
         _is_postponed = True
         postpone_full_collections()
+
+
+def _running(thread: int) -> Deadline | None:
+    """Return the innermost deadline of a thread.
+
+    Deadlines of other threads may end meanwhile, which moves those after them. So the search goes from the last one on.
+    """
+    for deadline in reversed(_begun):
+        if deadline._thread == thread:
+            return deadline
+    return None
 
 
 def _recent_resident_bytes(default: int) -> int:
@@ -195,9 +206,9 @@ class Deadline:
     def begin(self) -> None:
         """Make it the running deadline of the thread. Each call needs one of `end`, in the same thread."""
         if self._depth == 0:
-            self._thread = get_ident()
-            self._outer = _running.get(self._thread)
-            _running[self._thread] = self
+            self._thread = this_thread()
+            self._outer = _running(self._thread) if _begun else None
+            _begun.append(self)
         self._depth += 1
 
     def begin_anew(self) -> None:
@@ -213,7 +224,7 @@ class Deadline:
         global _is_postponed
         self._depth -= 1
         if self._depth == 0:
-            _running[self._thread] = self._outer  # None stays as a value: the next deadline comes soon
+            _begun.remove(self)
             if self._outer is None and _is_postponed:
                 _is_postponed = False
                 allow_full_collections()
@@ -235,7 +246,7 @@ class Deadline:
             LimitExceededError: the time is over.
         """
         self.check_chain()
-        running = _running.get(get_ident())
+        running = _running(this_thread())
         if running is not None:
             running.check_chain()
 

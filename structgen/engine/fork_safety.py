@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["call_in_forked", "forkable_lock", "forkable_rlock"]
+__all__ = ["call_in_forked", "forkable_lock", "forkable_rlock", "register_lock"]
 
 MAX_WAIT_SECONDS = 1.0  # of one fork, for all locks together
 
@@ -27,14 +27,14 @@ _taken: list[Any] = []
 def forkable_lock() -> threading.Lock:
     """Return a new `threading.Lock` that a forked process can use."""
     lock = threading.Lock()
-    _register(lock)
+    register_lock(lock)
     return lock
 
 
 def forkable_rlock() -> threading.RLock:
     """Return a new `threading.RLock` that a forked process can use."""
     lock = threading.RLock()
-    _register(lock)
+    register_lock(lock)
     return lock
 
 
@@ -43,7 +43,8 @@ def call_in_forked(function: Callable[[], None]) -> None:
     _in_forked.append(function)
 
 
-def _register(lock: Any) -> None:
+def register_lock(lock: Any) -> None:
+    """Let a forked process use a lock, which has the methods of Python's locks that are used here."""
     number = id(lock)
     _locks[number] = weakref.ref(lock, lambda _: _locks.pop(number, None))
 

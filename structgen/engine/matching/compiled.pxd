@@ -5,6 +5,7 @@ from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.masks.set_masks cimport SetMasks
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.masks.terminal_masks cimport TerminalMasks
+from structgen.engine.matching.table_lock cimport TableLock
 
 
 cdef class SharedTables:
@@ -37,14 +38,12 @@ cdef class CompiledGrammar:
     cdef readonly object limits
     cdef Deadline _deadline     # of the turn under way
     cdef object _state          # the SharedState that its tables come from
-    cdef object _acquire        # methods of the lock
-    cdef object _release
     cdef readonly bint may_move
     cdef readonly bint has_moved
     cdef bint _can_move         # the turn under way may end early
     cdef bint _is_awaited       # it was ended, as other threads wait
     cdef readonly int epoch
-    cdef readonly object lock
+    cdef readonly TableLock lock
     cdef readonly SharedTables shared
     cdef readonly ItemSetStore sets
     cdef readonly SetMasks masks
@@ -61,6 +60,7 @@ cdef class CompiledGrammar:
     cdef bint _ends_early(self, work) except -1
     cdef int _begin_epoch(self, SharedTables shared, ItemSetStore sets, ItemSetStore previous) except -1
     cdef ItemSetStore _new_sets(self, rules)
+    @cython.locals(lock=TableLock)
     cpdef int take(self) except -1
     cpdef int begin_turn(self) except -1
     cpdef int end_turn(self) except -1

@@ -154,8 +154,7 @@ class SharedState:
     def tables(self, vocabulary: Vocabulary, limits: Limits) -> SharedTables:
         """Return the tables that a grammar compiled now should use."""
         lock = self.lock
-        if not lock.acquire(False):
-            lock.take()
+        lock.take()
         try:
             tables = self._tables.get(limits)
             if tables is None or tables.is_worn:
@@ -296,7 +295,6 @@ class CompiledGrammar:
         """Take tables from a state from now on, under its lock."""
         self._state = state
         self.lock = state.lock
-        self._acquire, self._release = state.lock.acquire, state.lock.release  # looked up once
 
     def _begin(self) -> None:
         """Begin an epoch with new sets, in the tables that its state has now."""
@@ -374,10 +372,9 @@ class CompiledGrammar:
         return text, mark
 
     def take(self) -> None:
-        """Take the lock, also if the grammar moves to another one meanwhile. Each call needs one of `_release`."""
+        """Take the lock, also if the grammar moves to another one meanwhile. Each call needs one of `lock.release`."""
         lock = self.lock
-        if not self._acquire(False):
-            lock.take()
+        lock.take()
         while lock is not self.lock:
             lock.release()
             lock = self.lock
@@ -398,7 +395,7 @@ class CompiledGrammar:
         if self._can_move:
             self._can_move = False
             self.lock.guest = None  # so that it does not keep the grammar
-        self._release()
+        self.lock.release()
 
     def let_move(self) -> None:
         """Say that the rest of the turn may end early, with the error that `move_after` handles."""
@@ -435,7 +432,7 @@ class CompiledGrammar:
         self._use(SharedState())
         self.has_moved = True
         for _ in range(turns):
-            self._acquire()
+            self.lock.take()
         try:
             self._deadline.restart()
             self._begin()

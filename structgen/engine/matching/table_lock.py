@@ -7,14 +7,19 @@ clock, and begins anew in tables of its own.
 
 from __future__ import annotations
 
+import threading
+import time
 from types import TracebackType
 from typing import Protocol
 
-from structgen.engine.fork_safety import forkable_rlock
+from structgen.engine.fork_safety import forkable_rlock, register_lock
+from structgen.engine.threads import this_thread
 
 __all__ = ["Guest", "TableLock"]
 
 PATIENCE_SECONDS = 0.01  # a thread waits so long before it asks the holder to leave
+FREE = 0  # in place of a thread; no thread has this number
+IS_COMPILED = not __file__.endswith(".py")
 
 
 class Guest(Protocol):
@@ -27,17 +32,21 @@ class Guest(Protocol):
 class TableLock:
     """A lock that one thread may take several times.
 
+    It is taken for each new mask and step, so taking it must cost little. Compiled, a free lock is taken by naming its
+    owner: no object is made between the question whether it is free and the assignment, so no other thread can run.
+
     Attributes:
         guest: the holder that can be asked to leave; None if none can. It ignores what it is asked once it has given
             the lock back.
     """
 
-    __slots__ = ("__weakref__", "acquire", "guest", "release")
-
     def __init__(self) -> None:
-        lock = forkable_rlock()
-        self.acquire, self.release = lock.acquire, lock.release
         self.guest: Guest | None = None
+        self._owner = FREE  # the thread that holds the lock
+        self._depth = 0  # how many times it has taken the lock
+        self._is_awaited = False  # whether a thread may be waiting for `_changed`
+        self._changed = threading.Condition(forkable_rlock())
+        register_lock(self)
 
     def __enter__(self) -> None:
         self.take()
@@ -49,8 +58,52 @@ class TableLock:
 
     def take(self) -> None:
         """Take the lock. Ask the holder to leave, again and again, if that takes long."""
-        if self.acquire(False):
-            return
-        while not self.acquire(timeout=PATIENCE_SECONDS):
-            if self.guest is not None:
-                self.guest.expire()
+        thread = this_thread()
+        if self._owner == thread:
+            self._depth += 1
+        elif IS_COMPILED and self._owner == FREE:
+            self._owner = thread
+            self._depth = 1
+        else:
+            self._wait(thread, None)
+
+    def acquire(self, timeout: float) -> bool:
+        """Take the lock, unless that takes longer than so many seconds. Return whether it was taken."""
+        thread = this_thread()
+        if self._owner != thread:
+            return self._wait(thread, time.monotonic() + timeout)
+        self._depth += 1
+        return True
+
+    def release(self) -> None:
+        """Give the lock back, once for each time it was taken."""
+        self._depth -= 1
+        if not self._depth:
+            self._owner = FREE
+            if self._is_awaited:
+                self._wake()
+
+    def _wait(self, thread: int, end: float | None) -> bool:
+        """Take the lock for a thread that does not hold it, before a time of the clock if there is an end."""
+        with self._changed:
+            self._is_awaited = True  # before the question: whoever releases the lock looks at it afterwards
+            while self._owner != FREE:
+                if end is not None and time.monotonic() >= end:
+                    return False
+                if not self._changed.wait(PATIENCE_SECONDS) and self.guest is not None:
+                    self.guest.expire()
+                self._is_awaited = True
+            self._owner = thread
+            self._depth = 1
+        return True
+
+    def _wake(self) -> None:
+        """Wake the threads that wait."""
+        with self._changed:
+            self._is_awaited = False
+            self._changed.notify_all()
+
+    def _at_fork_reinit(self) -> None:
+        """Free the lock in a forked process, where the thread that held it does not run."""
+        self._owner = FREE
+        self._depth = 0
