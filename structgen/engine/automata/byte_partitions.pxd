@@ -29,7 +29,7 @@ cdef class BytePartitions:
     cdef int[::1] _left                  # scratch space of `product` and `reduced`, by class
     cdef int[::1] _right                 # scratch space of `product`, by class
 
-    @cython.locals(first=int, number=int, byte=int, class_id=int, width=int)
+    @cython.locals(first=int, number=int, byte=int, class_id=int, width=int, before="int[::1]")
     cdef int map_number(self, bytes classes) except -1
     @cython.locals(found=list, byte=int, one=object)
     cdef list class_bytes(self, int number)
@@ -43,7 +43,7 @@ cdef class BytePartitions:
     cdef int push(self, int target) except -1
     @cython.locals(work="int[::1]", new_ids="int[::1]", width=int, different=int, class_id=int, target=int, new=int, classes=bytearray, byte=int)
     cdef int reduced(self, int number, int base) except -1
-    @cython.locals(count=int, size=int, base=int, class_id=int)
+    @cython.locals(count=int, size=int, base=int, class_id=int, before="int[::1]")
     cdef int keep(self, int term, int number) except -1
     @cython.locals(size=int, offset=int)
     cdef int moved_down(self, int base, int top) except -1

@@ -90,7 +90,8 @@ class BytePartitions:
         self._map_count = number + 1
         first = number * 256
         if first == len(self.class_of):
-            self.class_of = grown(self.class_of, first)
+            before = self.class_of  # goes when all is in place: see `Matcher._fill`
+            self.class_of = grown(before, first)
             self.byte_of = grown(self.byte_of, first)
             self.width_of = grown(self.width_of, number)
             self.pools += 1
@@ -213,7 +214,8 @@ class BytePartitions:
         size = self.width_of[number]
         base = self.stack_size - size
         if count + size > len(self.target_pool):
-            self.target_pool = grown_pool(self.target_pool, count)
+            before = self.target_pool  # goes when the other is in place: see `Matcher._fill`
+            self.target_pool = grown_pool(before, count)
             self.pools += 1
         for class_id in range(size):
             self.target_pool[count + class_id] = self.stack[base + class_id]

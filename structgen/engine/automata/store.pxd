@@ -45,6 +45,9 @@ cdef class AutomatonStore:
     @cython.locals(only=int)
     cpdef int next(self, int state, int byte) except -1
     @cython.locals(only=int)
+    cdef bint loops(self, int state, int byte) noexcept
+    @cython.locals(after=int)
+    cpdef int after_bytes(self, int state, int count) except -1
     cpdef bint leads_on(self, int state, int byte) except -1
     @cython.locals(only=int, byte=int, targets="int[::1]")
     cdef void add_leading_bytes(self, int state, int[::1] bits, int at) except *

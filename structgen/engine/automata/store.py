@@ -195,6 +195,20 @@ class AutomatonStore:
         self.derivatives.derive(state)
         return self.emptiness.live_target(self.partitions.place_of(state, byte))
 
+    def after_bytes(self, state: int, count: int) -> int:
+        """Return the state after some bytes of a literal, fewer than it has; its transitions are computed.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        after = self.terms.literal(self.table.payload[state][count:], self.table.tail[state])
+        self.expand(after)
+        return after
+
+    def loops(self, state: int, byte: int) -> bool:
+        """Return whether a byte is known to lead from a state, whose transitions are computed, to itself."""
+        return self.partitions.target_pool[self.partitions.place_of(state, byte)] == state
+
     def leads_on(self, state: int, byte: int) -> bool:
         """Return whether a byte leads on from a state. Costs less than `next`, which evaluates the target.
 

@@ -73,7 +73,8 @@ class TermColumn:
 
     def grow(self) -> None:
         """Double the length."""
-        self.values = grown(self.values, len(self.values), self._initial)
+        before = self.values  # goes when the other is in place: see `Matcher._fill`
+        self.values = grown(before, len(before), self._initial)
 
 
 class TermTable:

@@ -20,6 +20,8 @@ cdef class SetTable:
     cdef public int[::1] captures
     cdef public int[::1] first_byte
     cdef public int[::1] first_target
+    cdef public int[::1] run_length
+    cdef public int[::1] run_target
     cdef public int[::1] kernel
     cdef int _kernel_size
 
@@ -55,7 +57,7 @@ cdef class ScanTable:
 
     @cython.locals(size=int)
     cdef int add(self, int position, int state, int group) except -1
-    @cython.locals(used=int, size=int, columns="int[::1]")
+    @cython.locals(used=int, size=int, before="int[::1]", columns="int[::1]")
     cdef int _grow(self, int needed) except -1
 
 

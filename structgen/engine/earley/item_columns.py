@@ -41,7 +41,9 @@ class SetTable:
         only_byte: int32 by set, once closed: the one byte that leads on; 256 when none does, -1 when several do.
         captures: int32 by set, once closed: 1 where an item is inside of a capture, or begins one.
         first_byte, first_target: int32 by set; the first step that was computed from it: steps along one text stand
-            side by side. `first_byte` is -1 for none.
+            side by side. `first_byte` is -1 for none, and `first_target` 0.
+        run_length, run_target: int32 by set; the last run that was read from it, and the set after it; 0 for none. See
+            `ItemSetStore.follow`.
         kernel: int32; the items of all kernels.
     """
 
@@ -50,7 +52,7 @@ class SetTable:
         self.count = 0
         self.accepting = self.text = self.first_kernel = self.last_kernel = self.kernel_hash = nothing
         self.first_scan = self.last_scan = self.only_byte = self.captures = nothing
-        self.first_byte = self.first_target = nothing
+        self.first_byte = self.first_target = self.run_length = self.run_target = nothing
         self.kernel = zeros(128)
         self._kernel_size = 0
         self._grow(0)
@@ -71,6 +73,8 @@ class SetTable:
         self.text[set_id] = text
         self.first_scan[set_id] = UNSET
         self.first_byte[set_id] = UNSET
+        self.first_target[set_id] = 0
+        self.run_length[set_id] = 0
         self.count = set_id + 1
         return set_id
 
@@ -78,7 +82,7 @@ class SetTable:
         used = self.count
         size = rows_for(needed)
         before = self.accepting  # keeps the old block until the new one is in place: see `Matcher._fill`
-        columns = block(11, size)
+        columns = block(13, size)
         self.accepting = column(columns, 0, size, before, used)
         self.first_scan = column(columns, 1, size, self.first_scan, used)
         self.last_scan = column(columns, 2, size, self.last_scan, used)
@@ -90,6 +94,8 @@ class SetTable:
         self.kernel_hash = column(columns, 8, size, self.kernel_hash, used)
         self.first_byte = column(columns, 9, size, self.first_byte, used)
         self.first_target = column(columns, 10, size, self.first_target, used)
+        self.run_length = column(columns, 11, size, self.run_length, used)
+        self.run_target = column(columns, 12, size, self.run_target, used)
 
 
 class ItemTable:
@@ -189,8 +195,9 @@ class ScanTable:
     def _grow(self, needed: int) -> None:
         used = self.size
         size = rows_for(needed)
+        before = self.position  # keeps the old block until the new one is in place: see `Matcher._fill`
         columns = block(3, size)
-        self.position = column(columns, 0, size, self.position, used)
+        self.position = column(columns, 0, size, before, used)
         self.state = column(columns, 1, size, self.state, used)
         self.group = column(columns, 2, size, self.group, used)
 

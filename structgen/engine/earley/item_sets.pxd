@@ -2,6 +2,7 @@ cimport cython
 
 from structgen.engine.deadlines cimport spend
 from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.automata.term_table cimport TermTable
 from structgen.engine.earley.captured_texts cimport CapturedTexts
 from structgen.engine.earley.completer cimport Completer
 from structgen.engine.earley.groups cimport GroupTable
@@ -15,7 +16,7 @@ from structgen.engine.pair_table cimport PairTable
 
 
 cdef int FIRST_TOKEN
-cdef int AFTER, CAPTURES, DEAD_SET, EMPTY_TEXT, END, NEEDS_CHECK, NO_BYTE, NO_TEXT, ROOT, UNKNOWN_TEXT
+cdef int AFTER, CAPTURES, DEAD_SET, EMPTY_TEXT, END, K_LITERAL, NEEDS_CHECK, NO_BYTE, NO_TEXT, ROOT, SHORTEST_RUN, UNKNOWN_TEXT
 
 
 @cython.final
@@ -34,6 +35,7 @@ cdef class ItemSetStore:
     cdef LeadingBytes _leading_bytes
     cdef readonly PairTable step_targets
     cdef readonly long long steps
+    cdef readonly int followed
     cdef bint _accepts_empty
     cdef int _refusing_set      # the arguments and the result
     cdef int _refusing_group    # of the last call of `refusals`
@@ -46,7 +48,16 @@ cdef class ItemSetStore:
     cpdef int goto(self, int set_id, int byte) except -1
     @cython.locals(byte=int)
     cpdef int append_forced(self, int set_id, bytearray out, int most) except -1
+    @cython.locals(table=SetTable, target=int, scan=int, is_alone=bint)
     cdef int known_step(self, int set_id, int byte) noexcept
+    @cython.locals(at=int, after=int)
+    cdef int known_after(self, int set_id, bytes text) noexcept
+    @cython.locals(after=int)
+    cpdef int follow(self, int set_id, bytes text) except -1
+    @cython.locals(length=int, literal=bytes, index=int)
+    cdef int _known_run(self, int set_id, bytes text, int at) noexcept
+    @cython.locals(known=int, table=SetTable, terms=TermTable, first=int, last=int, scan=int, state=int, literal=bytes, most=int, length=int, after=int, reached=int)
+    cdef int _run(self, int set_id, bytes text, int at) except -1
     @cython.locals(first=int, last=int, scan=int, state=int, automata=AutomatonStore, scans=ScanTable)
     cdef int _step(self, int set_id, int byte) except -1
     @cython.locals(text=int)

@@ -58,7 +58,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from structgen.engine.constants import AFTER, DEAD_SET, EMPTY_TEXT, NEEDS_CHECK, NO_BYTE, NO_TEXT, ROOT, UNKNOWN_TEXT
+from structgen.engine.constants import (
+    AFTER,
+    DEAD_SET,
+    EMPTY_TEXT,
+    K_LITERAL,
+    NEEDS_CHECK,
+    NO_BYTE,
+    NO_TEXT,
+    ROOT,
+    UNKNOWN_TEXT,
+)
 from structgen.engine.deadlines import spend
 from structgen.engine.earley.captured_texts import CapturedTexts
 from structgen.engine.earley.completer import Completer
@@ -75,7 +85,8 @@ from structgen.limits import Limits
 
 __all__ = ["ItemSetStore"]
 
-# Declared as a C integer in the .pxd, so not importable from here.
+# Declared as C integers in the .pxd, so not importable from here.
+SHORTEST_RUN = 2  # bytes that are read at once, at least
 FIRST_TOKEN = 256  # in place of a byte: the step by token 0, for tokens with two readings
 
 
@@ -114,6 +125,7 @@ class ItemSetStore:
         self._leading_bytes = LeadingBytes(self.table, self.scans, self.automata)
         self.step_targets = PairTable()
         self.steps = 0
+        self.followed = 0
         self._refusing_set = self._refusing_group = DEAD_SET  # of the last result of `refusals`
         self._refused: tuple[Sequence[Spelling], Sequence[Spelling]] = ((), ())
         self._accepts_empty = accepts_empty
@@ -203,9 +215,19 @@ class ItemSetStore:
             out.append(byte)
 
     def known_step(self, set_id: int, byte: int) -> int:
-        """Return the set after one more byte, if the step was computed before and leads to a set; else -1."""
-        if self.table.first_byte[set_id] == byte:
-            return self.table.first_target[set_id]
+        """Return the set after one more byte, if the step was computed before and leads to a set; else -1.
+
+        In a string or in white space, most bytes lead back to the set. There, one computed step tells those of all
+        bytes that lead the terminal to the same state.
+        """
+        table = self.table
+        target = table.first_target[set_id]
+        if table.first_byte[set_id] == byte:
+            return target
+        scan = table.first_scan[set_id]
+        is_alone = target == set_id and table.last_scan[set_id] == scan + 1
+        if is_alone and self.automata.loops(self.scans.state[scan], byte):
+            return set_id
         return self.step_targets.get(set_id, byte)
 
     def captures_at(self, set_id: int) -> bool:
@@ -384,6 +406,95 @@ class ItemSetStore:
             begun = self.texts.between(self.groups.text[group], self.table.text[set_id])
         capture = CAPTURES - self.rules.symbols[self.groups.wait_position[self.groups.first[group]] + 1]
         return self.rules.refusals(capture, begun)
+
+    # -- the set after a text ---------------------------------------------------------------------------------------
+
+    def known_after(self, set_id: int, text: bytes) -> int:
+        """Return the set after a text, if what was computed before tells it; else 0."""
+        at = 0
+        while at < len(text):
+            after = self._known_run(set_id, text, at)
+            if after:
+                at += self.table.run_length[set_id]
+            else:
+                after = self.known_step(set_id, text[at])
+                at += 1
+            if after <= 0:
+                return DEAD_SET
+            set_id = after
+        return set_id
+
+    def follow(self, set_id: int, text: bytes) -> int:
+        """Return the set after a text, or 0; `followed` is the number of its bytes up to the first that is not allowed.
+
+        Raises:
+            LimitExceededError: see `goto`.
+        """
+        self.followed = 0
+        while self.followed < len(text):
+            after = self._run(set_id, text, self.followed)
+            if after:
+                self.followed += self.table.run_length[set_id]
+            else:
+                after = self.goto(set_id, text[self.followed])
+                if not after:
+                    return DEAD_SET
+                self.followed += 1
+            set_id = after
+        return set_id
+
+    def _known_run(self, set_id: int, text: bytes, at: int) -> int:
+        """Return the set after the last run from a set, if the text goes on with its bytes from `at` on; else 0."""
+        length = self.table.run_length[set_id]
+        if not length or at + length > len(text):
+            return DEAD_SET
+        literal: bytes = self.automata.table.payload[self.scans.state[self.table.first_scan[set_id]]]
+        for index in range(length):
+            if literal[index] != text[at + index]:
+                return DEAD_SET
+        return self.table.run_target[set_id]
+
+    def _run(self, set_id: int, text: bytes, at: int) -> int:
+        """Read several bytes at once where only one literal may come next, such as the rest of a key.
+
+        A step for each byte would make as many sets and automaton states. The last byte of a literal is left to a step.
+
+        Returns:
+            The set after the bytes; `SetTable.run_length` says how many they are. 0 where a step has to be made.
+
+        Raises:
+            LimitExceededError: see `goto`.
+        """
+        known = self._known_run(set_id, text, at)
+        if known:
+            return known
+        table, terms = self.table, self.automata.table
+        self.close(set_id)
+        first, last = table.first_scan[set_id], table.last_scan[set_id]
+        if first == last or not 0 <= table.only_byte[set_id] < NO_BYTE or table.text[set_id] >= EMPTY_TEXT:
+            return DEAD_SET
+        state = self.scans.state[first]
+        if terms.kind[state] != K_LITERAL or table.captures[set_id]:
+            return DEAD_SET
+        for scan in range(first + 1, last):
+            if self.scans.state[scan] != state:
+                return DEAD_SET
+        literal: bytes = terms.payload[state]
+        most = min(len(literal) - 1, len(text) - at)
+        length = 0
+        while length < most and literal[length] == text[at + length]:
+            length += 1
+        if length < SHORTEST_RUN:
+            return DEAD_SET
+        spend(last - first)
+        self.steps += 1
+        after = self.automata.after_bytes(state, length)
+        self._kernels.begin(table.text[set_id])
+        for scan in range(first, last):
+            self._kernels.add(self.scans.position[scan], after, self.groups.top(self.scans.group[scan]))
+        reached = self._kernels.finish()
+        table.run_length[set_id], table.run_target[set_id] = length, reached
+        return reached
 
     # -- sets of another store --------------------------------------------------------------------------------------
 

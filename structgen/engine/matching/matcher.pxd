@@ -40,9 +40,9 @@ cdef class Matcher:
     cdef int _move(self, bytes text) except -1
     @cython.locals(ends=bint)
     cdef int _advance(self, bytes text) except -1
-    @cython.locals(sets=ItemSetStore, set_id=int, index=int)
+    @cython.locals(reached=int)
     cdef bint _follow_known(self, bytes text) noexcept
-    @cython.locals(sets=ItemSetStore, set_id=int, index=int)
+    @cython.locals(sets=ItemSetStore, reached=int)
     cdef int _follow(self, bytes text) except -1
     cdef int _copy_to(self, Matcher twin) except -1
     @cython.locals(compiled=CompiledGrammar)

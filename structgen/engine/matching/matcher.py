@@ -421,24 +421,18 @@ class Matcher:
 
     def _follow_known(self, text: bytes) -> bool:
         """Return whether steps computed before allow all of the bytes; leave the last set in `_reached`."""
-        sets = self._compiled.sets
-        set_id = self._set
-        for index in range(len(text)):
-            set_id = sets.known_step(set_id, text[index])
-            if set_id <= 0:
-                return False
-        self._reached = set_id
-        return True
+        reached = self._compiled.sets.known_after(self._set, text)
+        if reached:
+            self._reached = reached
+        return reached > 0
 
     def _follow(self, text: bytes) -> int:
         """Return how many of the bytes are allowed; leave the set after them, as one token, in `_reached`."""
         sets = self._compiled.sets
-        set_id = self._set
-        for index in range(len(text)):
-            set_id = sets.goto(set_id, text[index])
-            if not set_id:
-                return index
-        self._reached = sets.after_token(set_id) if self._compiled.counts_tokens else set_id
+        reached = sets.follow(self._set, text)
+        if not reached:
+            return sets.followed
+        self._reached = sets.after_token(reached) if self._compiled.counts_tokens else reached
         return len(text)
 
     def _rejected(self, token_id: int, why: str) -> TokenRejectedError:

@@ -137,3 +137,38 @@ def test_a_large_set_goes_on_with_the_first_bytes_of_its_items() -> None:
     assert sets.table.last_scan[sets.start_set] - sets.table.first_scan[sets.start_set] >= len(bodies)
     after = sets.goto(sets.start_set, ord("a"))
     assert {byte for byte in range(256) if sets.goto(after, byte)} == set(b"02")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_bytes_of_a_literal_read_at_once_lead_where_steps_lead(seed: int) -> None:
+    rng = random.Random(seed)
+    words = ["".join(rng.choices("ab", k=rng.randint(1, 40))) for _ in range(rng.randint(1, 4))]
+    text = "start ::= (" + " | ".join(f"'{word}'" for word in words) + ") #'[cd]*' start? | 'aé' 'ba' #'b+';"
+    compiled, by_steps = compiled_from(text), compiled_from(text)
+    for _ in range(20):
+        start, stepped = compiled.sets.start_set, by_steps.sets.start_set
+        data = rng.choice(words).encode() + rng.choice([b"", b"c", b"d" * 3]) + rng.choice(words).encode()
+        if rng.random() < 0.3:
+            data = data[: rng.randint(0, len(data))] + rng.choice([b"a", b"b", b"x"])
+        matcher, at = Matcher(compiled), 0
+        while at < len(data):
+            part = data[at : at + rng.randint(1, 9)]
+            known = [compiled.sets.goto_all(start, data[: at + read]) > 0 for read in range(len(part) + 1)]
+            if not all(known):
+                with pytest.raises(structgen.TokenRejectedError):
+                    matcher.accept_bytes(part)
+                break
+            matcher.accept_bytes(part)
+            at += len(part)
+            stepped = by_steps.sets.goto_all(stepped, part)
+            assert matcher.is_accepting == bool(by_steps.sets.table.accepting[stepped])
+            assert matcher.allowed_token_ids() == [byte for byte in range(256) if by_steps.sets.goto(stepped, byte)]
+
+
+def test_the_bytes_of_a_literal_make_no_sets_between() -> None:
+    compiled = compiled_from("start ::= 'abcdefghijklmnop' #'[x-z]*';")
+    matcher = Matcher(compiled)
+    matcher.accept_bytes(b"abcdefghij")
+    assert compiled.sets.set_count == 3  # the dead one, the first, and the one after ten bytes
+    matcher.accept_bytes(b"klmnopx")
+    assert matcher.allows_bytes(b"y") and matcher.is_accepting

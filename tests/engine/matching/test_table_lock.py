@@ -1,5 +1,7 @@
 """Grammars whose masks keep other threads waiting move to tables of their own, and nothing else changes."""
 
+import os
+import sys
 import threading
 import time
 from typing import Any
@@ -8,9 +10,10 @@ import pytest
 from support.vocabularies import BYTES
 
 import structgen
-from structgen.engine import deadlines
+from structgen.engine import deadlines, fork_safety
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.table_lock import TableLock
+from structgen.engine.turns import pause
 
 IS_COMPILED = not deadlines.__file__.endswith(".py")
 BOMB = "start: A\nA: /(a|b|c|d|e)*a(a|b|c|d|e){18}/ & /(a|b|c|d|e)*b(a|b|c|d|e){19}/"
@@ -141,6 +144,80 @@ def test_the_holder_is_asked_until_the_lock_is_free() -> None:
     with lock, lock:  # one thread may take it twice
         assert holder.asked >= 3
     thread.join()
+
+
+def test_one_thread_at_a_time_has_the_lock() -> None:
+    lock = TableLock()
+    holders: list[int] = []
+    together = 0
+
+    def work() -> None:
+        nonlocal together
+        for _ in range(200):
+            with lock, lock:
+                holders.append(1)
+                together = max(together, len(holders))
+                pause()  # other threads run here
+                holders.pop()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [Thread(work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert [thread.error for thread in threads] == [None] * 4
+    assert together == 1
+
+
+def test_who_waits_gets_the_lock_or_gives_up() -> None:
+    lock = TableLock()
+    has_lock, may_release = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with lock:
+            has_lock.set()
+            may_release.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    has_lock.wait()
+    assert not lock.acquire(timeout=0.001)
+    may_release.set()
+    assert lock.acquire(timeout=60)
+    assert lock.acquire(timeout=0)  # once more
+    lock.release()
+    lock.release()
+    thread.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only some systems copy processes")
+def test_a_forked_process_can_take_a_lock_that_another_thread_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fork_safety, "MAX_WAIT_SECONDS", 0.05)
+    lock = TableLock()
+    has_lock, may_release = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with lock:
+            has_lock.set()
+            may_release.wait()
+
+    threads = [threading.Thread(target=hold), threading.Thread(target=lock.acquire, args=(60,))]
+    threads[0].start()
+    has_lock.wait()
+    threads[1].start()
+    child = os.fork()
+    if not child:  # the copy
+        with lock:
+            os._exit(0 if lock.acquire(timeout=0) else 1)
+    may_release.set()
+    assert os.waitpid(child, 0)[1] == 0
+    for thread in threads:
+        thread.join()
 
 
 CASES = {
