@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import random
 import statistics
 import sys
 import time
@@ -109,12 +110,13 @@ def measure(schemas: dict[str, Any], options: argparse.Namespace) -> dict[str, T
     assert isinstance(own, Structgen)
     peers = [make_engine(name, tokenizer) for name in installed(PEERS)]
     times = {engine.name: Times() for engine in (own, *peers)}
+    drawing = Drawing(own.vocabulary, options.seed)  # one: the collector goes through its tokens
     for name, schema in schemas.items():
         lenient = {**schema, "x-guidance": {"lenient": True}}
         able = [engine for engine in peers if compiled(engine, name, lenient, times[engine.name])]
         if not compiled(own, name, schema, times[own.name]):
             continue
-        drawing = Drawing(own.vocabulary, options.seed)
+        drawing.rng = random.Random(options.seed)
         for walk in range(options.walks):
             where = f"{name}, text {walk}"
             try:
