@@ -8,6 +8,7 @@ from structgen.engine.pair_table cimport PairTable
 from structgen.tokenization.matching.checked_position cimport CheckedPosition
 from structgen.tokenization.matching.conflicts cimport ConflictTable
 from structgen.tokenization.matching.continuations cimport Continuations
+from structgen.tokenization.matching.inner_walk cimport InnerWalk
 from structgen.tokenization.merges.merge_table cimport MergeTable
 from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count_to, drop, has, ints, intersect, intersect_either, intersection, next_token, unite, without
 from structgen.tokenization.matching.token_steps cimport TokenSteps
@@ -17,7 +18,7 @@ from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 from structgen.tokenization.matching.whole_words cimport WholeWords
 
 cdef unsigned int ALL_BITS
-cdef int BAD, GOOD, MAX_FEW, MAX_KEPT, MAX_ROWS, MAX_VERDICTS, NOWHERE, UNKNOWN
+cdef int BAD, GOOD, MAX_FEW, MAX_KEPT, MAX_ROWS, MAX_VERDICTS, MIN_WALKED, NOWHERE, UNKNOWN
 
 
 cdef class ProperMasks:
@@ -36,6 +37,7 @@ cdef class ProperMasks:
     cdef list _begun            # by token: see `ProperTokenization.begun`
     cdef Continuations _ahead
     cdef Verdicts _verdicts
+    cdef InnerWalk _walk
     cdef UndecidedFinder _finder
     cdef CheckedPosition _position
     cdef dict _good_added       # by set and begun added tokens: the added tokens that lead on, checked one by one
@@ -63,6 +65,8 @@ cdef class ProperMasks:
     cdef object _join(self, unsigned int[::1] way, unsigned int[::1] words, TokenRows rows, int last)
     @cython.locals(position=CheckedPosition, verdict=int, is_begun=bint, index="Py_ssize_t", token=int, one="unsigned int")
     cdef int _remove_dead_ends(self, unsigned int[::1] row, unsigned int[::1] kept, UndecidedTokens undecided, int set_id, branch, state, bint joined) except -1
+    @cython.locals(position=CheckedPosition)
+    cdef int _begin(self, UndecidedTokens undecided, int set_id, branch, state, bint joined) except -1
     cdef tuple _undecided_of(self, int set_id, branch, state)
     @cython.locals(text=bytes, steps=TokenSteps, next_set=int, next_state=int, partial=int, verdict=int, is_whole=bint, is_good=bint, is_kept=bint, number=int)
     cdef bint _leads_on(self, int set_id, state, int word, int token) except -1

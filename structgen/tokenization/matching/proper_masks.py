@@ -38,6 +38,7 @@ from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.pair_table import PairTable
 from structgen.tokenization.matching.checked_position import CheckedPosition
 from structgen.tokenization.matching.continuations import Continuations
+from structgen.tokenization.matching.inner_walk import InnerWalk
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.token_sets import (
     UndecidedTokens,
@@ -70,6 +71,7 @@ MAX_KEPT = 65_536  # answers of each kind
 MAX_VERDICTS = 1 << 20  # on tokens that keep the pre-token open
 NOWHERE = -1
 MAX_FEW = 256  # tokens of a mask whose conflicts with the last token are looked at one by one
+MIN_WALKED = 32  # undecided tokens, which are in the order of their texts
 MAX_ROWS = 256  # masks of `_surely_first`, 32 kB each
 
 
@@ -102,6 +104,7 @@ class ProperMasks:
         self._ahead = Continuations(compiled, tokenization)
         self._position = CheckedPosition(compiled, tokenization)
         self._verdicts = Verdicts(compiled, tokenization, self._ahead)
+        self._walk = InnerWalk(compiled, tokenization, self._ahead, self._verdicts)
         self._finder = UndecidedFinder(compiled, tokenization, self._ahead, self._verdicts.ends)
         self._surely_first: dict[tuple[int, int], NDArray[np.uint32]] = {}
         self._good_added: dict[tuple[int, frozenset[int]], list[int]] = {}
@@ -273,13 +276,25 @@ class ProperMasks:
                 verdict = undecided.verdicts[index]
                 if verdict == UNKNOWN:
                     if not is_begun:
-                        position.begin(set_id, branch, state, joined)
+                        self._begin(undecided, set_id, branch, state, joined)
                         is_begun = True
+                        verdict = undecided.verdicts[index]
+                if verdict == UNKNOWN:
                     verdict = GOOD if self._leads_on(set_id, state, position.word_after(token), token) else BAD
                     if not self._depends_on_tail:
                         undecided.verdicts[index] = verdict
                 if verdict == BAD:
                     row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+
+    def _begin(
+        self, undecided: UndecidedTokens, set_id: int, branch: Branch, state: TokenizerState, joined: bool
+    ) -> None:
+        """Begin to check undecided tokens; many of them are decided in one walk first. See `_remove_dead_ends`."""
+        position = self._position
+        position.begin(set_id, branch, state, joined)
+        if position.is_kept and not undecided.is_walked and len(undecided.tokens) >= MIN_WALKED:
+            undecided.is_walked = True
+            self._walk.decide(undecided, position)
 
     def _undecided_of(
         self, set_id: int, branch: Branch, state: TokenizerState

@@ -46,6 +46,7 @@ from structgen.tokenization.matching.last_texts import LastTexts
 from structgen.tokenization.matching.next_tokens import NextTokens
 from structgen.tokenization.matching.normal_texts import NormalTexts
 from structgen.tokenization.matching.token_sets import has, ids
+from structgen.tokenization.matching.token_texts import TokenTexts
 from structgen.tokenization.matching.tokenizer_copy import TokenizerCopy, only_tokenizer
 from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
 from structgen.tokenization.matching.whole_words import OTHER, WholeWords
@@ -83,6 +84,8 @@ class ProperTokenization:
         cut_vocabularies: the tokens extended by their cutting texts, in two orders of preference.
         unquoting: for each of these orders uint32[words], the tokens whose cutting texts have no quote.
         begun: by token, the added tokens that its text is in the middle of; None where one occurs in it.
+        texts: the bytes of its tokens.
+        usual: uint32[words], the tokens whose text is in the middle of no added token, and that begin no word of `words`.
         known_ways: next tokens that searches have found, and those that they try first.
         spelling: the checks for texts that cannot be spelled.
         start: the state at the beginning of a text.
@@ -150,6 +153,10 @@ class ProperTokenization:
         closers.sort(key=lambda token: (len(spellings[token]), token))
         closing = array("i", closers[:MAX_CLOSING])
         self.known_ways = KnownWays(short, frozenset(usual) - never - self.words.tokens, closing)
+        self.texts = TokenTexts(spellings)
+        self.usual = self._row_of(
+            [t for t, begun in enumerate(self.begun) if begun is not None and not begun and not self.words.begun_by(t)]
+        )
         self._spelled: dict[bytes, tuple[int, ...] | None] = {}
 
     def _make_start_states(self) -> None:

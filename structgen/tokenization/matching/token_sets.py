@@ -258,9 +258,11 @@ class UndecidedTokens:
     Attributes:
         tokens, dead: the same.
         verdicts: int32[tokens]: UNKNOWN, GOOD or BAD.
+        is_walked: whether those were decided that many tokens of a walk are, see `InnerWalk`.
     """
 
     def __init__(self, tokens: array[int], dead: list[int]) -> None:
         self.tokens = tokens
         self.dead = dead
         self.verdicts = zeros(len(tokens))
+        self.is_walked = False
