@@ -124,6 +124,7 @@ class ProperTokenization:
             is_piece=self._is_piece if parts.is_piece else None,
         )
         self.next_tokens.prepare()
+        vocabulary.trie.in_order(np.zeros(0, dtype=np.intc))  # makes its index of the tokens, so that no mask does
 
     def _make_tables(self) -> None:
         """Make the merges, the added tokens and the whole words."""

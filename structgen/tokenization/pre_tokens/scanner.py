@@ -157,6 +157,7 @@ class Scanner:
         self._forms: dict[int, list[tuple[int, ...]]] = {}
         self._characters = zeros(256, UNKNOWN)
         self._blocks: dict[int, list[int]] = {}
+        self._block_kinds: dict[int, frozenset[int]] = {}
         self._cutting_bytes: dict[int, int] = {}
         self._completed: dict[tuple[int, int], bool] = {}
         self._completing: dict[int, list[int]] = {}
@@ -245,9 +246,13 @@ class Scanner:
         if known is None:
             left = self._left(state)
             known = 0 if _is_waiting(self._levels, self._sets[left]) else self._leads
+            is_settled: dict[int, bool] = {}  # the bytes lead to few states
             for byte in range(128):
-                after, _ = self.follow(left, 0, bytes([byte]))
-                known |= _is_settled(self._levels, self._sets[after]) << byte
+                after = self.byte(0, byte)
+                next_state = 0 if after == NO_TEXT else self.step(left, FIRST_KIND - after)
+                if next_state not in is_settled:
+                    is_settled[next_state] = _is_settled(self._levels, self._sets[next_state])
+                known |= is_settled[next_state] << byte
             known &= self._free_bytes
             self._cutting_bytes[state] = known
         return known
@@ -283,9 +288,9 @@ class Scanner:
         prefix = self._prefixes[partial]
         first = 0x80 if prefix else 0
         code = ord((prefix + bytes([first])).decode())
-        kinds = self._kinds_of_block(code // BLOCK)
+        kinds, begin, place = self._kinds_of_block(code // BLOCK), code % BLOCK, partial * 256 + first
         for at in range(64 if prefix else 128):
-            self._characters[partial * 256 + first + at] = kinds[code % BLOCK + at]
+            self._characters[place + at] = kinds[begin + at]
 
     def _kinds_of_block(self, block: int) -> list[int]:
         """Return what `byte` returns for each character of a block; asking for many at once costs little more."""
@@ -301,6 +306,13 @@ class Scanner:
                 found = self._levels.ends(block * BLOCK, found)
             known = [NO_TEXT if members is None else FIRST_KIND - self._kind(members) for members in found]
             self._blocks[block] = known
+        return known
+
+    def _all_kinds_of_block(self, block: int) -> frozenset[int]:
+        """Return what `byte` returns for the characters of a block, each answer once."""
+        known = self._block_kinds.get(block)
+        if known is None:
+            known = self._block_kinds[block] = frozenset(self._kinds_of_block(block))
         return known
 
     def _inner_kind(self, prefix: bytes) -> int:
@@ -360,7 +372,10 @@ class Scanner:
             found: set[int] = set()
             for block in range(low // BLOCK, high // BLOCK + 1):
                 first, last = max(low - block * BLOCK, 0), min(high - block * BLOCK, BLOCK - 1)
-                found.update(self._kinds_of_block(block)[first : last + 1])
+                if last - first == BLOCK - 1:
+                    found.update(self._all_kinds_of_block(block))
+                else:
+                    found.update(self._kinds_of_block(block)[first : last + 1])
             known = self._completing[partial] = sorted(FIRST_KIND - after for after in found if after <= FIRST_KIND)
         return known
 
