@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.tokenization.merges.merge_table import MergeTable
 from structgen.tokenization.pre_tokens.character_classes import composes
-from structgen.tokenization.pre_tokens.scanner import character_length, may_follow
+from structgen.tokenization.pre_tokens.characters import character_length, may_follow
 
 __all__ = ["Completion", "Completions"]
 

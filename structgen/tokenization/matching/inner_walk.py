@@ -1,4 +1,4 @@
-"""Tokens that surely lead on within a terminal: many of them decided in one walk, before others are checked singly.
+"""Tokens that surely lead on within a terminal: many are decided in one walk, before others are checked.
 
 Near the end of a string with `maxLength`, thousands of tokens are undecided: each leaves room for other characters. They
 are in the order of their texts, so most of them differ from the one before in a byte or two:
@@ -14,20 +14,25 @@ the walk: each of them is somewhere else in memory.
 
 from __future__ import annotations
 
+import numpy as np
+
 from structgen.engine.arrays import zeros
 from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.pair_table import PairTable
 from structgen.tokenization.matching.checked_position import CheckedPosition
 from structgen.tokenization.matching.continuations import Continuations
 from structgen.tokenization.matching.inner_ways import InnerWays
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.token_sets import UndecidedTokens
-from structgen.tokenization.matching.verdicts import Verdicts
 
 __all__ = ["InnerWalk"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 UNKNOWN = 0
 GOOD = 1
+WORDS = 8  # of 256 bits
+ALL_BITS = 0xFFFFFFFF  # of a word
+MAX_KEPT = 65_536  # places
 
 
 class InnerWalk:
@@ -37,21 +42,20 @@ class InnerWalk:
         compiled: the grammar.
         tokenization: the tokenizer.
         ahead: the texts that may come next in the grammar.
-        verdicts: the verdicts on tokens.
     """
 
-    def __init__(
-        self, compiled: CompiledGrammar, tokenization: ProperTokenization, ahead: Continuations, verdicts: Verdicts
-    ) -> None:
+    def __init__(self, compiled: CompiledGrammar, tokenization: ProperTokenization, ahead: Continuations) -> None:
         self._automata = compiled.sets.automata
         self._is_eager = compiled.eager
         self._scanner = tokenization.scanner
         self._ahead = ahead
-        self._verdicts = verdicts
+        self._borders = None if tokenization.borders is None else tokenization.borders.words
+        self._numbers = PairTable()  # by state of an automaton and of the scanner: see `_number_of`
+        self._cutting = np.zeros(64 * WORDS, dtype=np.uint32)
         self._inner = InnerWays.of(compiled)
         self._text = tokenization.texts.joined
         self._starts = tokenization.texts.starts
-        self._usual = tokenization.usual
+        self._usual = tokenization.texts.usual
         # By number of bytes: what is reached after so many.
         longest = tokenization.texts.longest
         self._scanner_states, self._partials, self._item_states = (zeros(longest + 1) for _ in range(3))
@@ -91,12 +95,50 @@ class InnerWalk:
                     self._scanner.descend(states, partials, depth, byte)
                 before, known = begin, depth
                 at = item_states[depth] if depth == length else 0
-                if at and not partials[depth] and self._verdicts.is_sure_within(at, is_free, states[depth], token):
+                if at and not partials[depth] and self._is_cut(at, is_free, states[depth], token):
                     verdicts[index] = GOOD
                     found[count] = token
                     count += 1
         if count:
             self._inner.keep(steps, item, self._ahead.kind_of(steps.set_id), found, count, len(usual))
+
+    def _is_cut(self, at: int, is_free: bool, scanner_state: int, token: int) -> bool:
+        """Return whether a byte that surely cuts may come next in a terminal.
+
+        Args:
+            at: the state of the terminal's automaton after a token.
+            is_free: whether the set before the token is, see `Continuations.is_free`. Then the byte may end the
+                terminal.
+            scanner_state: the state of the scanner after the token.
+            token: the token.
+        """
+        first, borders = WORDS * self._number_of(at, is_free, scanner_state), WORDS * token
+        if self._borders is None:
+            return bool(self._cutting[first] != 0)
+        if borders + WORDS > len(self._borders):
+            return False
+        found = 0
+        for word in range(WORDS):
+            found |= self._cutting[first + word] & self._borders[borders + word]
+        return bool(found != 0)
+
+    def _number_of(self, at: int, is_free: bool, scanner_state: int) -> int:
+        """Return the place in `_cutting` of the bytes that lead on and cut: words; or a flag, without borders."""
+        number = self._numbers.get(2 * at + is_free, scanner_state)
+        if number < 0:
+            if len(self._numbers) >= MAX_KEPT:
+                self._numbers = PairTable()
+            number = len(self._numbers)
+            leading = self._ahead.leading_from(at) if is_free else self._ahead.bytes_within(at)
+            leading = leading & self._scanner.cutting_bytes(scanner_state)
+            if WORDS * number >= len(self._cutting):
+                self._cutting = np.concatenate([self._cutting, np.zeros_like(self._cutting)])
+            for word in range(WORDS):
+                self._cutting[WORDS * number + word] = leading >> 32 * word & ALL_BITS
+            if self._borders is None:
+                self._cutting[WORDS * number] = leading != 0
+            self._numbers.put(2 * at + is_free, scanner_state, number)
+        return number
 
     def _next(self, state: int, byte: int) -> int:
         """Return the state of an automaton after a byte; 0 if that ends it, or is none of its bytes."""

@@ -70,6 +70,9 @@ def list_tokens(row: Any, out: Any) -> int:
                 word = row[index]
                 token = 32 * index
                 while word:
+                    while not word & 0xFF:
+                        word >>= 8
+                        token += 8
                     if word & 1:
                         if found == most:
                             return most + 1

@@ -47,7 +47,6 @@ cdef class Verdicts:
     @cython.locals(left=int, first_bytes=object)
     cpdef int in_terminals(self, TokenSteps steps, int word, int token) except -1
     cdef bint _leads_on_within(self, int at, bint is_free, TokenSteps steps, int word, int token, added) except -1
-    cdef bint is_sure_within(self, int at, bint is_free, int scanner_state, int token) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t")
     cdef int _judge_within(self, int set_id, int scanner_state, int word, int token) except -1
     cdef bint _completed_within(self, int at, int scanner_state, int partial, int token) except -1

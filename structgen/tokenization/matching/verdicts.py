@@ -164,19 +164,6 @@ class Verdicts:
             return word == OTHER and self._cuts.may_come_within(at, steps.scanner_state, token)
         return self._is_cut_within(at, steps.scanner_state, word, token, added)
 
-    def is_sure_within(self, at: int, is_free: bool, scanner_state: int, token: int) -> bool:
-        """Return whether a byte that surely cuts leads on within a terminal, after a token of whole characters.
-
-        Args:
-            at: the state of the terminal's automaton after the token.
-            is_free: whether the set before the token is, see `Continuations.is_free`.
-            scanner_state: the state of the scanner after it.
-            token: the token, which is no part of a word in `WholeWords`, and within no added token.
-        """
-        if is_free:
-            return self._cuts.may_come_within(at, scanner_state, token)
-        return self._is_cut_within(at, scanner_state, OTHER, token, NO_ADDED)
-
     def _is_cut_within(self, at: int, scanner_state: int, word: int, token: int, added: frozenset[int]) -> bool:
         """Return whether a byte that surely cuts leads on within a terminal, from a state of its automaton."""
         if added:
