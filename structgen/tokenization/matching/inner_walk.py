@@ -1,7 +1,7 @@
 """Tokens that surely lead on within a terminal: many are decided in one walk, before others are checked.
 
-Near the end of a string with `maxLength`, thousands of tokens are undecided: each leaves room for other characters. They
-are in the order of their texts, so most of them differ from the one before in a byte or two:
+Near the end of a string with `maxLength`, thousands of tokens are undecided: each leaves room for others. They are in
+the order of their texts, so most of them differ from the one before in a byte or two:
 
     token       state of the string's automaton    state of the scanner    decided
     `is`        3 characters are left              after letters           leads on: a space may follow
