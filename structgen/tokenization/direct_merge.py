@@ -28,7 +28,8 @@ from structgen.tokenization.configuration.tokenizer_parts import Parts, read_tok
 from structgen.tokenization.matching.tokenizer_copy import only_tokenizer
 from structgen.tokenization.merges.merge_table import MergeTable
 from structgen.tokenization.merges.token_automata import TokenAutomaton, Transitions, apply_merges
-from structgen.tokenization.pre_tokens.scanner import Scanner, character_length
+from structgen.tokenization.pre_tokens.characters import character_length
+from structgen.tokenization.pre_tokens.scanner import Scanner
 
 __all__ = ["direct_merge"]
 

@@ -167,7 +167,7 @@ class TokenTrie:
     def in_order(self, tokens: NDArray[np.intc]) -> array[int]:
         """Return some of the tokens, int32[tokens], in the order of the entries."""
         if self._ranks is None:
-            size = max(self.tokens) + 1
+            size = int(np.asarray(self.tokens).max(initial=-1)) + 1
             self._ranks = np.zeros(size, dtype=np.intc)
             self._ranks[np.asarray(self.tokens)] = np.arange(len(self.tokens), dtype=np.intc)
         in_order: NDArray[np.intc] = np.asarray(self.tokens)[np.sort(self._ranks[tokens])]

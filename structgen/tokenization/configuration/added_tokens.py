@@ -21,6 +21,7 @@ __all__ = ["AddedTokens"]
 
 ROOT = 0
 ALL_BYTES = (1 << 256) - 1
+MAX_KEPT = 256  # answers for places within added tokens
 _NONE: frozenset[int] = frozenset()
 
 
@@ -49,6 +50,7 @@ class AddedTokens:
         self._end_of: dict[int, int] = {}
         self._by_first_byte: dict[int, list[int]] = {}
         self._leaving: dict[frozenset[int], int] = {}
+        self._continued: dict[frozenset[int], tuple[TokenTrie, list[int], list[int]]] = {}
         for token, content in contents.items():
             node = ROOT
             for byte in content:
@@ -122,19 +124,26 @@ class AddedTokens:
 
     def completing(self, nodes: frozenset[int], trie: TokenTrie) -> list[int]:
         """Return the tokens that would complete one of the added tokens that a text is in the middle of."""
-        found: list[int] = []
-        for child, below in self._along(nodes, trie):
-            if self._is_end[child]:
-                found += trie.tokens[trie.token_start[below] : trie.token_start[trie.node_end[below]]]
-        return found
+        return self._continued_from(nodes, trie)[0]
 
     def within(self, nodes: frozenset[int], trie: TokenTrie) -> list[int]:
         """Return the tokens that continue one of these added tokens without completing it."""
-        found: list[int] = []
-        for child, below in self._along(nodes, trie):
-            if not self._is_end[child]:
-                found += trie.tokens[trie.token_start[below] : trie.token_start[below + 1]]
-        return found
+        return self._continued_from(nodes, trie)[1]
+
+    def _continued_from(self, nodes: frozenset[int], trie: TokenTrie) -> tuple[list[int], list[int]]:
+        """Return what `completing` and `within` return, which is kept: all masks are of one vocabulary."""
+        known = self._continued.get(nodes)
+        if known is None or known[0] is not trie:
+            if len(self._continued) >= MAX_KEPT:
+                self._continued.clear()
+            completing, within = list[int](), list[int]()
+            for child, below in self._along(nodes, trie):
+                if self._is_end[child]:
+                    completing += trie.tokens[trie.token_start[below] : trie.token_start[trie.node_end[below]]]
+                else:
+                    within += trie.tokens[trie.token_start[below] : trie.token_start[below + 1]]
+            known = self._continued[nodes] = (trie, completing, within)
+        return known[1], known[2]
 
     def _along(self, nodes: frozenset[int], trie: TokenTrie) -> Iterator[tuple[int, int]]:
         """Yield the nodes after some, up to the ends of added tokens, each with the trie's node of the same text."""

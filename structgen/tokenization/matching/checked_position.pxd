@@ -18,7 +18,7 @@ cdef class CheckedPosition:
     cdef unsigned int[::1] _row
 
     @cython.locals(before=int, rows=TokenRows)
-    cdef int begin(self, int set_id, branch, state, bint joined) except -1
+    cpdef int begin(self, int set_id, branch, state, bint joined) except -1
     cdef int word_after(self, int token) except -2
     @cython.locals(one="unsigned int")
     cdef int drop(self, int token) except -1

@@ -7,13 +7,13 @@ must be proper after the one before.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.tokenization.merges.merge_table import MergeTable
 from structgen.tokenization.pre_tokens.character_classes import composes
-from structgen.tokenization.pre_tokens.scanner import character_length, may_follow
+from structgen.tokenization.pre_tokens.characters import character_length, may_follow
 
 __all__ = ["Completion", "Completions"]
 
@@ -70,6 +70,7 @@ class Completions:
         self._merges = merges
         self._is_piece = is_piece
         self._known: dict[tuple[int, bytes], Completion] = {}
+        self._first: dict[tuple[int, bytes], tuple[bytes, int] | None] = {}
         self._endings_of: dict[bytes, list[tuple[int, bytes, tuple[bool, int] | None]]] = {}
         self._endings_of_kind: dict[tuple[int, int], list[tuple[int, bytes, tuple[bool, int] | None]]] = {}
         self._with_letters: dict[bytes, list[tuple[int, bytes, tuple[bool, int]]]] = {}
@@ -100,6 +101,40 @@ class Completions:
                 self._known.clear()
             known = self._known[key] = self._find(token, partial)
         return known
+
+    def first_after(self, token: int, partial: bytes) -> tuple[bytes, int] | None:
+        """Return the first completion that `after` would find, and its last token; None if it is not found soon.
+
+        Most often this one leads on, and others need not be found.
+
+        Args:
+            token: the token.
+            partial: the bytes of the character so far.
+        """
+        key = (token, partial)
+        if key not in self._first:
+            if len(self._first) >= MAX_KEPT:
+                self._first.clear()
+            self._first[key] = self._find_first(token, partial)
+        return self._first[key]
+
+    def _find_first(self, token: int, partial: bytes) -> tuple[bytes, int] | None:
+        if not partial or token >= len(self._merges.is_proper) or not self._merges.is_proper[token]:
+            return None
+        crosses = self._merges.crosses
+        waiting = [(token, partial, b"")]
+        for last, begun, spelled in waiting:
+            for other, text, form in self._endings_in_turn(begun):
+                if form is not None and not crosses(last, other):
+                    return spelled + text, other
+            if len(waiting) > MAX_STEPS_ONCE_FOUND:
+                return None
+            waiting += [
+                (other, begun + text, spelled + text)
+                for other, text in self._parts(begun)[:MAX_STEPS_ONCE_FOUND]
+                if not crosses(last, other)
+            ]
+        return None
 
     def _find(self, token: int, partial: bytes) -> Completion:
         first = (token, partial)
@@ -159,15 +194,29 @@ class Completions:
                 self._endings_of_kind[missing, kind] = known
             if known is not None:
                 return known
-        found: list[tuple[int, bytes, tuple[bool, int] | None]] = []
+        return list(self._each_ending(partial, missing))
+
+    def _endings_in_turn(self, partial: bytes) -> Iterable[tuple[int, bytes, tuple[bool, int] | None]]:
+        """Return the same as `_endings`; each is found when it is asked for, if they are not known yet."""
+        is_known = partial in self._endings_of or partial[0] in UNASSIGNED_ONLY
+        return (
+            self._endings(partial) if is_known else self._each_ending(partial, character_length(partial) - len(partial))
+        )
+
+    def _each_ending(self, partial: bytes, missing: int) -> Iterator[tuple[int, bytes, tuple[bool, int] | None]]:
+        """Yield what `_endings` returns.
+
+        Args:
+            partial: the first bytes of the character.
+            missing: the number of its other bytes.
+        """
         for other, text in self._by_size[missing]:
             data = partial + text
             if may_follow(partial, text[0]) and not (self._is_piece is not None and self._is_piece(data)):
                 character, kind = data.decode(), self._kind_of(data)
                 is_usual = self._may_compose or not composes(character)
                 if kind >= 0:
-                    found.append((other, text, (not character.isalpha(), kind) if is_usual else None))
-        return found
+                    yield other, text, (not character.isalpha(), kind) if is_usual else None
 
     def _parts(self, partial: bytes) -> list[tuple[int, bytes]]:
         """Return the tokens that continue a character without completing it; the longest first."""

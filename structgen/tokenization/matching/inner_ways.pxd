@@ -8,7 +8,7 @@ from structgen.engine.pair_table cimport PairTable
 from structgen.tokenization.matching.token_sets cimport unite_both
 from structgen.tokenization.matching.token_steps cimport TokenSteps
 
-cdef int KINDS, MAX_KEPT, MAX_ROWS
+cdef int KINDS, MAX_KEPT, MAX_ROWS, MIN_ROW
 
 
 cdef class LeadingTokens:
@@ -27,6 +27,9 @@ cdef class InnerWays:
     cdef LeadingTokens at_item(self, TokenSteps steps, int item, int kind)
     @cython.locals(place=int, position=int)
     cdef LeadingTokens after(self, int at, int scanner_state, int partial, int kind)
+    @cython.locals(known=LeadingTokens, one="unsigned int", row="unsigned int[::1]", index=int, token=int)
+    cdef int keep(self, TokenSteps steps, int item, int kind, int[::1] tokens, int count, int words) except -1
+    cdef unsigned int[::1] _row_of(self, LeadingTokens known, int words)
     @cython.locals(one=int, terminals=TerminalMasks, table=TerminalMask)
     cdef int find(self, LeadingTokens known, int at, int cutters, vocabulary, unsigned int[::1] sure) except -1
     @cython.locals(one="unsigned int", index="Py_ssize_t", token=int)

@@ -30,6 +30,7 @@ EAGER = 2
 KINDS = 3
 MAX_KEPT = 65_536  # positions
 MAX_ROWS = 512  # masks, 16 kB each
+MIN_ROW = 256  # tokens that are kept as a mask; a set of them would be larger
 
 
 class LeadingTokens:
@@ -37,7 +38,8 @@ class LeadingTokens:
 
     Attributes:
         proven: tokens that were checked one by one.
-        row: uint32[words], tokens that their cutting texts may follow within the terminal; None for none.
+        row: uint32[words], tokens that their cutting texts may follow within the terminal, and those of `keep`, if they
+            are many; None for none.
         tried: the numbers of the cutters that `row` was made with, as bits.
     """
 
@@ -95,6 +97,34 @@ class InnerWays:
             self._known.append(LeadingTokens())
         return self._known[position]
 
+    def keep(self, steps: TokenSteps, item: int, kind: int, tokens: Any, count: int, words: int) -> None:
+        """Keep tokens that lead on from a scannable item of the set that some steps begin at.
+
+        Args:
+            steps: the steps.
+            item: the number of the item.
+            kind: see `after`.
+            tokens: int32[...], the tokens; the first `count` ones are kept.
+            count: the number of tokens.
+            words: the number of words of a mask.
+        """
+        known, one = self.at_item(steps, item, kind), 1
+        if count < MIN_ROW and known.row is None:
+            for index in range(count):
+                known.proven.add(tokens[index])
+        else:
+            row = self._row_of(known, words)
+            for index in range(count):
+                token = tokens[index]
+                row[token >> 5] |= one << (token & 31)
+
+    def _row_of(self, known: LeadingTokens, words: int) -> Any:
+        """Return the mask of a position, made when first asked for."""
+        if known.row is None:
+            known.row = np.zeros(words, dtype=np.uint32)
+            self._row_count += 1
+        return known.row
+
     def find(self, known: LeadingTokens, at: int, cutters: int, vocabulary: Any, sure: Any) -> None:
         """Add the tokens whose cutting texts may follow within a terminal, at a position of the kind FREE.
 
@@ -114,10 +144,7 @@ class InnerWays:
             except LimitExceededError:  # then each token is checked by itself
                 table = _NOTHING
             if table.dense >= 0 or table.first_token < table.last_token:
-                if known.row is None:
-                    known.row = np.zeros(len(sure), dtype=np.uint32)
-                    self._row_count += 1
-                self._add(terminals.store, table, known.row, sure)
+                self._add(terminals.store, table, self._row_of(known, len(sure)), sure)
 
     def _add(self, store: TableStore, table: TerminalMask, row: Any, sure: Any) -> None:
         """Add those tokens of a table to a mask that another mask has."""

@@ -8,6 +8,7 @@ from structgen.engine.pair_table cimport PairTable
 from structgen.tokenization.matching.checked_position cimport CheckedPosition
 from structgen.tokenization.matching.conflicts cimport ConflictTable
 from structgen.tokenization.matching.continuations cimport Continuations
+from structgen.tokenization.matching.inner_walk cimport InnerWalk
 from structgen.tokenization.merges.merge_table cimport MergeTable
 from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count_to, drop, has, ints, intersect, intersect_either, intersection, next_token, unite, without
 from structgen.tokenization.matching.token_steps cimport TokenSteps
@@ -17,7 +18,7 @@ from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 from structgen.tokenization.matching.whole_words cimport WholeWords
 
 cdef unsigned int ALL_BITS
-cdef int BAD, GOOD, MAX_FEW, MAX_KEPT, MAX_ROWS, MAX_VERDICTS, NOWHERE, UNKNOWN
+cdef int BAD, GOOD, MAX_FEW, MAX_KEPT, MAX_ROWS, MAX_VERDICTS, MIN_WALKED, NOWHERE, UNKNOWN
 
 
 cdef class ProperMasks:
@@ -27,15 +28,16 @@ cdef class ProperMasks:
     cdef MergeTable _merges
     cdef ConflictTable _conflicts
     cdef WholeWords _words
-    cdef object _borders        # None if cuts are common enough
     cdef object _next_tokens    # of NextTokens
     cdef CompiledGrammar _compiled
     cdef ItemSetStore _sets
     cdef tuple _spellings
     cdef dict _undecided        # by set and branch: see `_undecided_of`
     cdef list _begun            # by token: see `ProperTokenization.begun`
+    cdef dict _continuing       # by set, branch, begun added tokens and whether they join: see `_continuing_of`
     cdef Continuations _ahead
     cdef Verdicts _verdicts
+    cdef InnerWalk _walk
     cdef UndecidedFinder _finder
     cdef CheckedPosition _position
     cdef dict _good_added       # by set and begun added tokens: the added tokens that lead on, checked one by one
@@ -61,8 +63,15 @@ cdef class ProperMasks:
     cdef int _allow(self, int set_id, state, unsigned int[::1] words, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1
     @cython.locals(one="unsigned int", token=int, conflicts=ConflictTable, is_new=bint)
     cdef object _join(self, unsigned int[::1] way, unsigned int[::1] words, TokenRows rows, int last)
+    @cython.locals(continuing=UndecidedTokens, some=list, token=int, one="unsigned int")
+    cdef object _remove_dead_ends(self, unsigned int[::1] row, unsigned int[::1] kept, UndecidedTokens undecided, int set_id, branch, state, bint joined)
+    cdef UndecidedTokens _continuing_of(self, int set_id, branch, state, bint joined)
+    @cython.locals(token=int, one="unsigned int")
+    cdef int _remove_plain(self, unsigned int[::1] row, unsigned int[::1] kept, UndecidedTokens undecided, int set_id, branch, state, bint joined) except -1
     @cython.locals(position=CheckedPosition, verdict=int, is_begun=bint, index="Py_ssize_t", token=int, one="unsigned int")
-    cdef int _remove_dead_ends(self, unsigned int[::1] row, unsigned int[::1] kept, UndecidedTokens undecided, int set_id, branch, state, bint joined) except -1
+    cdef int _check(self, unsigned int[::1] row, unsigned int[::1] kept, UndecidedTokens undecided, int set_id, branch, state, bint joined) except -1
+    @cython.locals(position=CheckedPosition)
+    cdef int _begin(self, UndecidedTokens undecided, int set_id, branch, state, bint joined) except -1
     cdef tuple _undecided_of(self, int set_id, branch, state)
     @cython.locals(text=bytes, steps=TokenSteps, next_set=int, next_state=int, partial=int, verdict=int, is_whole=bint, is_good=bint, is_kept=bint, number=int)
     cdef bint _leads_on(self, int set_id, state, int word, int token) except -1
@@ -72,5 +81,6 @@ cdef class ProperMasks:
     cdef bint _has_sure_way(self, int set_id, int scanner_state, int word, int token) except -1
     @cython.locals(undecided=UndecidedTokens)
     cdef object _find_surely_first(self, int set_id, int scanner_state)
+    @cython.locals(next_set=int)
     cdef bint _leads_on_after(self, int set_id, state, int token) except -1
     cdef bint _is_good(self, int set_id, state) except -1

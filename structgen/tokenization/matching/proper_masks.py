@@ -38,6 +38,7 @@ from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.pair_table import PairTable
 from structgen.tokenization.matching.checked_position import CheckedPosition
 from structgen.tokenization.matching.continuations import Continuations
+from structgen.tokenization.matching.inner_walk import InnerWalk
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.token_sets import (
     UndecidedTokens,
@@ -70,7 +71,10 @@ MAX_KEPT = 65_536  # answers of each kind
 MAX_VERDICTS = 1 << 20  # on tokens that keep the pre-token open
 NOWHERE = -1
 MAX_FEW = 256  # tokens of a mask whose conflicts with the last token are looked at one by one
+MIN_WALKED = 32  # undecided tokens, which are in the order of their texts
 MAX_ROWS = 256  # masks of `_surely_first`, 32 kB each
+
+NO_ADDED: frozenset[int] = frozenset()
 
 
 class ProperMasks:
@@ -92,16 +96,17 @@ class ProperMasks:
         self._merges = tokenization.merges
         self._conflicts = tokenization.conflicts
         self._words = tokenization.words
-        self._borders = tokenization.borders
         self._next_tokens = tokenization.next_tokens
         self._compiled = compiled
         self._sets = compiled.sets
         self._spellings = compiled.vocabulary.spellings
-        self._undecided: dict[tuple[int, int, int, int, frozenset[int]], tuple[UndecidedTokens, UndecidedTokens]] = {}
+        self._undecided: dict[tuple[int, int, int, int], tuple[UndecidedTokens, UndecidedTokens]] = {}
+        self._continuing: dict[tuple[int, int, int, int, frozenset[int], bool], UndecidedTokens] = {}
         self._begun = tokenization.begun
         self._ahead = Continuations(compiled, tokenization)
         self._position = CheckedPosition(compiled, tokenization)
         self._verdicts = Verdicts(compiled, tokenization, self._ahead)
+        self._walk = InnerWalk(compiled, tokenization, self._ahead)
         self._finder = UndecidedFinder(compiled, tokenization, self._ahead, self._verdicts.ends)
         self._surely_first: dict[tuple[int, int], NDArray[np.uint32]] = {}
         self._good_added: dict[tuple[int, frozenset[int]], list[int]] = {}
@@ -263,34 +268,95 @@ class ProperMasks:
             state: the tokenizer's state.
             joined: whether the tokens stand in the same pre-token as the last one.
         """
-        position, one, is_begun = self._position, 1, False
+        if not state.added:
+            self._remove_plain(row, kept, undecided, set_id, branch, state, joined)
+            return
+        # Tokens that only continue an added token are checked as they are. For all others, it is as if none had begun.
+        continuing = self._continuing_of(set_id, branch, state, joined)
+        some, one = [token for token in continuing.tokens if has(row, token)], 1
+        self._remove_plain(row, kept, undecided, set_id, branch, replace(state, added=NO_ADDED), joined)
+        for token in some:
+            row[token >> 5] |= one << (token & 31)
+        self._check(row, kept, continuing, set_id, branch, state, joined)
+
+    def _continuing_of(self, set_id: int, branch: Branch, state: TokenizerState, joined: bool) -> UndecidedTokens:
+        """Return the tokens that only continue added tokens that the text is in the middle of."""
+        key = (set_id, branch.scanner_state, branch.word, state.partial, state.added, joined)
+        known = self._continuing.get(key)
+        if known is None:
+            if len(self._continuing) >= MAX_KEPT:
+                self._continuing.clear()
+            tokens = ints(self.tokenization.continuing_added(state.added))
+            known = self._continuing[key] = UndecidedTokens(tokens, [])
+        return known
+
+    def _remove_plain(
+        self,
+        row: Any,
+        kept: Any,
+        undecided: UndecidedTokens,
+        set_id: int,
+        branch: Branch,
+        state: TokenizerState,
+        joined: bool,
+    ) -> None:
+        """Remove the same where a text is in the middle of no added token; see `_remove_dead_ends`."""
+        one = 1
         for token in undecided.dead:
             if not has(kept, token):
                 row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+        self._check(row, kept, undecided, set_id, branch, state, joined)
+
+    def _check(
+        self,
+        row: Any,
+        kept: Any,
+        undecided: UndecidedTokens,
+        set_id: int,
+        branch: Branch,
+        state: TokenizerState,
+        joined: bool,
+    ) -> None:
+        """Remove those of the undecided tokens from which no proper way leads to an end; see `_remove_dead_ends`."""
+        position, one, is_begun = self._position, 1, False
         for index in range(len(undecided.tokens)):
             token = undecided.tokens[index]
             if row[token >> 5] & ~kept[token >> 5] & (one << (token & 31)):
                 verdict = undecided.verdicts[index]
+                if verdict == UNKNOWN and not is_begun:
+                    self._begin(undecided, set_id, branch, state, joined)
+                    is_begun = True
+                    verdict = undecided.verdicts[index]
                 if verdict == UNKNOWN:
-                    if not is_begun:
-                        position.begin(set_id, branch, state, joined)
-                        is_begun = True
                     verdict = GOOD if self._leads_on(set_id, state, position.word_after(token), token) else BAD
                     if not self._depends_on_tail:
                         undecided.verdicts[index] = verdict
                 if verdict == BAD:
                     row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
 
+    def _begin(
+        self, undecided: UndecidedTokens, set_id: int, branch: Branch, state: TokenizerState, joined: bool
+    ) -> None:
+        """Begin to check undecided tokens; many of them are decided in one walk first. See `_remove_dead_ends`."""
+        position = self._position
+        position.begin(set_id, branch, state, joined)
+        if position.is_kept and not undecided.is_walked and len(undecided.tokens) >= MIN_WALKED:
+            undecided.is_walked = True
+            self._walk.decide(undecided, position)
+
     def _undecided_of(
         self, set_id: int, branch: Branch, state: TokenizerState
     ) -> tuple[UndecidedTokens, UndecidedTokens]:
-        """Return the undecided tokens of a set and a branch: in the same pre-token, and as the first of another one."""
-        key = (set_id, branch.scanner_state, branch.word, state.partial, state.added)
+        """Return the undecided tokens of a set and a branch: in the same pre-token, and as the first of another one.
+
+        Those that continue an added token are decided by themselves, see `_remove_dead_ends`.
+        """
+        key = (set_id, branch.scanner_state, branch.word, state.partial)
         undecided = self._undecided.get(key)
         if undecided is None:
             if len(self._undecided) >= MAX_KEPT:
                 self._undecided.clear()
-            undecided = self._undecided[key] = self._finder.find(set_id, branch, state)
+            undecided = self._undecided[key] = self._finder.find(set_id, branch, state.partial)
         return undecided
 
     def _leads_on(self, set_id: int, state: TokenizerState, word: int, token: int) -> bool:
@@ -332,7 +398,7 @@ class ProperMasks:
             if number >= 0:
                 self._verdict_at.put(number, token, verdict)
             return verdict == GOOD
-        if is_whole and self._borders is not None and self._has_sure_way(next_set, next_state, word, token):
+        if is_whole and tokenization.borders is not None and self._has_sure_way(next_set, next_state, word, token):
             return True
         tail = tokenization.tail(state, text)
         self._depends_on_tail = state.tail != "" and tail != tokenization.tail(replace(state, tail=""), text)
@@ -402,10 +468,12 @@ class ProperMasks:
         return self._is_good(set_id, state)
 
     def _leads_on_after(self, set_id: int, state: TokenizerState, token: int) -> bool:
-        next_state = self.tokenization.advance(state, token)
+        """Return whether a proper way leads to an end after an added token."""
+        next_state = self.tokenization.after_added(state, token)
         if next_state is None:
             return False
-        return self._is_good(self._ahead.after_token(set_id, token), next_state)
+        next_set = self._ahead.after_token(set_id, token)
+        return self._verdicts.ends_soon(next_set, next_state) or self._is_good(next_set, next_state)
 
     def _is_good(self, set_id: int, state: TokenizerState) -> bool:
         """Return whether a proper way leads to an end, by a search over pairs of a set and a state.

@@ -46,6 +46,7 @@ from structgen.tokenization.matching.last_texts import LastTexts
 from structgen.tokenization.matching.next_tokens import NextTokens
 from structgen.tokenization.matching.normal_texts import NormalTexts
 from structgen.tokenization.matching.token_sets import has, ids
+from structgen.tokenization.matching.token_texts import TokenTexts
 from structgen.tokenization.matching.tokenizer_copy import TokenizerCopy, only_tokenizer
 from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
 from structgen.tokenization.matching.whole_words import OTHER, WholeWords
@@ -83,6 +84,7 @@ class ProperTokenization:
         cut_vocabularies: the tokens extended by their cutting texts, in two orders of preference.
         unquoting: for each of these orders uint32[words], the tokens whose cutting texts have no quote.
         begun: by token, the added tokens that its text is in the middle of; None where one occurs in it.
+        texts: the bytes of its tokens.
         known_ways: next tokens that searches have found, and those that they try first.
         spelling: the checks for texts that cannot be spelled.
         start: the state at the beginning of a text.
@@ -114,6 +116,7 @@ class ProperTokenization:
         self._make_start_states()
         self.blanks = _blanks_of(self, self._never)
         self._cuts: dict[int, list[int]] = {}
+        self._states_after: dict[tuple[frozenset[int], int], TokenizerState | None] = {}
         self._added_after: dict[frozenset[int], tuple[NDArray[np.uint32], list[int]]] = {}
         never = self._never | self._row_of(list(self._find_unfinishable()))
         self.next_tokens = NextTokens(
@@ -121,6 +124,9 @@ class ProperTokenization:
             is_piece=self._is_piece if parts.is_piece else None,
         )
         self.next_tokens.prepare()
+        # So that no mask does it: make the index of the tokens' texts, and find the added tokens that may follow.
+        vocabulary.trie.in_order(np.zeros(0, dtype=np.intc))
+        self.added_after(frozenset())
 
     def _make_tables(self) -> None:
         """Make the merges, the added tokens and the whole words."""
@@ -150,6 +156,8 @@ class ProperTokenization:
         closers.sort(key=lambda token: (len(spellings[token]), token))
         closing = array("i", closers[:MAX_CLOSING])
         self.known_ways = KnownWays(short, frozenset(usual) - never - self.words.tokens, closing)
+        free = [t for t, begun in enumerate(self.begun) if begun is not None and not begun]
+        self.texts = TokenTexts(spellings, self._row_of([t for t in free if self.words.begun_by(t) == OTHER]))
         self._spelled: dict[bytes, tuple[int, ...] | None] = {}
 
     def _make_start_states(self) -> None:
@@ -303,9 +311,9 @@ class ProperTokenization:
             found += self._normal.clashing(state.tail)
         return found
 
-    def continuing_added(self, added: frozenset[int]) -> NDArray[np.uint32]:
-        """Return the tokens that only continue added tokens that a text is in the middle of: uint32[words]."""
-        return self._row_of(self.added.within(added, self.vocabulary.trie) if added else [])
+    def continuing_added(self, added: frozenset[int]) -> list[int]:
+        """Return the tokens that only continue added tokens that a text is in the middle of."""
+        return self.added.within(added, self.vocabulary.trie)
 
     def may_end(self, state: TokenizerState) -> bool:
         """Return whether the text may end here, or an added token may follow."""
@@ -384,10 +392,7 @@ class ProperTokenization:
     def advance(self, state: TokenizerState, token: int) -> TokenizerState | None:
         """Return the state after one more token; None if that is not proper."""
         if token in self.added.spelled or self._is_special(token):
-            after = self.added.after_added(state.added, token) if self.may_end(state) else None
-            opening = self._parts.openings.get(token)
-            start = self._opened[opening.in_text] if opening else self.start
-            return None if after is None else replace(start, added=after)
+            return self.after_added(state, token) if self.may_end(state) else None
         text = self.vocabulary.token_bytes(token)
         if not text or self._never[token >> 5] >> np.uint32(token & 31) & np.uint32(1):
             return None
@@ -401,6 +406,18 @@ class ProperTokenization:
         return TokenizerState(
             self._merged([branch for branch, _ in found]), partial, token, added, self.tail(state, text)
         )
+
+    def after_added(self, state: TokenizerState, token: int) -> TokenizerState | None:
+        """Return the state after an added token, from a state where one may follow; None if the token is not proper."""
+        key = (state.added, token)
+        if key not in self._states_after:
+            if len(self._states_after) >= MAX_SPELLED:
+                self._states_after.clear()
+            after = self.added.after_added(state.added, token)
+            opening = self._parts.openings.get(token)
+            start = self._opened[opening.in_text] if opening else self.start
+            self._states_after[key] = None if after is None else replace(start, added=after)
+        return self._states_after[key]
 
     def _is_special(self, token: int) -> bool:
         """Return whether a token is an added one without text. Under a grammar, these come as token terminals only."""

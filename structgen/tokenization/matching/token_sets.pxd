@@ -56,3 +56,4 @@ cdef class UndecidedTokens:
     cdef readonly int[::1] tokens
     cdef readonly list dead
     cdef readonly int[::1] verdicts
+    cdef public bint is_walked

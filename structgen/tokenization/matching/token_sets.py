@@ -70,6 +70,9 @@ def list_tokens(row: Any, out: Any) -> int:
                 word = row[index]
                 token = 32 * index
                 while word:
+                    while not word & 0xFF:
+                        word >>= 8
+                        token += 8
                     if word & 1:
                         if found == most:
                             return most + 1
@@ -258,9 +261,11 @@ class UndecidedTokens:
     Attributes:
         tokens, dead: the same.
         verdicts: int32[tokens]: UNKNOWN, GOOD or BAD.
+        is_walked: whether those were decided that many tokens of a walk are, see `InnerWalk`.
     """
 
     def __init__(self, tokens: array[int], dead: list[int]) -> None:
         self.tokens = tokens
         self.dead = dead
         self.verdicts = zeros(len(tokens))
+        self.is_walked = False

@@ -8,7 +8,7 @@ from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.matching.inner_ways cimport InnerWays, LeadingTokens
 from structgen.tokenization.matching.terminal_ends cimport TerminalEnds
-from structgen.tokenization.matching.token_sets cimport UndecidedTokens, are_many, count, count_to, drop_both, has, intersect, intersection, list_tokens, remove, remove_both, tokens_in, unite_both
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, are_many, count, count_to, drop_both, has, intersection, list_tokens, remove, remove_both, tokens_in
 from structgen.tokenization.matching.whole_words cimport WholeWords
 from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 
@@ -39,7 +39,7 @@ cdef class UndecidedFinder:
     cdef unsigned int[::1] _cut
 
     @cython.locals(rows=TokenRows, base="unsigned int[::1]", joins="unsigned int[::1]", begins="unsigned int[::1]", one="unsigned int", token=int, following=list, join_count=int, begin_count=int, joined="int[::1]", begun="int[::1]")
-    cpdef tuple find(self, int set_id, branch, state)
+    cpdef tuple find(self, int set_id, branch, int partial)
     @cython.locals(first=int, most=int, bound=int, cutters=int, left=int, cut="unsigned int[::1]")
     cdef tuple _few(self, int joined, int begun, int set_id, int scanner_state, TokenRows rows)
     @cython.locals(some="int[::1]", index=int)

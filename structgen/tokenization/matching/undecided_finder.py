@@ -32,15 +32,13 @@ from structgen.tokenization.matching.token_sets import (
     count_to,
     drop_both,
     has,
-    intersect,
     intersection,
     list_tokens,
     remove,
     remove_both,
     tokens_in,
-    unite_both,
 )
-from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
+from structgen.tokenization.matching.tokenizer_state import Branch
 from structgen.tokenization.matching.whole_words import OTHER
 from structgen.tokenization.pre_tokens.scanner import TokenRows
 
@@ -89,27 +87,26 @@ class UndecidedFinder:
         words = tokenization.word_count
         self._base, self._joins, self._begins, self._cut = (np.zeros(words, dtype=np.uint32) for _ in range(4))
 
-    def find(self, set_id: int, branch: Branch, state: TokenizerState) -> tuple[UndecidedTokens, UndecidedTokens]:
-        """Return the undecided tokens of a set and a branch: in the same pre-token, and as the first of another one."""
-        tokenization, base, joins, begins, one = self._tokenization, self._base, self._joins, self._begins, 1
-        rows = self._next_tokens.rows(branch.scanner_state, state.partial)
+    def find(self, set_id: int, branch: Branch, partial: int) -> tuple[UndecidedTokens, UndecidedTokens]:
+        """Return the undecided tokens of a set and a branch: in the same pre-token, and as the first of another one.
+
+        Args:
+            set_id: the Earley set.
+            branch: the branch of a state of the tokenizer. The text is in the middle of no added token.
+            partial: the scanner's number of the unfinished character before the tokens.
+        """
+        base, joins, begins, one = self._base, self._joins, self._begins, 1
+        rows = self._next_tokens.rows(branch.scanner_state, partial)
         self._compiled.masks.fill(set_id, base)
         intersection(joins, base, rows.joins)
         intersection(begins, base, rows.begins)
         following = [token for token in self._words.following(branch.word) if has(joins, token)]
         self._dead_joins, self._dead_begins = [], []
-        if not state.added:
-            self._drop_decided(joins, begins, set_id, branch, state.partial, rows)
+        self._drop_decided(joins, begins, set_id, branch, partial, rows)
         join_count, begin_count = list_tokens(joins, self._joined), list_tokens(begins, self._begun)
-        if not state.added and not following and join_count <= MAX_LISTED and begin_count <= MAX_LISTED:
+        if not following and join_count <= MAX_LISTED and begin_count <= MAX_LISTED:
             return self._few(join_count, begin_count, set_id, branch.scanner_state, rows)
         self._drop_cut_off(joins, begins, set_id, branch.scanner_state, rows)
-        if state.added:
-            # A cutting text continues no added token that its token begins, but may continue one begun before it.
-            continuing = tokenization.continuing_added(state.added)
-            intersect(continuing, base)
-            unite_both(joins, continuing, rows.joins)
-            unite_both(begins, continuing, rows.begins)
         for token in following:
             joins[token >> 5] |= one << (token & 31)
         joined, begun = tokens_in(joins), tokens_in(begins)

@@ -215,31 +215,49 @@ class Verdicts:
 
     def _is_completed_within(self, at: int, scanner_state: int, partial: int, token: int) -> bool:
         """Return the same as `_is_completed`, within a terminal."""
-        completions = self._tokenization.completions.after(token, self._scanner.text_of(partial))
-        for completion, last in zip(completions.texts, completions.last_tokens, strict=True):
-            next_at = self._ahead.follow_within(at, completion)
-            if next_at:
-                next_state, still = self._scanner.follow(scanner_state, partial, completion)
-                if (
-                    next_state
-                    and not still
-                    and self._ahead.bytes_within(next_at) & self._cuts.cutting(next_state, OTHER, last)
-                ):
-                    return True
+        completions, text = self._tokenization.completions, self._scanner.text_of(partial)
+        first = completions.first_after(token, text)
+        if first is not None and self._completes_within(at, scanner_state, partial, first[0], first[1]):
+            return True
+        all_of_them = completions.after(token, text)
+        for completion, last in zip(all_of_them.texts, all_of_them.last_tokens, strict=True):
+            if self._completes_within(at, scanner_state, partial, completion, last):
+                return True
         return False
+
+    def _completes_within(self, at: int, scanner_state: int, partial: int, completion: bytes, last: int) -> bool:
+        """Return whether one completion leads to where the pre-token may end, within a terminal."""
+        next_at = self._ahead.follow_within(at, completion)
+        if not next_at:
+            return False
+        next_state, still = self._scanner.follow(scanner_state, partial, completion)
+        if not next_state or still:
+            return False
+        return bool(self._ahead.bytes_within(next_at) & self._cuts.cutting(next_state, OTHER, last))
 
     def _is_completed(self, set_id: int, scanner_state: int, partial: int, token: int) -> bool:
         """Return whether a usual completion of a token's last character leads to where the pre-token may end."""
-        completions = self._tokenization.completions.after(token, self._scanner.text_of(partial))
-        for completion, last in zip(completions.texts, completions.last_tokens, strict=True):
-            next_set = self._ahead.follow(set_id, completion)
-            if next_set:
-                next_state, still = self._scanner.follow(scanner_state, partial, completion)
-                if next_state and not still and self._cuts.leads_on(next_set, next_state, OTHER, last):
-                    return True
-                if next_state and not still and self._is_good_after_bridge(next_set, next_state, last):
-                    return True
+        completions, text = self._tokenization.completions, self._scanner.text_of(partial)
+        first = completions.first_after(token, text)
+        if first is not None and self._completes(set_id, scanner_state, partial, first[0], first[1]):
+            return True
+        all_of_them = completions.after(token, text)
+        for completion, last in zip(all_of_them.texts, all_of_them.last_tokens, strict=True):
+            if self._completes(set_id, scanner_state, partial, completion, last):
+                return True
         return False
+
+    def _completes(self, set_id: int, scanner_state: int, partial: int, completion: bytes, last: int) -> bool:
+        """Return whether one completion leads to where the pre-token may end."""
+        next_set = self._ahead.follow(set_id, completion)
+        if not next_set:
+            return False
+        next_state, still = self._scanner.follow(scanner_state, partial, completion)
+        if not next_state or still:
+            return False
+        if self._cuts.leads_on(next_set, next_state, OTHER, last):
+            return True
+        return self._is_good_after_bridge(next_set, next_state, last)
 
     def _judge(self, endings: Endings, word: int, token: int) -> int:
         """Return GOOD, BAD or UNKNOWN: whether one of the endings of a pre-token can follow a token.

@@ -25,6 +25,9 @@ class Borders:
     Args:
         merges: the merges of a tokenizer.
         spellings: by token, its bytes.
+
+    Attributes:
+        words: uint32[8 * size], for byte b after token t the bit b % 32 of word 8 * t + b // 32: whether it has one.
     """
 
     def __init__(self, merges: MergeTable, spellings: Sequence[bytes]) -> None:
@@ -37,6 +40,7 @@ class Borders:
         merges.mark_joining(first_bytes, joining)
         left = ~joining.reshape(size, 8)
         left[~is_proper] = 0
+        self.words = left.reshape(-1)
         self._bits = left.astype("<u4").tobytes()
 
     def of(self, token: int) -> int:

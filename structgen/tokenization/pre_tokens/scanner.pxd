@@ -37,6 +37,7 @@ cdef class Scanner:
     cdef dict _forms            # by partial character: see `_forms_of`
     cdef int[::1] _characters   # by partial character and byte: see `byte`
     cdef dict _blocks           # by number of a block: what `byte` returns for its characters
+    cdef dict _block_kinds      # by number of a block: the same, each once
     cdef dict _cutting_bytes
     cdef dict _completed        # by state and partial character: see `can_complete`
     cdef dict _completing       # by partial character: see `_kinds_completing`
@@ -64,6 +65,8 @@ cdef class Scanner:
     @cython.locals(after=int)
     cdef int byte(self, int partial, int byte) except? -100
     cdef int _make_byte(self, int partial, int byte) except? -100
+    @cython.locals(first=int, kinds=list, begin=int, place="Py_ssize_t", at=int)
+    cdef int _note(self, int partial) except -1
     @cython.locals(index="Py_ssize_t", after=int)
     cpdef int kind_of(self, bytes text) except? -100
     cpdef bint can_complete(self, int state, int partial)

@@ -29,10 +29,11 @@ import numpy as np
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import VocabularyError
+from structgen.tokenization.pre_tokens.characters import completions_of, is_last, may_follow
 from structgen.tokenization.pre_tokens.levels import ByteSplits, Levels, OneLevel, TwoLevels
 from structgen.tokenization.pre_tokens.split_guesses import Split
 
-__all__ = ["Cutters", "Scanner", "TokenRows", "character_length", "may_follow"]
+__all__ = ["Cutters", "Scanner", "TokenRows"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 UNKNOWN = -1
@@ -157,6 +158,7 @@ class Scanner:
         self._forms: dict[int, list[tuple[int, ...]]] = {}
         self._characters = zeros(256, UNKNOWN)
         self._blocks: dict[int, list[int]] = {}
+        self._block_kinds: dict[int, frozenset[int]] = {}
         self._cutting_bytes: dict[int, int] = {}
         self._completed: dict[tuple[int, int], bool] = {}
         self._completing: dict[int, list[int]] = {}
@@ -245,9 +247,13 @@ class Scanner:
         if known is None:
             left = self._left(state)
             known = 0 if _is_waiting(self._levels, self._sets[left]) else self._leads
+            is_settled: dict[int, bool] = {}  # the bytes lead to few states
             for byte in range(128):
-                after, _ = self.follow(left, 0, bytes([byte]))
-                known |= _is_settled(self._levels, self._sets[after]) << byte
+                after = self.byte(0, byte)
+                next_state = 0 if after == NO_TEXT else self.step(left, FIRST_KIND - after)
+                if next_state not in is_settled:
+                    is_settled[next_state] = _is_settled(self._levels, self._sets[next_state])
+                known |= is_settled[next_state] << byte
             known &= self._free_bytes
             self._cutting_bytes[state] = known
         return known
@@ -265,7 +271,7 @@ class Scanner:
 
     def _make_byte(self, partial: int, byte: int) -> int:
         prefix = self._prefixes[partial]
-        if (not prefix and byte < 0x80) or _is_last(prefix):
+        if (not prefix and byte < 0x80) or is_last(prefix):
             self._note(partial)
         elif may_follow(prefix, byte):
             number = len(self._prefixes)
@@ -283,9 +289,9 @@ class Scanner:
         prefix = self._prefixes[partial]
         first = 0x80 if prefix else 0
         code = ord((prefix + bytes([first])).decode())
-        kinds = self._kinds_of_block(code // BLOCK)
+        kinds, begin, place = self._kinds_of_block(code // BLOCK), code % BLOCK, partial * 256 + first
         for at in range(64 if prefix else 128):
-            self._characters[partial * 256 + first + at] = kinds[code % BLOCK + at]
+            self._characters[place + at] = kinds[begin + at]
 
     def _kinds_of_block(self, block: int) -> list[int]:
         """Return what `byte` returns for each character of a block; asking for many at once costs little more."""
@@ -301,6 +307,13 @@ class Scanner:
                 found = self._levels.ends(block * BLOCK, found)
             known = [NO_TEXT if members is None else FIRST_KIND - self._kind(members) for members in found]
             self._blocks[block] = known
+        return known
+
+    def _all_kinds_of_block(self, block: int) -> frozenset[int]:
+        """Return what `byte` returns for the characters of a block, each answer once."""
+        known = self._block_kinds.get(block)
+        if known is None:
+            known = self._block_kinds[block] = frozenset(self._kinds_of_block(block))
         return known
 
     def _inner_kind(self, prefix: bytes) -> int:
@@ -332,7 +345,7 @@ class Scanner:
 
         The bytes are the first two or three of a character, or the first one of two: so all are in one block.
         """
-        low, high = _completions(prefix)
+        low, high = completions_of(prefix)
         after = {*self._kinds_of_block(low // BLOCK)[low % BLOCK : high % BLOCK + 1]}
         return FIRST_KIND - after.pop() if len(after) == 1 and NO_TEXT not in after else -1
 
@@ -356,11 +369,14 @@ class Scanner:
         """Return the kinds of the characters that begin with a partial one, found once for all states."""
         known = self._completing.get(partial)
         if known is None:
-            low, high = _completions(self._prefixes[partial])
+            low, high = completions_of(self._prefixes[partial])
             found: set[int] = set()
             for block in range(low // BLOCK, high // BLOCK + 1):
                 first, last = max(low - block * BLOCK, 0), min(high - block * BLOCK, BLOCK - 1)
-                found.update(self._kinds_of_block(block)[first : last + 1])
+                if last - first == BLOCK - 1:
+                    found.update(self._all_kinds_of_block(block))
+                else:
+                    found.update(self._kinds_of_block(block)[first : last + 1])
             known = self._completing[partial] = sorted(FIRST_KIND - after for after in found if after <= FIRST_KIND)
         return known
 
@@ -375,7 +391,7 @@ class Scanner:
         known = self._forms.get(partial)
         if known is None:
             prefix = self._prefixes[partial]
-            low, high = _completions(prefix)
+            low, high = completions_of(prefix)
             found: set[tuple[int, ...]] = set()
             for code in range(low, high, ROW):
                 text = chr(code).encode()
@@ -565,35 +581,3 @@ def _is_settled(levels: Levels, guesses: Guesses) -> bool:
 
 def _is_waiting(levels: Levels, guesses: Guesses) -> bool:
     return any(levels.is_waiting(guess) for _, guess in guesses)
-
-
-def _is_last(prefix: bytes) -> bool:
-    """Return whether one byte completes a partial character."""
-    return bool(prefix) and len(prefix) + 1 == character_length(prefix)
-
-
-def character_length(text: bytes) -> int:
-    """Return the number of bytes of a character, by its first one."""
-    lead = text[0]
-    return 1 if lead < 0xC2 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4 if lead < 0xF5 else 1
-
-
-def _completions(prefix: bytes) -> tuple[int, int]:
-    """Return the code points of the first and the last character that begin with some bytes."""
-    missing = character_length(prefix) - len(prefix)
-    least = next(byte for byte in range(0x80, 0xC0) if may_follow(prefix, byte))
-    most = next(byte for byte in range(0xBF, 0x7F, -1) if may_follow(prefix, byte))
-    first = prefix + bytes([least]) + b"\x80" * (missing - 1)
-    last = prefix + bytes([most]) + b"\xbf" * (missing - 1)
-    return ord(first.decode()), ord(last.decode())
-
-
-def may_follow(prefix: bytes, byte: int) -> bool:
-    """Return whether a byte may follow the first bytes of a character; or, after none, begin one (RFC 3629)."""
-    if not prefix:
-        return character_length(bytes([byte])) > 1
-    if len(prefix) > 1:
-        return 0x80 <= byte < 0xC0
-    low = {0xE0: 0xA0, 0xF0: 0x90}.get(prefix[0], 0x80)
-    high = {0xED: 0x9F, 0xF4: 0x8F}.get(prefix[0], 0xBF)
-    return low <= byte <= high

@@ -113,3 +113,16 @@ def test_characters_of_one_kind_are_found_at_once(make, prefix):
         usual = (not character.isalpha(), tokenization.scanner.kind_of(prefix + text))
         assert form in (usual, None)
         assert form == usual or composes(character)
+
+
+@pytest.mark.one_in(4, uncompiled=12)
+@pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
+def test_the_first_completion_is_one_of_all(make):
+    completions, found = tokenization_of(make)[1].completions, 0
+    for token, text in unfinished_tokens(make):
+        first = completions.first_after(token, unfinished(text))
+        every = completions.of(token)
+        if first is not None:
+            assert first in zip(every.texts, every.last_tokens, strict=True)
+            found += 1
+    assert found > 50
