@@ -249,7 +249,13 @@ class BuildWithProgress(build_ext):
         super().build_extensions()
 
     def build_extension(self, ext: Extension) -> None:
-        """Build one extension."""
+        """Build one extension, also if nothing but its options for gcc have changed."""
+        options = " ".join(ext.extra_compile_args)
+        kept = pathlib.Path(self.build_temp, f"{ext.name}.options")
+        if not kept.exists() or kept.read_text() != options:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(options)
+        ext.depends = [*ext.depends, str(kept)]  # a module that is older than this file is built again
         super().build_extension(ext)
         with self._lock:
             self._done += 1

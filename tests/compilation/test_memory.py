@@ -145,8 +145,8 @@ assert attacker.allowed_token_ids() == [ord("{")]
 assert kept.allowed_token_ids() == twin.allowed_token_ids()
 kept.accept_bytes(b'a"}')
 assert kept.is_accepting
-assert resident_bytes(0) - before < LIMIT, (resident_bytes(0) - before, "the memory is not free")
 assert structgen.compile({"enum": [1, 12]}, vocabulary, limits=limits).matcher().allowed_token_ids() == [ord("1")]
+assert resident_bytes(0) - before < LIMIT, (resident_bytes(0) - before, "the memory is not free")
 """
 
 

@@ -110,11 +110,14 @@ def _combine(terms: Terms, action: int, operand: Any, values: list[int]) -> None
 def _leaf(terms: Terms, regex: Regex, values: list[int]) -> bool:
     """Translate a tree without parts; return False, and do nothing, if it has parts."""
     if isinstance(regex, Literal):
-        term = terms.literal(regex.data, values.pop())
+        literal = regex  # with a type in the .pxd, so that its attributes are read without a look-up
+        term = terms.literal(literal.data, values.pop())
     elif isinstance(regex, Chars):
-        term = terms.chars(regex.ranges, values.pop())
+        chars = regex
+        term = terms.chars(chars.ranges, values.pop())
     elif isinstance(regex, ByteSet):
-        term = terms.byte_set(regex.mask, values.pop())
+        byte_set = regex
+        term = terms.byte_set(byte_set.mask, values.pop())
     elif isinstance(regex, LiteralSet):
         number = terms.payloads.add_table(regex.texts)
         term = terms.text_table(number, 0, terms.payloads.table_size(number), 0, values.pop())
@@ -133,23 +136,26 @@ def _leaf(terms: Terms, regex: Regex, values: list[int]) -> bool:
 def _visit(regex: Regex, depth: int, values: list[int], work: Work, known: Known) -> None:
     """Push the instructions that translate a tree with parts."""
     if isinstance(regex, Sequence):
-        for part in regex.parts:
+        sequence = regex
+        for part in sequence.parts:
             work.append((VISIT, part, depth + 1))
         return
     tail = values.pop()
     if isinstance(regex, Choice):
-        parts = _merged(regex.parts)
+        choice = regex
+        parts = _merged(choice.parts)
         work.append((UNION, (len(parts), tail), depth))
         for part in parts:
             work.append((VISIT, part, depth + 1))
             work.append((LOAD, tail, depth))
     elif isinstance(regex, Repeat):
-        high = -1 if regex.max is None else regex.max
-        if 0 <= high < regex.min:
+        repeat = regex
+        high = -1 if repeat.max is None else repeat.max
+        if 0 <= high < repeat.min:
             values.append(NOTHING)
             return
-        work.append((REPEAT, (regex.min, high, tail), depth))
-        _plan(regex.body, depth + 1, work, known)
+        work.append((REPEAT, (repeat.min, high, tail), depth))
+        _plan(repeat.body, depth + 1, work, known)
     elif isinstance(regex, Intersection):
         work.append((INTERSECTION, (len(regex.parts), tail), depth))
         for part in regex.parts:
@@ -175,9 +181,11 @@ def _merged(parts: tuple[Regex, ...]) -> list[Regex]:
     rest: list[Regex] = []
     for part in parts:
         if isinstance(part, Chars):
-            ranges.extend(part.ranges)
+            chars = part
+            ranges.extend(chars.ranges)
         elif isinstance(part, Literal):
-            literals.append(part.data)
+            literal = part
+            literals.append(literal.data)
         else:
             rest.append(part)
     if ranges:

@@ -34,7 +34,7 @@ cdef class TableStore:
     cdef int drop_last_dense(self) except -1
     @cython.locals(number=int, dense=DenseMask, words="unsigned int[::1]", one="unsigned int", index=int, token=int)
     cdef int dense_of(self, int[::1] tokens, int first, int last) except -1
-    @cython.locals(number=int, dense=DenseMask, words="unsigned int[::1]", tokens="int[::1]", below="int[::1]", one="unsigned int", at=int, index=int, token=int)
+    @cython.locals(number=int, dense=DenseMask, words="unsigned int[::1]", tokens="int[::1]", below="int[::1]", many=int, one="unsigned int", at=int, index=int, token=int)
     cdef int dense_of_found(self, FoundTokens found) except -1
     @cython.locals(tokens="int[::1]", count=int, everything=DenseMask, number=int, dense=DenseMask, words="unsigned int[::1]", below="int[::1]", inside="int[::1]", one="unsigned int", at=int, index=int, last=int, token=int)
     cdef int _dense_without_gaps(self, FoundTokens found) except -1

@@ -106,7 +106,8 @@ class TableStore:
 
     def dense_of_found(self, found: FoundTokens) -> int:
         """Keep the mask of the tokens inside that a walk has found; return its index in `dense`."""
-        if 2 * (found.inside_count() - found.inside.size) > self.trie.token_start[self.trie.size]:
+        many = self.trie.token_start[self.trie.size] // 2
+        if found.is_ordered and found.inside_count() - found.inside.size > many:
             return self._dense_without_gaps(found)
         number = self.dense_of(found.inside.values, 0, found.inside.size)
         dense: DenseMask = self.dense[number]

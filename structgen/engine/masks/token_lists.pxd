@@ -32,6 +32,7 @@ cdef class FoundTokens:
     cdef readonly CountedTokens exits
     cdef readonly TokenList lost
     cdef public int largest_count
+    cdef public bint is_ordered
 
     cdef void clear(self) noexcept
     @cython.locals(below=TokenList, size=int, is_next=bint)

@@ -95,6 +95,7 @@ class FoundTokens:
         below: more tokens inside, all those below certain nodes, as they stand in `Trie.tokens` and in that order. Of
             each node there are four numbers: first, last, count and least. The token at an index from `first` to
             `last - 1` has the count `count + Trie.token_count[index]`, or `least` if that is more.
+        is_ordered: whether `below` is in the order of `Trie.tokens`, each token once.
         exits: nodes at which the terminal may end within a token.
         lost: in a comparison of two states, the tokens after an exit that only the other state has.
         largest_count: the largest count of a token or an exit.
@@ -107,11 +108,13 @@ class FoundTokens:
         self.exits = CountedTokens(FOUND_ROOM)
         self.lost = TokenList(FOUND_ROOM)
         self.largest_count = 0
+        self.is_ordered = True
 
     def clear(self) -> None:
         """Forget what the last walk has found."""
         self.inside.size = self.rest.size = self.below.size = self.exits.size = self.lost.size = 0
         self.largest_count = 0
+        self.is_ordered = True
 
     def skip(self, first: int, last: int, count: int, least: int) -> None:
         """Add tokens inside to `below`; together with the tokens added last, if they come right after these."""

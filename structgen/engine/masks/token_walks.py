@@ -34,6 +34,7 @@ FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
 UNKNOWN_KINDS = 2**64 - 1
 NOT_ASKED = -2  # in place of a number of a skippable state
 MIN_ONCE = 8  # nodes in all for each that may be walked twice; of fewer, a walk compares what it finds
+MIN_LARGE = 64  # nodes at and below one of which a walk may skip some
 MANY_NODES = 16  # from so many on, a table tells which nodes a byte leads to
 
 
@@ -117,6 +118,8 @@ class TokenWalks:
             are_next = True
         if are_next:
             may_repeat = may_repeat and self._may_meet(remainders)
+            if not may_repeat and trie is self._store.trie:
+                self._walk_large(start)  # as after a blank: half of all tokens begin so
         if may_repeat or are_next:
             self._walk_from_nodes(remainders, start, may_repeat, are_next)
         else:
@@ -203,6 +206,28 @@ class TokenWalks:
                 targets_at[depth] = automata.partitions.targets_at.values[state]
                 node += 1
         self.nodes_visited += visited
+
+    def _walk_large(self, start: int) -> None:
+        """Walk from the nodes that have much below them, where subtrees may be skipped, and drop these nodes."""
+        automata, trie, path, found = self._automata, self._store.trie, self._path, self._found
+        kept = 0
+        for index in range(self._node_count):
+            node = self._nodes[index]
+            if trie.end[node] - node < MIN_LARGE:
+                self._nodes[kept] = node
+                kept += 1
+                continue
+            path.enter(0, start)
+            state = path.target(0, trie.byte[node])
+            self.nodes_visited += 1
+            found.is_ordered = False
+            found.inside.extend(trie.tokens, trie.token_start[node], trie.token_start[node + 1])
+            automata.expand(state)
+            if automata.table.accepting[state]:
+                found.exits.add_counted(node, 0)
+            if automata.only_byte.values[state] != NO_BYTE:
+                self._walk_below(node, state)
+        self._node_count = kept
 
     def _walk_below(self, top: int, start: int) -> None:
         """Walk the vocabulary's trie below a node, from a state there.

@@ -29,7 +29,7 @@ from structgen.engine.grammar.tables import GrammarTables, Origins
 from structgen.engine.masks.set_masks import SetMasks
 from structgen.engine.masks.terminal_masks import TerminalMasks
 from structgen.engine.matching.table_lock import TableLock
-from structgen.engine.memory import release_free_memory
+from structgen.engine.memory import release_free_memory, release_later
 from structgen.engine.regex.tree import Regex
 from structgen.engine.vocabulary.marks import MARK_BYTE, Ranges, mark_of
 from structgen.engine.vocabulary.vocabulary import Vocabulary
@@ -452,6 +452,7 @@ class CompiledGrammar:
         self.shared.is_dropped = True
         self.renew()
         release_free_memory()
+        release_later()  # the frames that the error comes through still hold some of it
 
     def abandon_after(self, error: BaseException) -> None:
         """Abandon what was computed after an error that is not one of ours; see `abandon`.

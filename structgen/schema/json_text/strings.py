@@ -305,8 +305,12 @@ def _forms(character: str) -> tuple[bytes, ...]:
     units = character.encode("utf-16-be", "surrogatepass")
     escapes = [b""]
     for at in range(0, len(units), 2):
-        hexes = product(*({digit, digit.upper()} for digit in units[at : at + 2].hex()))
-        numbers = sorted("".join(digits).encode() for digits in hexes)
+        digits = units[at : at + 2].hex()
+        if digits.isdigit():  # most characters have no letters in their number
+            numbers = [digits.encode()]
+        else:
+            forms_of_digits = [digit if digit.isdigit() else digit.upper() + digit for digit in digits]
+            numbers = ["".join(chosen).encode() for chosen in product(*forms_of_digits)]
         escapes = [before + b"\\u" + number for before in escapes for number in numbers]
     return (*forms, *escapes)
 
