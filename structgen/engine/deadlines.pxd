@@ -1,4 +1,5 @@
 cimport cython
+from structgen.engine.garbage_collection cimport allow_full_collections, postpone_full_collections
 from structgen.engine.threads cimport this_thread
 
 cdef int UNITS_BETWEEN_LOOKS

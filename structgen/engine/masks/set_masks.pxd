@@ -81,10 +81,8 @@ cdef class SetMasks:
     cdef int _add_items(self, int set_id) except -1
     @cython.locals(sets=ItemSetStore, spellings=tuple, text=bytes, target=int, token=int, index="Py_ssize_t")
     cdef int _check_suspects(self, int set_id) except -1
-    @cython.locals(part=TerminalMask, found=TokenList, ranges=TokenList, token=int, index=int)
+    @cython.locals(part=TerminalMask, found=TokenList, ranges=TokenList, removed=list, size=int, before="int[::1]", pool="int[::1]", token=int, index=int)
     cdef int _keep(self, SetMask mask) except -1
-    @cython.locals(before="int[::1]")
-    cdef int _append(self, int number) except -1
     @cython.locals(first=int, last=int)
     cdef void _add_all(self, TerminalMask table) except *
     @cython.locals(known=TerminalMask)

@@ -308,25 +308,24 @@ class SetMasks:
             mask.dense = part.dense
             mask.first_cut = part.first_removed
             mask.last_cut = part.last_removed
-        found, ranges = self._found, self._ranges
-        mask.first_removed = self._pool_size
-        for token in self._scratch.removed:
-            self._append(token)
-        mask.last_removed = mask.first_token = self._pool_size
-        for index in range(found.size):
-            self._append(found.values[index])
-        mask.last_token = mask.first_range = self._pool_size
-        for index in range(ranges.size):
-            self._append(ranges.values[index])
-        mask.last_range = self._pool_size
-
-    def _append(self, number: int) -> None:
-        """Append a number to the pool."""
-        if self._pool_size >= len(self.pool):
+        found, ranges, removed = self._found, self._ranges, self._scratch.removed
+        size = self._pool_size
+        while size + len(removed) + found.size + ranges.size > len(self.pool):
             before = self.pool  # goes when all is in place: see `Matcher._fill`
-            self.pool = grown_pool(before, self._pool_size)
-        self.pool[self._pool_size] = number
-        self._pool_size += 1
+            self.pool = grown_pool(before, size)
+        pool = self.pool
+        mask.first_removed = size
+        for token in removed:
+            pool[size] = token
+            size += 1
+        mask.last_removed = mask.first_token = size
+        for index in range(found.size):
+            pool[size + index] = found.values[index]
+        size += found.size
+        mask.last_token = mask.first_range = size
+        for index in range(ranges.size):
+            pool[size + index] = ranges.values[index]
+        mask.last_range = self._pool_size = size + ranges.size
 
     # -- tables -----------------------------------------------------------------------------------------------------
 

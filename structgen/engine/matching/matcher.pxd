@@ -34,7 +34,7 @@ cdef class Matcher:
     cdef int _begin(self) except -1
     cdef bint _may_end(self) except -1
     cdef bint _has_ended(self) noexcept
-    @cython.locals(spellings=tuple, text=bytes)
+    @cython.locals(spellings=tuple, text=bytes, at="Py_ssize_t")
     cpdef accept_token(self, token_id)
     @cython.locals(compiled=CompiledGrammar, accepted=int, is_of_epoch=bint)
     cdef int _move(self, bytes text) except -1

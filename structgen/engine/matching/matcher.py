@@ -323,8 +323,12 @@ class Matcher:
         """
         if type(token_id) is not int:
             token_id = whole_number(token_id, "a token id")
+        try:
+            at = token_id
+        except OverflowError:  # compiled, it is a C integer
+            at = -1
         spellings = self._compiled.spellings
-        text = spellings[token_id] if 0 <= token_id < len(spellings) else b""
+        text = spellings[at] if 0 <= at < len(spellings) else b""
         if not text:
             self._accept_other(token_id)
             return

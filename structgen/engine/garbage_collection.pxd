@@ -1,0 +1,2 @@
+cpdef int postpone_full_collections() except -1
+cpdef int allow_full_collections() except -1
