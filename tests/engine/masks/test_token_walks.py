@@ -144,3 +144,19 @@ def test_walks_pass_by_what_they_have_found_where_each_character_may_end_a_part(
         assert matcher.allowed_token_ids() == accepted_tokens(matcher, DEEP_WORDS.size)
         visited = compiled.shared.terminals.nodes_visited - before
         assert visited < 300 * DEEP_WORDS.trie.node_count  # else up to 6,700 times as many
+
+
+BLANKS = [b" ", b"  ", b"\n", b"\n ", b"\t"]
+SPACED = [*BLANKS, *(blank + text for blank in BLANKS for text in SHORT if len(text) < 5)]
+SPACED_WORDS = Vocabulary.from_bytes(dict(enumerate(SPACED)), eos_token_ids=[len(SPACED)])
+
+
+@pytest.mark.parametrize("pattern", ["[hia-]+", "h[hia]*|i-?", "(h[^h.]|i[^i.]|-)*a", "[hi]{1,3}a?", "ha", "[^h]*h"])
+@pytest.mark.parametrize("blank", ["[ \n]*", " +", "[ \t\n]{1,2}"])
+def test_walks_after_white_space_skip_what_characters_decide(pattern: str, blank: str) -> None:
+    parts = (ast.RegexTerminal(parse_regex(blank)), ast.RegexTerminal(parse_regex(pattern)), ast.Literal(b"."))
+    compiled = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", ast.Sequence(parts)),))), SPACED_WORDS)
+    matcher = Matcher(compiled)
+    assert matcher.allowed_token_ids() == accepted_tokens(matcher, SPACED_WORDS.size)
+    matcher.accept_bytes(b" ")
+    assert matcher.allowed_token_ids() == accepted_tokens(matcher, SPACED_WORDS.size)
