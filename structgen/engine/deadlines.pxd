@@ -20,6 +20,8 @@ cpdef int look() except -1
 cpdef int expect_objects() except -1
 @cython.locals(deadline=Deadline)
 cdef Deadline _running(long thread)
+@cython.locals(thread=long, deadline=Deadline)
+cpdef _forget_others()
 cpdef void count_bytes(long long size) noexcept
 
 

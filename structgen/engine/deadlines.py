@@ -35,6 +35,7 @@ import time
 from types import TracebackType
 from typing import Any
 
+from structgen.engine.fork_safety import call_in_forked
 from structgen.engine.garbage_collection import allow_full_collections, postpone_full_collections
 from structgen.engine.memory import release_later, resident_bytes
 from structgen.engine.threads import this_thread
@@ -311,3 +312,14 @@ class Deadline:
         outer = self._outer
         if outer is not None:
             outer.count(size)
+
+
+def _forget_others() -> None:
+    """Forget the deadlines of other threads, in a forked process: they do not run there, and never end."""
+    thread = this_thread()
+    for deadline in list(_begun):
+        if deadline._thread != thread:
+            _begun.remove(deadline)
+
+
+call_in_forked(_forget_others)
