@@ -102,10 +102,23 @@ class Completions:
             known = self._known[key] = self._find(token, partial)
         return known
 
+    def in_turn(self, token: int, partial: bytes) -> Iterator[tuple[bytes, int]]:
+        """Yield the completions that `after` finds, each with its last token: one that is found soon, then all.
+
+        Most often the first one leads on, and the others need not be found.
+
+        Args:
+            token: the token.
+            partial: the bytes of the character so far.
+        """
+        first = self.first_after(token, partial)
+        if first is not None:
+            yield first
+        found = self.after(token, partial)
+        yield from zip(found.texts, found.last_tokens, strict=True)
+
     def first_after(self, token: int, partial: bytes) -> tuple[bytes, int] | None:
         """Return the first completion that `after` would find, and its last token; None if it is not found soon.
-
-        Most often this one leads on, and others need not be found.
 
         Args:
             token: the token.

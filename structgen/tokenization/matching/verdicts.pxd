@@ -50,11 +50,11 @@ cdef class Verdicts:
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t")
     cdef int _judge_within(self, int set_id, int scanner_state, int word, int token) except -1
     cdef bint _completed_within(self, int at, int scanner_state, int partial, int token) except -1
-    @cython.locals(text=bytes, completion=bytes, last=int)
+    @cython.locals(completion=bytes, last=int)
     cdef bint _is_completed_within(self, int at, int scanner_state, int partial, int token) except -1
     @cython.locals(next_at=int, next_state=int, still=int)
     cdef bint _completes_within(self, int at, int scanner_state, int partial, bytes completion, int last) except -1
-    @cython.locals(text=bytes, completion=bytes, last=int)
+    @cython.locals(completion=bytes, last=int)
     cdef bint _is_completed(self, int set_id, int scanner_state, int partial, int token) except -1
     @cython.locals(next_set=int, next_state=int, still=int)
     cdef bint _completes(self, int set_id, int scanner_state, int partial, bytes completion, int last) except -1

@@ -215,12 +215,8 @@ class Verdicts:
 
     def _is_completed_within(self, at: int, scanner_state: int, partial: int, token: int) -> bool:
         """Return the same as `_is_completed`, within a terminal."""
-        completions, text = self._tokenization.completions, self._scanner.text_of(partial)
-        first = completions.first_after(token, text)
-        if first is not None and self._completes_within(at, scanner_state, partial, first[0], first[1]):
-            return True
-        all_of_them = completions.after(token, text)
-        for completion, last in zip(all_of_them.texts, all_of_them.last_tokens, strict=True):
+        completions = self._tokenization.completions
+        for completion, last in completions.in_turn(token, self._scanner.text_of(partial)):
             if self._completes_within(at, scanner_state, partial, completion, last):
                 return True
         return False
@@ -237,12 +233,8 @@ class Verdicts:
 
     def _is_completed(self, set_id: int, scanner_state: int, partial: int, token: int) -> bool:
         """Return whether a usual completion of a token's last character leads to where the pre-token may end."""
-        completions, text = self._tokenization.completions, self._scanner.text_of(partial)
-        first = completions.first_after(token, text)
-        if first is not None and self._completes(set_id, scanner_state, partial, first[0], first[1]):
-            return True
-        all_of_them = completions.after(token, text)
-        for completion, last in zip(all_of_them.texts, all_of_them.last_tokens, strict=True):
+        completions = self._tokenization.completions
+        for completion, last in completions.in_turn(token, self._scanner.text_of(partial)):
             if self._completes(set_id, scanner_state, partial, completion, last):
                 return True
         return False

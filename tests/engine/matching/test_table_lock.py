@@ -195,7 +195,8 @@ def test_who_waits_gets_the_lock_or_gives_up() -> None:
     thread.join()
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="only some systems copy processes")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_process_can_take_a_lock_that_another_thread_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fork_safety, "MAX_WAIT_SECONDS", 0.05)
     lock = TableLock()
@@ -211,9 +212,13 @@ def test_a_forked_process_can_take_a_lock_that_another_thread_held(monkeypatch: 
     has_lock.wait()
     threads[1].start()
     child = os.fork()
-    if not child:  # the copy
-        with lock:
-            os._exit(0 if lock.acquire(timeout=0) else 1)
+    if child == 0:
+        status = 1
+        try:
+            with lock:
+                status = 0 if lock.acquire(timeout=0) else 1
+        finally:
+            os._exit(status)
     may_release.set()
     assert os.waitpid(child, 0)[1] == 0
     for thread in threads:
