@@ -1,5 +1,10 @@
 cimport cython
-from structgen.engine.garbage_collection cimport allow_full_collections, postpone_full_collections
+from structgen.engine.garbage_collection cimport (
+    allow_full_collections,
+    hold_collections,
+    postpone_full_collections,
+    release_collections,
+)
 from structgen.engine.threads cimport this_thread
 
 cdef int UNITS_BETWEEN_LOOKS
@@ -17,7 +22,6 @@ cdef long long _new_bytes   # counted since they were last added to the count of
 cpdef int spend(int units) except -1
 @cython.locals(size="long long")
 cpdef int look() except -1
-cpdef int expect_objects() except -1
 @cython.locals(deadline=Deadline)
 cdef Deadline _running(long thread)
 @cython.locals(thread=long, deadline=Deadline)

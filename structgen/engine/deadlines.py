@@ -14,7 +14,8 @@ Deadlines nest: the outer ones are checked as well, so an inner one cannot exten
 A compiled loop keeps Python's interpreter lock, so other threads would wait until it ends. Each look at the clock lets
 them run (`structgen.engine.turns`). While passes of a model run, work that has taken long sleeps at some of the looks;
 that time does not count. From the first look on until its outermost deadline ends, a call lets no full garbage
-collection begin (`structgen.engine.garbage_collection`); from `expect_objects` on, if a loop calls that before.
+collection begin; a mask or an accepted token lets none at all begin up to its second look
+(`structgen.engine.garbage_collection`).
 
 A unit is one step of a loop, of about a microsecond. `spend` raises where a bound on sizes may raise as well: between
 two steps, when every table holds whole entries only.
@@ -36,13 +37,18 @@ from types import TracebackType
 from typing import Any
 
 from structgen.engine.fork_safety import call_in_forked
-from structgen.engine.garbage_collection import allow_full_collections, postpone_full_collections
+from structgen.engine.garbage_collection import (
+    allow_full_collections,
+    hold_collections,
+    postpone_full_collections,
+    release_collections,
+)
 from structgen.engine.memory import release_later, resident_bytes
 from structgen.engine.threads import this_thread
 from structgen.engine.turns import end_rests, pause, rest
 from structgen.errors import LimitExceededError
 
-__all__ = ["Deadline", "count_bytes", "empty", "expect_objects", "look", "spend"]
+__all__ = ["Deadline", "count_bytes", "empty", "look", "spend"]
 
 UNITS_BETWEEN_LOOKS = 2_000
 VALUES_AT_ONCE = 20_000  # that are forgotten between two looks at the clock
@@ -125,23 +131,13 @@ def look() -> None:
         if not _is_postponed:
             _is_postponed = True
             postpone_full_collections()
+        if deadline._end != NOT_STARTED:  # the call takes long
+            release_collections()
         if has_passes:
             deadline.rest()
         deadline.check_chain()
         if size > BYTES_BETWEEN_READINGS:
             deadline.count(size)
-
-
-def expect_objects() -> None:
-    """Let no full garbage collection begin until the thread's running deadline ends, if there is one.
-
-    It is called where a mask is about to make Python objects, of which some hundred make a collection due. It takes
-    half a microsecond, so not every mask calls it.
-    """
-    global _is_postponed
-    if not _is_postponed and _running(this_thread()) is not None:
-        _is_postponed = True
-        postpone_full_collections()
 
 
 def _running(thread: int) -> Deadline | None:
@@ -213,12 +209,17 @@ class Deadline:
         self._depth += 1
 
     def begin_anew(self) -> None:
-        """Begin it with its whole time, from the next look at the clock on; a deadline that has begun just goes on."""
+        """Begin it with its whole time, from the next look at the clock on; a deadline that has begun just goes on.
+
+        Up to the second look no garbage collection begins.
+        """
         if self._depth == 0:
             self._end = NOT_STARTED
             self.counted_bytes = 0
             self._resident_before = UNKNOWN
         self.begin()
+        if self._depth == 1 and self._outer is None:
+            hold_collections()
 
     def end(self) -> None:
         """Make the deadline that ran before the running one of the thread."""
@@ -226,9 +227,11 @@ class Deadline:
         self._depth -= 1
         if self._depth == 0:
             _begun.remove(self)
-            if self._outer is None and _is_postponed:
-                _is_postponed = False
-                allow_full_collections()
+            if self._outer is None:
+                release_collections()
+                if _is_postponed:
+                    _is_postponed = False
+                    allow_full_collections()
             self._outer = None
 
     def expire(self) -> None:
@@ -316,6 +319,7 @@ class Deadline:
 
 def _forget_others() -> None:
     """Forget the deadlines of other threads, in a forked process: they do not run there, and never end."""
+    release_collections()
     thread = this_thread()
     for deadline in list(_begun):
         if deadline._thread != thread:

@@ -19,8 +19,9 @@ class PairTable:
     """A map from pairs of numbers to numbers >= 0.
 
     Open addressing with linear probing; at most half of the slots are in use. Often one first number comes with many
-    second numbers in a row. Their slots are neighbours, so that they lie in one page of memory: in a fresh process, the
-    first write to each page takes 2 µs.
+    second numbers in a row. Their slots lie in one block of 64, so in one page of memory: in a fresh process, the first
+    write to each page takes 2 µs. Within its block, each first number begins elsewhere: there are tables with thousands
+    of first numbers and one letter with each.
 
     Args:
         places: number of slots at first, a power of two; half as many pairs fit before the table grows.
@@ -54,7 +55,8 @@ class PairTable:
     def _find(self, first: int, second: int) -> int:
         """Return the index of the slot of a pair, or of the free slot for it."""
         mixed = first * 73856093 ^ (second >> NEIGHBOUR_BITS) * 19349663
-        place = ((mixed ^ (mixed >> 15)) << NEIGHBOUR_BITS | second & NEIGHBOURS - 1) & self._mask
+        mixed ^= mixed >> 15
+        place = (mixed << NEIGHBOUR_BITS | (second ^ mixed >> NEIGHBOUR_BITS) & NEIGHBOURS - 1) & self._mask
         while True:
             at = place * WIDTH
             if self._places[at + 2] == FREE or (self._places[at] == first and self._places[at + 1] == second):

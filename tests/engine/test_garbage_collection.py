@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from tokenizers import models
 
 import structgen
 from structgen.compilation import compiler
-from structgen.engine.deadlines import Deadline, expect_objects, look
+from structgen.engine.deadlines import Deadline, look
 from structgen.engine.garbage_collection import MAX_YOUNG, NEVER, collect_early, collect_if_due
 from structgen.engine.vocabulary import vocabulary as vocabularies
 from structgen.engine.vocabulary.vocabulary import Vocabulary
@@ -69,26 +70,105 @@ def test_a_large_vocabulary_is_read_with_one_collection(
         assert len(asked) == expected
 
 
-@pytest.mark.parametrize("begin", [look, expect_objects])
-def test_long_work_lets_no_full_collection_begin(begin: Callable[[], object]) -> None:
+def test_long_work_lets_no_full_collection_begin() -> None:
     usual = gc.get_threshold()
     try:
         gc.set_threshold(500, 7, 9)
         with Deadline(10):
             assert gc.get_threshold() == (500, 7, 9)
-            begin()
+            look()
             assert gc.get_threshold() == (500, 7, NEVER)
             with Deadline(5):
-                begin()
+                look()
             assert gc.get_threshold() == (500, 7, NEVER)
         assert gc.get_threshold() == (500, 7, 9)
         with pytest.raises(LimitExceededError), Deadline(-1):
             look()
         assert gc.get_threshold() == (500, 7, 9)
-        begin()  # no deadline runs
+        look()  # no deadline runs
         assert gc.get_threshold() == (500, 7, 9)
     finally:
         gc.set_threshold(*usual)
+
+
+@contextmanager
+def collections_often() -> Iterator[list[int]]:
+    """Let Python collect young objects at each fifth object; note the generations of the collections of this thread."""
+    usual = gc.get_threshold()
+    found: list[int] = []
+    thread = threading.get_ident()
+
+    def note(phase: str, told: dict[str, int]) -> None:
+        if phase == "start" and threading.get_ident() == thread:
+            found.append(told["generation"])
+
+    gc.callbacks.append(note)
+    gc.set_threshold(5, 1_000_000, 1_000_000)
+    try:
+        yield found
+    finally:
+        gc.set_threshold(*usual)
+        gc.callbacks.remove(note)
+
+
+def test_no_collection_begins_in_a_mask(enabled: Callable[[], None]) -> None:
+    vocabulary = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
+    schema = {"type": "object", "properties": {f"k{key}": {"pattern": f"^a{key}+$"} for key in range(20)}}
+    matcher = structgen.compile(schema, vocabulary, cache=False).matcher()
+    mask = structgen.allocate_token_bitmask(1, vocabulary.size)
+    with collections_often() as found:
+        for byte in b'{"k1": "a1':
+            found.clear()
+            matcher.fill_next_token_bitmask(mask)
+            matcher.accept_token(byte)
+            assert len(found) <= 4  # of the objects before and after its turn; its own would be dozens
+            assert gc.isenabled()
+        _ = [[] for _ in range(50)]
+        assert found
+
+
+def test_a_long_mask_collects_young_objects(enabled: Callable[[], None]) -> None:
+    with collections_often() as found:
+        deadline = Deadline(60)
+        deadline.begin_anew()
+        try:
+            look()  # its time starts
+            found.clear()
+            _ = [[] for _ in range(50)]
+            assert not found
+            look()
+            _ = [[] for _ in range(50)]
+            assert found
+        finally:
+            deadline.end()
+        assert gc.isenabled()
+
+
+def test_a_collector_that_is_off_stays_off(enabled: Callable[[], None]) -> None:
+    enabled()  # turns it off
+    deadline = Deadline(60)
+    deadline.begin_anew()
+    deadline.end()
+    assert not gc.isenabled()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_the_collector_of_a_process_forked_within_a_mask_is_on(enabled: Callable[[], None]) -> None:
+    deadline = Deadline(60)
+    deadline.begin_anew()
+    try:
+        assert not gc.isenabled()
+        process = os.fork()
+        if process == 0:
+            try:
+                os._exit(0 if gc.isenabled() else 1)
+            finally:
+                os._exit(2)
+        assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
+        assert not gc.isenabled()
+    finally:
+        deadline.end()
 
 
 def test_work_of_two_threads_at_once_leaves_the_collector_as_it_was() -> None:
@@ -121,7 +201,7 @@ def full_collections_are_due() -> Iterator[None]:
     gc.set_threshold(20, 1, 1)
     try:
         with Deadline(60):
-            expect_objects()  # so they are made without a full collection
+            look()  # so they are made without a full collection
             older += [[] for _ in range(200_000)]
         yield
     finally:

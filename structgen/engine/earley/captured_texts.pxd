@@ -14,5 +14,6 @@ cdef class CapturedTexts:
     cdef PairTable _numbers         # the text after a text and a byte
 
     @cython.locals(found=int)
-    cdef int append(self, int text, int byte) except -1
+    cpdef int append(self, int text, int byte) except -1
+    cpdef bint continues(self, int text, int beginning) noexcept
     cpdef bytes between(self, int start, int end)

@@ -46,6 +46,12 @@ class CapturedTexts:
         self.count = found + 1
         return found
 
+    def continues(self, text: int, beginning: int) -> bool:
+        """Return whether a text is `beginning`, or that and more bytes."""
+        while text > beginning:  # a text has a larger number than its beginnings
+            text = self._parent[text]
+        return text == beginning
+
     def between(self, start: int, end: int) -> bytes:
         """Return the bytes by which text `end` is longer than text `start`, with which it begins."""
         out = bytearray()

@@ -16,6 +16,7 @@ from structgen.engine.pair_table cimport PairTable
 
 
 cdef int FIRST_TOKEN
+cdef tuple NOTHING_REFUSED
 cdef int AFTER, CAPTURES, DEAD_SET, EMPTY_TEXT, END, K_LITERAL, NEEDS_CHECK, NO_BYTE, NO_TEXT, ROOT, SHORTEST_RUN, UNKNOWN_TEXT
 
 
@@ -40,6 +41,7 @@ cdef class ItemSetStore:
     cdef int _refusing_set      # the arguments and the result
     cdef int _refusing_group    # of the last call of `refusals`
     cdef tuple _refused
+    cdef PairTable _unrefused
     cdef readonly int start_set
 
     cpdef int close(self, int set_id) except -1
@@ -81,7 +83,7 @@ cdef class ItemSetStore:
     cpdef int after_token(self, int set_id) except -1
     cpdef bint begins_here(self, int set_id, int group) except -1
     cpdef tuple refusals(self, int set_id, int group)
-    @cython.locals(begun=bytes, capture=int)
+    @cython.locals(capture=int, start=int, text=int, unrefused=int, found=tuple)
     cdef tuple _find_refusals(self, int set_id, int group)
     @cython.locals(index=int, item=int, number=dict, table=SetTable, items=ItemTable)
     cpdef int adopt(self, ItemSetStore other, int set_id) except -1

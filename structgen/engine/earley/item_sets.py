@@ -89,6 +89,8 @@ __all__ = ["ItemSetStore"]
 SHORTEST_RUN = 2  # bytes that are read at once, at least
 FIRST_TOKEN = 256  # in place of a byte: the step by token 0, for tokens with two readings
 
+NOTHING_REFUSED: tuple[Sequence[Spelling], Sequence[Spelling]] = ((), ())
+
 
 class ItemSetStore:
     """All Earley sets of one grammar that have been reached, and the steps between them.
@@ -127,7 +129,8 @@ class ItemSetStore:
         self.steps = 0
         self.followed = 0
         self._refusing_set = self._refusing_group = DEAD_SET  # of the last result of `refusals`
-        self._refused: tuple[Sequence[Spelling], Sequence[Spelling]] = ((), ())
+        self._refused = NOTHING_REFUSED
+        self._unrefused = PairTable()  # by capture and the text before it: the last text seen with no refused one
         self._accepts_empty = accepts_empty
         self._kernels.add_set()  # number 0: the dead set, an empty kernel
         self._predictor.close(DEAD_SET)
@@ -399,13 +402,19 @@ class ItemSetStore:
 
     def _find_refusals(self, set_id: int, group: int) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """Compute what `refusals` returns."""
-        begun = b""
-        if not self.begins_here(set_id, group):
-            if self.table.text[set_id] < EMPTY_TEXT:
-                return (), ()  # the set stands for the texts that are not refused
-            begun = self.texts.between(self.groups.text[group], self.table.text[set_id])
         capture = CAPTURES - self.rules.symbols[self.groups.wait_position[self.groups.first[group]] + 1]
-        return self.rules.refusals(capture, begun)
+        start = self.groups.text[group]
+        text = start if self.begins_here(set_id, group) else self.table.text[set_id]
+        if text < EMPTY_TEXT and text != start:
+            return NOTHING_REFUSED  # the set stands for the texts that are not refused
+        unrefused = self._unrefused.get(capture, start)
+        if unrefused >= 0 and self.texts.continues(text, unrefused):
+            found = NOTHING_REFUSED
+        else:
+            found = self.rules.refusals(capture, self.texts.between(start, text))
+        if not found[0] and not found[1]:
+            self._unrefused.put(capture, start, text)  # nothing written after it is refused, either
+        return found
 
     # -- the set after a text ---------------------------------------------------------------------------------------
 

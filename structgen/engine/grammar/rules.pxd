@@ -2,7 +2,6 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata.store cimport AutomatonStore
-from structgen.engine.deadlines cimport expect_objects
 from structgen.engine.grammar.tables cimport Capture, Lazy, Lookahead
 from structgen.engine.grammar.lookaheads cimport Lookaheads
 
@@ -13,7 +12,6 @@ cdef int CAPTURES, END, NOT_MADE, MAX_REFUSALS, MAX_SEEN, TERMINAL, WIDTH
 cdef class Captured:
     cdef Capture capture
     cdef bint refuses
-    cdef bytes unrefused
     cdef int after_any
 
 

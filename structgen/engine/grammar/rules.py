@@ -19,7 +19,6 @@ from collections.abc import Hashable, Sequence
 
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.deadlines import expect_objects
 from structgen.engine.grammar.composition import ComposedRules, counts_tokens
 from structgen.engine.grammar.lookaheads import Lookaheads
 from structgen.engine.grammar.tables import (
@@ -52,14 +51,12 @@ class Captured:
     Attributes:
         capture: the symbol.
         refuses: whether texts are refused where they end. False also where the terminal is made without them.
-        unrefused: the last bytes seen that are a prefix of no refused text.
         after_any: the dotted rule that follows an unknown text; -1 until it is needed.
     """
 
     def __init__(self, capture: Capture, refuses: bool) -> None:
         self.capture = capture
         self.refuses = refuses
-        self.unrefused: bytes | None = None
         self.after_any = NOT_MADE
 
 
@@ -136,7 +133,6 @@ class Rules:
         """
         if self._source is None:
             raise ValueError(f"nonterminal {nonterminal} has no bodies, and the grammar has no source of bodies")
-        expect_objects()
         self._write_bodies(nonterminal, self._source.bodies(self._keys[nonterminal]))
 
     def continuation(self, number: int, text: bytes | None) -> int:
@@ -212,15 +208,13 @@ class Rules:
 
     def refusals(self, number: int, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
         """Return the rests of texts that a capture refuses; see `RuleSource.refusals`."""
-        captured: Captured = self._captures[number]
-        if self._source is None or (captured.unrefused is not None and begun.startswith(captured.unrefused)):
+        if self._source is None:
             return (), ()
+        captured: Captured = self._captures[number]
         key = (number, begun)
         found = self._refusals.get(key)
         if found is None:
             found = self._source.refusals(captured.capture.then, begun)
-            if not found[0] and not found[1]:
-                captured.unrefused = begun  # nothing written after it is refused, either
             if len(self._refusals) >= MAX_REFUSALS:
                 self._refusals.clear()
             self._refusals[key] = found

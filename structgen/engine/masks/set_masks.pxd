@@ -98,6 +98,8 @@ cdef class SetMasks:
     cdef int _add_rest(self, int position, int ahead, RemainderNodes remainders, int group) except -1
     @cython.locals(key="long long")
     cdef void _escape(self, RemainderNodes remainders, int ahead, int group) except *
+    @cython.locals(index=int)
+    cdef int _follow_all(self, TerminalMask table, int set_id) except -1
     @cython.locals(sets=ItemSetStore, store=TableStore, pair="long long", has_lookaheads=bint, first=int, last=int, marks=Marks, of_round=int, scan=int, state=int, first_refusing=int, first_found=int, first_range=int, nothing=TerminalMask, table=TerminalMask, index=int)
     cdef void _follow(self, RemainderNodes remainders, int set_id) except *
     @cython.locals(sets=ItemSetStore, text=int)

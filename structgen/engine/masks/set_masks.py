@@ -280,8 +280,8 @@ class SetMasks:
                 for index in range(terminal.first_remainders, terminal.last_remainders):
                     self._follow_dotted_rules(store.remainders[index], set_id, state)
                 continue
-            for index in range(terminal.first_remainders, terminal.last_remainders):
-                self._follow(store.remainders[index], sets.after(set_id, state))
+            if terminal.first_remainders < terminal.last_remainders:
+                self._follow_all(terminal, sets.after(set_id, state))
             if first_refusing < last:
                 self._refused_texts.remove(store.whole, set_id, state, first_refusing, first_found, first_range)
 
@@ -431,11 +431,15 @@ class SetMasks:
 
     # -- remainders, by set -----------------------------------------------------------------------------------------
 
+    def _follow_all(self, table: TerminalMask, set_id: int) -> None:
+        """Add the tokens that leave a table's terminal and that the grammar allows from `set_id` on."""
+        if set_id:
+            for index in range(table.first_remainders, table.last_remainders):
+                self._follow(self._store.remainders[index], set_id)
+
     def _follow(self, remainders: RemainderNodes, set_id: int) -> None:
         """Add the tokens of remainders that the grammar allows from `set_id` on."""
         sets, store = self._sets, self._store
-        if not set_id:
-            return
         if not sets.rules.has_captures:
             if not remainders.number:
                 store.give_number(remainders)
@@ -474,8 +478,8 @@ class SetMasks:
                 self._suspect_all(table)
             else:
                 self._add_all(table)
-            for index in range(table.first_remainders, table.last_remainders):
-                self._follow(store.remainders[index], sets.after(set_id, state))
+            if table.first_remainders < table.last_remainders:
+                self._follow_all(table, sets.after(set_id, state))
             if first_refusing < last:
                 self._refused_texts.remove(remainders, set_id, state, first_refusing, first_found, first_range)
 

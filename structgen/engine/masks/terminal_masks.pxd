@@ -2,7 +2,6 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, head, zeros
 from structgen.engine.automata.store cimport AutomatonStore
-from structgen.engine.deadlines cimport expect_objects
 from structgen.engine.masks.bound_room cimport BoundRoom
 from structgen.engine.masks.counted_masks cimport CountedMasks
 from structgen.engine.masks.counted_walks cimport BoundedWalk, CountedWalk

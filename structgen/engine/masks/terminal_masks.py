@@ -40,7 +40,6 @@ from structgen.engine.constants import (
     NO_REST,
     RECORD_BYTES,
 )
-from structgen.engine.deadlines import expect_objects
 from structgen.engine.masks.bound_room import BoundRoom
 from structgen.engine.masks.character_kinds import CharacterKinds
 from structgen.engine.masks.counted_masks import CountedMasks
@@ -173,7 +172,6 @@ class TerminalMasks:
     # -- how the tables of a state are made -------------------------------------------------------------------------
 
     def _make(self, state: int) -> TerminalMask:
-        expect_objects()
         repetition = self.automata.as_counted(state)
         short = self._short_of_bounds(state)
         if short is not None and (repetition is None or repetition[0] != short[1]):
