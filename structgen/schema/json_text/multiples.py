@@ -186,14 +186,18 @@ def other_forms(
         return NOTHING
     reads_all = step is not None and Fraction(step).numerator == 1 and not outside
     has_exponents = not plain and (step is None or _factors(Fraction(step))[0] <= MAX_ODD_FACTOR)
+    places = MAX_SAFE_DIGITS if step is None else min(_places(Fraction(step)), MAX_SAFE_DIGITS)
     found: list[Regex] = []
     # Part by part, with few sizes and exponents: it would take long to see that the others have no number in the range.
     for sign, least, most in ((EMPTY, low or 0, high), (_MINUS, -(high or 0), None if low is None else -low)):
         sizes = _sizes(least, most, reads_all)
-        for forms, exponents in ((_plain, None), (_scientific, _exponents(least, most, sizes))):
-            if not sizes or (forms is _scientific and not has_exponents):
-                continue
-            part = sequence(sign, forms(sizes))
+        if not sizes:
+            continue
+        forms: list[tuple[Regex, tuple[int, int] | None]] = [(_plain(sizes, places), None)]
+        if has_exponents:
+            forms.append((_scientific(sizes), _exponents(least, most, sizes)))
+        for form, exponents in forms:
+            part = sequence(sign, form)
             if low is not None or high is not None:
                 part = intersection(part, number_range(low, low_open, high, high_open))
             if step is not None:
@@ -231,14 +235,19 @@ def _exponents(low: Number, high: Number | None, sizes: int) -> tuple[int, int]:
 
 
 @cache
-def _plain(sizes: int) -> Regex:
-    """Return numbers of some sizes with a point that doubles tell apart, without sign."""
+def _plain(sizes: int, most_places: int) -> Regex:
+    """Return numbers of some sizes with a point that doubles tell apart, without sign.
+
+    Args:
+        sizes: as bits.
+        most_places: the largest number of digits after the point, without zeros at the end; up to `MAX_SAFE_DIGITS`.
+    """
     forms: list[Regex] = []
     zeros = Repeat(_ZERO, 1, MAX_FRACTION_DIGITS)
     if sizes & _ZEROS:
         forms.append(sequence(_ZERO, _POINT, zeros))
     if sizes & _SHORT:
-        for places in range(MAX_SAFE_DIGITS + 1):
+        for places in range(most_places + 1):
             before = MAX_SAFE_DIGITS - places
             whole = choice(_ZERO, sequence(_NONZERO, Repeat(_DIGIT, 0, before - 1))) if before else _ZERO
             more = Repeat(_ZERO, 0 if places else 1, MAX_FRACTION_DIGITS - places)
@@ -268,6 +277,7 @@ def _scientific(sizes: int) -> Regex:
     return choice(*forms)
 
 
+_ANY_EXPONENT = sequence(byte_set("eE"), plus(byte_set("+-0123456789")))
 _ZERO_WITH_EXPONENT = sequence(
     _ZERO, optional(sequence(_POINT, Repeat(_ZERO, 1, MAX_FRACTION_DIGITS))), exponent_range(-99, 99)
 )
@@ -283,9 +293,7 @@ def _multiples(step: Number, exponents: tuple[int, int] | None) -> Regex:
 
 def _plain_multiples(step: Fraction) -> Iterator[Regex]:
     """Yield the multiples with a point: by the number of digits after it, all digits together are a multiple."""
-    places = 0
-    while 10**places % step.denominator:
-        places += 1
+    places = _places(step)
     for written in range(1, places + 1):
         digits = sequence(plus(_DIGIT), _POINT, repeat(_DIGIT, written, written))
         yield _multiples_of((step * 10**written).numerator, digits)
@@ -296,24 +304,46 @@ def _plain_multiples(step: Fraction) -> Iterator[Regex]:
         yield sequence(_whole_multiples(step.numerator), _POINT, plus(_ZERO))
 
 
+def _places(step: Fraction) -> int:
+    """Return the largest number of digits that multiples have after the point, without zeros at the end."""
+    places = 0
+    while 10**places % step.denominator:
+        places += 1
+    return places
+
+
 def _scientific_multiples(step: Fraction, lowest: int, highest: int) -> Iterator[Regex]:
     """Yield the multiples with an exponent in a range.
 
-    There is an alternative for each number of digits after the point, without zeros at the end, and for each exponent
-    for which the digits have to be a multiple of another number.
+    There is an alternative for each number that the digits may have to be a multiple of. An automaton counts the
+    remainders once for it, beside the digits after the point: their number decides which exponents may follow.
     """
     odd, prime, least, spared = _factors(step)
-    for used in range(MAX_MANTISSA_DIGITS + 1):
-        digits: Regex = _NONZERO
-        if used:
-            digits = sequence(_NONZERO, _POINT, repeat(_DIGIT, used - 1, used - 1), _NONZERO)
-        zeros: Regex = star(_ZERO) if used else optional(sequence(_POINT, plus(_ZERO)))
-        for power in range(spared + 1):
+    for power in range(spared + 1):
+        forms: list[Regex] = []
+        for used in range(MAX_MANTISSA_DIGITS + 1):
             first = used + least - power
             last = highest if power == 0 else min(first, highest)
             first = max(first, lowest)
             if first <= last:
-                yield sequence(_multiples_of(odd * prime**power, digits), zeros, exponent_range(first, last))
+                forms.append(sequence(_mantissa(used), exponent_range(first, last)))
+        divisor = odd * prime**power
+        found = choice(*forms)
+        yield found if divisor == 1 else intersection(found, sequence(_mantissas_of(divisor), _ANY_EXPONENT))
+
+
+@cache
+def _mantissa(used: int) -> Regex:
+    """Return the mantissas with some number of digits after the point, without zeros at the end; these may follow."""
+    if not used:
+        return sequence(_NONZERO, optional(sequence(_POINT, plus(_ZERO))))
+    return sequence(_NONZERO, _POINT, repeat(_DIGIT, used - 1, used - 1), _NONZERO, star(_ZERO))
+
+
+def _mantissas_of(divisor: int) -> Regex:
+    """Return digits, with a point or not, that are a multiple of a divisor without the zeros at their end."""
+    to_last = intersection(Multiple(divisor), sequence(star(byte_set("0123456789.")), _NONZERO))
+    return sequence(to_last, star(byte_set("0.")))
 
 
 def _factors(step: Fraction) -> tuple[int, int, int, int]:
