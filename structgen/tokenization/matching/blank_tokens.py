@@ -18,9 +18,10 @@ from structgen.tokenization.matching.token_sets import has, ints
 from structgen.tokenization.merges.merge_table import MergeTable
 from structgen.tokenization.pre_tokens.scanner import Scanner
 
-__all__ = ["BLANKS", "BlankClass", "BlankTokens"]
+__all__ = ["BLANKS", "BLANK_BYTES", "BlankClass", "BlankTokens"]
 
 BLANKS = b" \t\n\r"
+BLANK_BYTES = sum(1 << byte for byte in BLANKS)  # as bits of a number
 MAX_KEPT = 4096  # states of the scanner
 ALL_BITS = 0xFFFFFFFF  # of a word; declared as a C integer in the .pxd, so not importable from here
 
@@ -89,6 +90,7 @@ class BlankTokens:
 
     Attributes:
         last_texts: the same.
+        added: answers of `ProperTokenization.added_blanks`.
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class BlankTokens:
         last_texts: LastTexts,
     ) -> None:
         self.last_texts = last_texts
+        self.added: dict[frozenset[int], dict[int, int]] = {}
         self._tokens = sorted(tokens, key=lambda token: len(spellings[token]))
         self._spellings = spellings
         self._scanner = scanner

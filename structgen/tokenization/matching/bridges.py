@@ -43,4 +43,7 @@ class Bridges:
         """Return whether one of the bridges found so far leads on after a token."""
         if self.is_sure:
             return True
-        return any(not merges.crosses(token, other) for other in self.joining)
+        index = 0
+        while index < len(self.joining) and merges.crosses(token, self.joining[index]):
+            index += 1
+        return index < len(self.joining)

@@ -5,6 +5,7 @@ from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.tokenization.pre_tokens.scanner cimport Scanner
 
+cdef int CAPTURED, EAGER, FREE, NO_TEXT
 cdef int MAX_BYTES, MAX_ENDINGS, MAX_ENDING_BYTES, MAX_KEPT
 
 
@@ -43,7 +44,9 @@ cdef class Continuations:
     cdef object bytes_within(self, int at)
     @cython.locals(sets=ItemSetStore)
     cdef bint is_free(self, int set_id) except -1
-    cdef int kind_of(self, int set_id) except -1
+    @cython.locals(sets=ItemSetStore, state=int, other=int)
+    cdef bint is_item_free(self, int set_id, int scan) except -1
+    cdef int kind_of(self, int set_id, int scan) except -1
     @cython.locals(sets=ItemSetStore)
     cdef bint may_follow(self, int set_id, int byte) except -1
     @cython.locals(endings=Endings)

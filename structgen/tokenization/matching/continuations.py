@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from structgen.engine.constants import NO_TEXT
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.vocabulary.marks import MARK_BYTE, mark_of
 from structgen.tokenization.matching.inner_ways import CAPTURED, EAGER, FREE
@@ -153,9 +154,26 @@ class Continuations:
         sets = self._sets
         return not (self._compiled.eager or sets.table.captures[set_id] or sets.rules.lookaheads.shift)
 
-    def kind_of(self, set_id: int) -> int:
-        """Return FREE, CAPTURED or EAGER: the kind of the positions of a set, see `InnerWays`."""
-        return EAGER if self._compiled.eager else FREE if self.is_free(set_id) else CAPTURED
+    def is_item_free(self, set_id: int, scan: int) -> bool:
+        """Return whether no text before decides how the terminal of a scannable item may go on and end.
+
+        Captures refuse only texts of captured items: white space before a key is free, even if the key must differ from
+        others. The set after the terminal is that of all items in the same state, so none of these may be captured.
+        """
+        if self.is_free(set_id):
+            return True
+        sets = self._sets
+        if self._compiled.eager or sets.rules.lookaheads.shift or sets.table.text[set_id] != NO_TEXT:
+            return False
+        state = sets.scans.state[scan]
+        for other in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
+            if sets.scans.state[other] == state and sets.groups.captures[sets.scans.group[other]]:
+                return False
+        return True
+
+    def kind_of(self, set_id: int, scan: int) -> int:
+        """Return FREE, CAPTURED or EAGER: the kind of the position of a scannable item, see `InnerWays`."""
+        return EAGER if self._compiled.eager else FREE if self.is_item_free(set_id, scan) else CAPTURED
 
     def may_follow(self, set_id: int, byte: int) -> bool:
         """Return whether one of the next bytes is not refused by a capture."""

@@ -10,7 +10,7 @@ from structgen.tokenization.matching.token_sets cimport UndecidedTokens
 from structgen.tokenization.matching.token_steps cimport TokenSteps
 from structgen.tokenization.pre_tokens.scanner cimport Scanner
 
-cdef int GOOD, MAX_KEPT, UNKNOWN, WORDS
+cdef int FREE, GOOD, MAX_KEPT, UNKNOWN, WORDS
 
 
 cdef class InnerWalk:
@@ -31,7 +31,7 @@ cdef class InnerWalk:
 
     @cython.locals(steps=TokenSteps, item=int)
     cpdef int decide(self, UndecidedTokens undecided, CheckedPosition position) except -1
-    @cython.locals(text="const unsigned char[::1]", starts="int[::1]", usual="unsigned int[::1]", steps=TokenSteps, one="unsigned int", states="int[::1]", partials="int[::1]", item_states="int[::1]", tokens="int[::1]", verdicts="int[::1]", is_free=bint, found="int[::1]", count=int, before=int, known=int, index="Py_ssize_t", token=int, begin=int, length=int, depth=int, byte=int, at=int)
+    @cython.locals(text="const unsigned char[::1]", starts="int[::1]", usual="unsigned int[::1]", steps=TokenSteps, one="unsigned int", states="int[::1]", partials="int[::1]", item_states="int[::1]", tokens="int[::1]", verdicts="int[::1]", kind=int, is_free=bint, found="int[::1]", count=int, before=int, known=int, index="Py_ssize_t", token=int, begin=int, length=int, depth=int, byte=int, at=int)
     cdef int _walk(self, UndecidedTokens undecided, CheckedPosition position, int item) except -1
     @cython.locals(first=int, borders="Py_ssize_t", found="unsigned int", word=int)
     cdef bint _is_cut(self, int at, bint is_free, int scanner_state, int token) except -1

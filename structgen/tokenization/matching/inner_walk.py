@@ -21,7 +21,7 @@ from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.pair_table import PairTable
 from structgen.tokenization.matching.checked_position import CheckedPosition
 from structgen.tokenization.matching.continuations import Continuations
-from structgen.tokenization.matching.inner_ways import InnerWays
+from structgen.tokenization.matching.inner_ways import FREE, InnerWays
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.token_sets import UndecidedTokens
 
@@ -77,7 +77,8 @@ class InnerWalk:
         states, partials, item_states = self._scanner_states, self._partials, self._item_states
         states[0], partials[0], item_states[0] = steps.begun_state, steps.begun_partial, steps.begun_within(item)
         tokens, verdicts = undecided.tokens, undecided.verdicts
-        is_free = self._ahead.is_free(steps.set_id)
+        kind = self._ahead.kind_of(steps.set_id, steps.scan_of(item))
+        is_free = kind == FREE
         found = zeros(len(tokens))
         count = before = known = 0  # `known`: bytes of the token before that were followed
         for index in range(len(tokens)):
@@ -100,15 +101,14 @@ class InnerWalk:
                     found[count] = token
                     count += 1
         if count:
-            self._inner.keep(steps, item, self._ahead.kind_of(steps.set_id), found, count, len(usual))
+            self._inner.keep(steps, item, kind, found, count, len(usual))
 
     def _is_cut(self, at: int, is_free: bool, scanner_state: int, token: int) -> bool:
         """Return whether a byte that surely cuts may come next in a terminal.
 
         Args:
             at: the state of the terminal's automaton after a token.
-            is_free: whether the set before the token is, see `Continuations.is_free`. Then the byte may end the
-                terminal.
+            is_free: whether the terminal is, see `Continuations.is_item_free`. Then the byte may end it.
             scanner_state: the state of the scanner after the token.
             token: the token.
         """

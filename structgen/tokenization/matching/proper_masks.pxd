@@ -57,7 +57,7 @@ cdef class ProperMasks:
     cpdef narrow(self, unsigned int[::1] words, int set_id, state)
     @cython.locals(scanner=Scanner, allowed="unsigned int[::1]", word=int, rows=TokenRows, joins=UndecidedTokens, begins=UndecidedTokens, is_first=bint)
     cdef int _narrow_to_branch(self, unsigned int[::1] words, int set_id, branch, state, bint adds) except -1
-    @cython.locals(token=int, one="unsigned int", others=list, good=list, known=list)
+    @cython.locals(token=int, one="unsigned int", others=list, good=list, known=list, blanks=dict, room=int)
     cdef int _allow_added(self, unsigned int[::1] words, int set_id, state) except -1
     @cython.locals(rows=TokenRows, undecided=UndecidedTokens)
     cdef int _allow(self, int set_id, state, unsigned int[::1] words, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1

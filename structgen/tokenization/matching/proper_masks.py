@@ -189,8 +189,8 @@ class ProperMasks:
 
         After most of them a pre-token begins, whatever follows; after others, a longer added token must not come about.
         """
-        one = 1
-        sure, others = self.tokenization.added_after(state.added)
+        one, tokenization = 1, self.tokenization
+        sure, others = tokenization.added_after(state.added)
         unite(self._allowed, sure)
         key = (set_id, state.added)
         good = self._good_added.get(key)
@@ -198,7 +198,11 @@ class ProperMasks:
             if len(self._good_added) >= MAX_KEPT:
                 self._good_added.clear()
             known = [token for token in others if words[token >> 5] >> (token & 31) & 1]
-            good = self._good_added[key] = [token for token in known if self._leads_on_after(set_id, state, token)]
+            blanks = tokenization.added_blanks(state.added) if known else {}
+            room = self._verdicts.ends.room_for_blanks(set_id) if blanks else 0
+            good = self._good_added[key] = [
+                token for token in known if blanks.get(token, room) < room or self._leads_on_after(set_id, state, token)
+            ]
         for token in good:
             self._allowed[token >> 5] |= one << (token & 31)
 
@@ -385,6 +389,8 @@ class ProperMasks:
             return True
         is_whole = not partial and not added
         verdict = self._verdicts.in_terminals(steps, word, token) if is_whole else UNKNOWN
+        if is_whole and verdict == UNKNOWN:
+            verdict = self._verdicts.within(steps, word, token, is_kept)
         if verdict != UNKNOWN:
             return verdict == GOOD
         next_set = steps.next_set()

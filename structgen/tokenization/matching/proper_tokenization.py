@@ -37,7 +37,7 @@ from structgen.errors import VocabularyError
 from structgen.tokenization.configuration.added_tokens import AddedTokens
 from structgen.tokenization.configuration.symbols import Symbols, check_spellings
 from structgen.tokenization.configuration.tokenizer_parts import read_tokenizer
-from structgen.tokenization.matching.blank_tokens import BLANKS, BlankTokens
+from structgen.tokenization.matching.blank_tokens import BLANK_BYTES, BLANKS, BlankTokens
 from structgen.tokenization.matching.completions import Completions, unfinished
 from structgen.tokenization.matching.conflicts import ConflictTable, mask_of
 from structgen.tokenization.matching.cutting_texts import AFTER_BORDERS, CUTS, CutterFinder
@@ -385,6 +385,29 @@ class ProperTokenization:
             sure = [token for token in possible if not after[token] and token not in self._parts.openings]
             others += set(possible).difference(sure)
             known = self._added_after[added] = (row | self._row_of(sure), others)
+        return known
+
+    def added_blanks(self, added: frozenset[int]) -> dict[int, int]:
+        """Return added tokens of white space after which white space may come that belongs to no added token.
+
+        Args:
+            added: the added tokens that the text is in the middle of before them.
+
+        Returns:
+            Their numbers of characters, by token.
+        """
+        known = self.blanks.added.get(added)
+        if known is None:
+            if len(self.blanks.added) >= MAX_ADDED_ROWS:
+                self.blanks.added.clear()
+            known = self.blanks.added[added] = {}
+            for token in self.added_after(added)[1]:
+                text = self.vocabulary.token_bytes(token)
+                after = self.after_added(replace(self.start, added=added), token)
+                if not text or text.strip(BLANKS) or after is None or after.branches != self.start.branches:
+                    continue
+                if self.added.leaving(after.added) & BLANK_BYTES:
+                    known[token] = len(text)
         return known
 
     # -- moving -----------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from structgen.engine.matching.compiled import CompiledGrammar
-from structgen.tokenization.matching.blank_tokens import BLANKS, BlankClass
+from structgen.tokenization.matching.blank_tokens import BLANK_BYTES, BLANKS, BlankClass
 from structgen.tokenization.matching.continuations import Continuations
 from structgen.tokenization.matching.last_texts import ANY_TOKEN, LastText
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
@@ -29,8 +29,7 @@ __all__ = ["TerminalEnds"]
 # Declared as C integers in the .pxd, so not importable from here.
 ALL_BITS = 0xFFFFFFFF  # of a word
 MAX_BLANKS = 256  # no token has more
-
-BLANK_BYTES = sum(1 << byte for byte in BLANKS)
+MAX_KEPT = 65_536  # answers
 
 
 class TerminalEnds:
@@ -57,6 +56,8 @@ class TerminalEnds:
         self._compiled = compiled
         self._next_tokens = tokenization.next_tokens
         self._takes_blanks: dict[int, bool] = {}
+        self._items_of, self._items = 0, list[tuple[int, int, int, int]]()  # see `_blank_items`; no set has number 0
+        self._good_blanks: dict[tuple[int, int, int], list[tuple[BlankClass, int]]] = {}
 
     def lead_on(self, steps: TokenSteps, item: int, word: int, token: int) -> bool:
         """Return whether a proper way surely leads on from a terminal that a token stays within, or through its end.
@@ -141,20 +142,41 @@ class TerminalEnds:
                 stand there: no pre-token of one token, and no added token, begins in the text before.
             dead: gets those of the tokens after which no proper way leads on.
         """
-        sets = self._sets
+        for scan, most, rest, after in self._blank_items(set_id):
+            left = min(most, MAX_BLANKS) if most >= 0 else MAX_BLANKS
+            for blanks, most_after in self._surely_good(scanner_state, rest, after):
+                blanks.remove(row, left - most_after)
+            if 1 < most <= MAX_BLANKS and not self._compiled.has_marks:
+                self._move_longest(row, set_id, scanner_state, scan, most, rest, dead)
+
+    def room_for_blanks(self, set_id: int) -> int:
+        """Return the number of characters that the longest white space may have that a set allows; up to MAX_BLANKS."""
+        room = 0
+        for _, most, _, _ in self._blank_items(set_id):
+            room = max(room, most if 0 <= most < MAX_BLANKS else MAX_BLANKS)
+        return room
+
+    def _blank_items(self, set_id: int) -> list[tuple[int, int, int, int]]:
+        """Return the scannable items of a set that read white space, and whose ends no text before decides.
+
+        Returns:
+            For each of them its number, the most characters of the white space (-1 for no bound), the state after it
+            within the terminal, and the set after the terminal if it may end there, else 0. Kept for the last set.
+        """
+        if self._items_of == set_id:
+            return self._items
+        sets, found, states = self._sets, list[tuple[int, int, int, int]](), list[int]()
         sets.close(set_id)
         for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
             state = sets.scans.state[scan]
             parts = self._automata.as_counted(state)
-            if parts is not None and self._ahead.is_free(set_id):
-                body, least, most, rest = parts
-                if not least and self._holds_blanks(body):
-                    after = sets.after(set_id, state) if self._automata.table.accepting[rest] else 0
-                    left = min(most, MAX_BLANKS) if most >= 0 else MAX_BLANKS
-                    for blanks in self._blanks.classes(scanner_state):
-                        self._remove_class(row, blanks, rest, after, left)
-                    if 1 < most <= MAX_BLANKS and not self._compiled.has_marks:
-                        self._move_longest(row, set_id, scanner_state, scan, most, rest, dead)
+            if parts is not None and not parts[1] and self._holds_blanks(parts[0]) and state not in states:
+                states.append(state)
+                if self._ahead.is_item_free(set_id, scan):
+                    after = sets.after(set_id, state) if self._automata.table.accepting[parts[3]] else 0
+                    found.append((scan, parts[2], parts[3], after))
+        self._items_of, self._items = set_id, found
+        return found
 
     def _move_longest(
         self, row: Any, set_id: int, scanner_state: int, scan: int, most: int, rest: int, dead: list[int]
@@ -188,23 +210,29 @@ class TerminalEnds:
                 for token in longest:
                     row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
 
-    def _remove_class(self, row: Any, blanks: BlankClass, rest: int, after: int, left: int) -> None:
-        """Remove tokens of white space that surely lead on from a mask.
+    def _surely_good(self, scanner_state: int, rest: int, after: int) -> list[tuple[BlankClass, int]]:
+        """Return tokens of white space that surely lead on, each with the characters that must be left after them.
 
         Args:
-            row: uint32[words], tokens that may follow.
-            blanks: the tokens.
+            scanner_state: the state of the scanner before them.
             rest: the state after the white space within its terminal.
             after: the set after the terminal, if it may end there.
-            left: the number of characters that the white space may still have.
         """
-        if self._borders is None and self._leads_on_from(rest, after, blanks.scanner_state, ANY_TOKEN):
-            blanks.remove(row, left)
-        else:
-            for last in self._last_texts.of(blanks.scanner_state):
-                if self._leads_on_after(rest, after, last):
-                    fitting = blanks if last.joined == ANY_TOKEN else blanks.before(last.joined)
-                    fitting.remove(row, left - len(last.text))
+        key = (scanner_state, rest, after)
+        known = self._good_blanks.get(key)
+        if known is None:
+            if len(self._good_blanks) >= MAX_KEPT:
+                self._good_blanks.clear()
+            known = self._good_blanks[key] = []
+            for blanks in self._blanks.classes(scanner_state):
+                if self._borders is None and self._leads_on_from(rest, after, blanks.scanner_state, ANY_TOKEN):
+                    known.append((blanks, 0))
+                else:
+                    for last in self._last_texts.of(blanks.scanner_state):
+                        if self._leads_on_after(rest, after, last):
+                            fitting = blanks if last.joined == ANY_TOKEN else blanks.before(last.joined)
+                            known.append((fitting, len(last.text)))
+        return known
 
     def _holds_blanks(self, state: int) -> bool:
         """Return whether each character of white space is a text of an automaton's state."""

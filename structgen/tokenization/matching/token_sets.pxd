@@ -4,6 +4,7 @@ from structgen.engine.arrays cimport zeros
 from structgen.engine.vocabulary.token_trie cimport TokenTrie
 
 cdef unsigned int ALL_BITS
+cdef int[::1] BIT_OF
 cdef int BLOCK, MANY_WORDS, SMALL_BLOCK
 
 
@@ -40,7 +41,7 @@ cpdef object first_bytes(unsigned int[::1] row, TokenTrie trie)
 cpdef list ids(unsigned int[::1] row)
 @cython.locals(made="int[::1]")
 cpdef object tokens_in(unsigned int[::1] row)
-@cython.locals(index="Py_ssize_t", size="Py_ssize_t", begin="Py_ssize_t", end="Py_ssize_t", word="unsigned int", token=int, found=int, most=int)
+@cython.locals(index="Py_ssize_t", size="Py_ssize_t", begin="Py_ssize_t", end="Py_ssize_t", word="unsigned int", lowest="unsigned int", found=int, most=int)
 cpdef int list_tokens(unsigned int[::1] row, int[::1] out) except -1
 @cython.locals(index=int, kept=int, token=int, one="unsigned int")
 cpdef int drop_both(int[::1] some, int count, unsigned int[::1] row, unsigned int[::1] other) except -1

@@ -39,6 +39,10 @@ BLOCK = 128  # words that are counted together
 MANY_WORDS = 512
 SMALL_BLOCK = 32  # words that are looked at one by one if any of them has tokens
 
+BIT_OF = zeros(37)  # by a power of two modulo 37, all of which differ: its exponent
+for _exponent in range(32):
+    BIT_OF[(1 << _exponent) % 37] = _exponent
+
 
 def ints(values: list[int]) -> array[int]:
     """Return the values as an array."""
@@ -66,20 +70,20 @@ def list_tokens(row: Any, out: Any) -> int:
     while begin < size:
         end = min(begin + SMALL_BLOCK, size)
         if not is_empty(row, begin, end):
-            for index in range(begin, end):
+            index = begin
+            while index < end:
+                if index + 4 <= end and not row[index] | row[index + 1] | row[index + 2] | row[index + 3]:
+                    index += 4
+                    continue
                 word = row[index]
-                token = 32 * index
                 while word:
-                    while not word & 0xFF:
-                        word >>= 8
-                        token += 8
-                    if word & 1:
-                        if found == most:
-                            return most + 1
-                        out[found] = token
-                        found += 1
-                    word >>= 1
-                    token += 1
+                    if found == most:
+                        return most + 1
+                    lowest = word & ((ALL_BITS ^ word) + 1)
+                    out[found] = 32 * index + BIT_OF[lowest % 37]
+                    found += 1
+                    word ^= lowest
+                index += 1
         begin = end
     return found
 

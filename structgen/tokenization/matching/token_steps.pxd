@@ -7,6 +7,8 @@ from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.tokenization.pre_tokens.scanner cimport Scanner
 
+cdef int MAX_COMPARED
+
 
 cdef class TokenSteps:
     cdef ItemSetStore _sets
@@ -22,14 +24,18 @@ cdef class TokenSteps:
     cdef int[::1] _partials
     cdef int[::1] _set_ids
     cdef int[::1] _item_states
+    cdef int[::1] _scans
     cdef int _sets_known        # bytes of the text after which the set is known
     cdef int _items_known       # bytes of the text after which the items' states are known
     cdef dict _sets_after       # by state of an item: the set after the terminal
     cdef readonly int scanner_state
     cdef readonly int partial
 
-    @cython.locals(sets=ItemSetStore, first=int, index=int)
+    @cython.locals(sets=ItemSetStore, first=int, last=int, scan=int)
     cpdef int begin(self, int set_id, int scanner_state, int partial) except -1
+    @cython.locals(item=int)
+    cdef bint _has_item(self, int state) except -1
+    cdef int scan_of(self, int item) except -1
     cdef int begun_within(self, int item) except -1
     @cython.locals(before=bytes, length=int, shared=int, most=int, depth=int)
     cpdef int follow(self, bytes text) except -1
@@ -39,6 +45,8 @@ cdef class TokenSteps:
     cpdef int set_at(self, int length) except -1
     cpdef int state_within(self, int item) except -1
     cdef int state_at(self, int item, int length) except -1
+    @cython.locals(length=int, at=int, end=int, accepting="unsigned char[::1]")
+    cdef bint may_end(self) except -1
     @cython.locals(length=int, within=int)
     cpdef int left_after(self) except -1
     @cython.locals(at=int, end=int)

@@ -20,6 +20,8 @@ from structgen.tokenization.pre_tokens.scanner import Scanner
 
 __all__ = ["TokenSteps"]
 
+MAX_COMPARED = 32  # items with which others are compared; declared as a C integer in the .pxd
+
 
 class TokenSteps:
     """The steps of tokens from one Earley set and one state of the scanner.
@@ -32,7 +34,7 @@ class TokenSteps:
         text: the bytes of the last token.
         set_id: the set.
         begun_state, begun_partial: the state of the scanner before the token, and the unfinished character there.
-        count: the number of scannable items of the set.
+        count: the number of scannable items of the set; of those in the same state, one counts.
         scanner_state: the state of the scanner after the last token; 0 if it does not fit.
         partial: the scanner's number of the character that the token leaves unfinished.
     """
@@ -49,6 +51,7 @@ class TokenSteps:
         self._partials = zeros(64)
         self._set_ids = zeros(64)
         self._item_states = zeros(64)
+        self._scans = zeros(64)  # by item: its number in the store of sets
         self._sets_known = self._items_known = 0
         self._sets_after: dict[int, int] = {}
         self.scanner_state = self.partial = 0
@@ -61,13 +64,27 @@ class TokenSteps:
         self.set_id, self.begun_state, self.begun_partial = set_id, scanner_state, partial
         self._scanner_states[0], self._partials[0], self._set_ids[0] = scanner_state, partial, set_id
         self._sets_known = self._items_known = 0
-        first = sets.table.first_scan[set_id]
-        self.count = sets.table.last_scan[set_id] - first
-        if self.count > len(self._item_states):
-            self._item_states = zeros(2 * self.count)
-        for index in range(self.count):
-            self._item_states[index] = sets.scans.state[first + index]
+        first, last = sets.table.first_scan[set_id], sets.table.last_scan[set_id]
+        if last - first > len(self._scans):
+            self._item_states, self._scans = zeros(2 * (last - first)), zeros(2 * (last - first))
+        self.count = 0
+        for scan in range(first, last):
+            if self.count > MAX_COMPARED or not self._has_item(sets.scans.state[scan]):
+                self._item_states[self.count] = sets.scans.state[scan]
+                self._scans[self.count] = scan
+                self.count += 1
         self._sets_after.clear()
+
+    def _has_item(self, state: int) -> bool:
+        """Return whether one of the items so far is in a state."""
+        item = 0
+        while item < self.count and self._item_states[item] != state:
+            item += 1
+        return item < self.count
+
+    def scan_of(self, item: int) -> int:
+        """Return a scannable item's number in the store of sets."""
+        return self._scans[item]
 
     def begun_within(self, item: int) -> int:
         """Return the state of a scannable item's automaton before the token."""
@@ -120,6 +137,17 @@ class TokenSteps:
     def state_at(self, item: int, length: int) -> int:
         """Return the state of a scannable item's automaton after so many bytes, as `state_within` does for all."""
         return self._item_states[length * self.count + item]
+
+    def may_end(self) -> bool:
+        """Return whether a terminal of the set may end within the token or with it."""
+        length = len(self.text)
+        while self._items_known < length:
+            self._follow_items()
+        accepting = self._automata.table.accepting
+        at, end = self.count, (length + 1) * self.count
+        while at < end and not accepting[self._item_states[at]]:
+            at += 1
+        return at < end
 
     def left_after(self) -> int:
         """Return the number of bytes after which the token has left all terminals of the set; 0 if it stays in one."""

@@ -13,6 +13,7 @@ from structgen.tokenization.matching.whole_words cimport WholeWords
 from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 
 cdef unsigned int ALL_BITS
+cdef int CAPTURED, FREE
 cdef int MAX_CUT_MASK_TOKENS, MAX_ITEMS, MAX_LISTED, MIN_FOUND, MIN_SORTED, QUOTE
 
 
@@ -48,8 +49,8 @@ cdef class UndecidedFinder:
     cdef object _drop_decided(self, unsigned int[::1] joins, unsigned int[::1] begins, int set_id, branch, int partial, TokenRows rows)
     @cython.locals(sets=ItemSetStore, kind=int, one="unsigned int", first=int, last=int, scan=int, known=LeadingTokens, token=int)
     cdef object _drop(self, unsigned int[::1] row, int set_id, int before, int partial, list sure, list dead)
-    @cython.locals(sets=ItemSetStore, best=int, cutters=int, scan=int, at=int, known=LeadingTokens)
-    cdef object _find_inner(self, unsigned int[::1] row, int set_id, int before, list sure, int kind)
+    @cython.locals(sets=ItemSetStore, best=int, cutters=int, scan=int, at=int, kind=int, certain="unsigned int[::1]", known=LeadingTokens)
+    cdef object _find_inner(self, unsigned int[::1] row, int set_id, int before, list sure)
     @cython.locals(parts=tuple)
     cdef bint _ends_with_quote(self, int state) except -1
     @cython.locals(automata=AutomatonStore, end=int)

@@ -22,7 +22,7 @@ from structgen.engine.masks.set_masks import SetMasks
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import LimitExceededError
 from structgen.tokenization.matching.continuations import Continuations
-from structgen.tokenization.matching.inner_ways import CAPTURED, EAGER, FREE, InnerWays
+from structgen.tokenization.matching.inner_ways import CAPTURED, FREE, InnerWays
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.terminal_ends import TerminalEnds
 from structgen.tokenization.matching.token_sets import (
@@ -173,11 +173,12 @@ class UndecidedFinder:
             sure: for each of the cutters uint32[words], the tokens that they surely cut off.
             dead: gets tokens of the mask from which no proper way leads to an end.
         """
-        sets, kind, one = self._sets, self._ahead.kind_of(set_id), 1
+        sets, one = self._sets, 1
         sets.close(set_id)
         first, last = sets.table.first_scan[set_id], sets.table.last_scan[set_id]
         if last - first <= MAX_ITEMS:
             for scan in range(first, last):
+                kind = self._ahead.kind_of(set_id, scan)
                 known = self._inner.after(sets.scans.state[scan], before, partial, kind)
                 if known.row is not None:
                     remove(row, known.row)
@@ -185,20 +186,20 @@ class UndecidedFinder:
                     row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
         if not partial:
             self._ends.remove_blanks(row, set_id, before, dead)
-            if last - first <= MAX_ITEMS and kind != EAGER and are_many(row):
-                self._find_inner(row, set_id, before, sure, kind)
+            if last - first <= MAX_ITEMS and not self._compiled.eager and are_many(row):
+                self._find_inner(row, set_id, before, sure)
 
-    def _find_inner(self, row: Any, set_id: int, before: int, sure: list[Any], kind: int) -> None:
+    def _find_inner(self, row: Any, set_id: int, before: int, sure: list[Any]) -> None:
         """Find the tokens that surely lead on within the terminals of a set, and remove them; see `_drop`."""
         sets, best = self._sets, self._first_cutters(set_id, before)
         for cutters in (best, 1 - best):
             if are_many(row):
-                vocabulary, certain = self._tokenization.cut_vocabularies[cutters], sure[cutters]
-                if kind == CAPTURED:  # a cutting text with a quote may end the terminal, and be refused
-                    certain = self._cut
-                    intersection(certain, sure[cutters], self._tokenization.unquoting[cutters])
+                vocabulary = self._tokenization.cut_vocabularies[cutters]
                 for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
-                    at = sets.scans.state[scan]
+                    at, kind, certain = sets.scans.state[scan], self._ahead.kind_of(set_id, scan), sure[cutters]
+                    if kind == CAPTURED:  # a cutting text with a quote may end the terminal, and be refused
+                        certain = self._cut
+                        intersection(certain, sure[cutters], self._tokenization.unquoting[cutters])
                     if kind == FREE or self._ends_with_quote(at):
                         known = self._inner.after(at, before, 0, kind)
                         self._inner.find(known, at, cutters, vocabulary, certain)

@@ -14,7 +14,7 @@ from structgen.tokenization.matching.whole_words cimport WholeWords
 from structgen.tokenization.merges.merge_table cimport MergeTable
 from structgen.tokenization.pre_tokens.scanner cimport Scanner
 
-cdef int BAD, GOOD, MAX_KEPT, UNKNOWN
+cdef int BAD, CAPTURED, FREE, GOOD, MAX_FOLLOWED, MAX_KEPT, UNKNOWN
 
 
 cdef class Verdicts:
@@ -42,10 +42,16 @@ cdef class Verdicts:
     cpdef int on(self, int set_id, int next_set, int next_state, int partial, int word, int token, added) except -1
     @cython.locals(cutting=object, known=int)
     cdef bint _is_cut_within(self, int at, int scanner_state, int word, int token, added) except -1
-    @cython.locals(is_free=bint, item=int, at=int)
+    @cython.locals(kind=int, item=int, at=int)
     cpdef bint is_good_within(self, TokenSteps steps, int word, int token, added, bint is_kept) except -1
     @cython.locals(left=int, first_bytes=object)
     cpdef int in_terminals(self, TokenSteps steps, int word, int token) except -1
+    @cython.locals(kind=int, verdict=int, judged=int, item=int, at=int)
+    cpdef int within(self, TokenSteps steps, int word, int token, bint is_kept) except -1
+    @cython.locals(following=object, last=int, other=int)
+    cdef int _judge_in(self, int at, int kind, TokenSteps steps, int word, int token) except -1
+    @cython.locals(scanner=Scanner, text=bytes, end=int, is_cut=bint, begun=int, word=int, next_state=int, partial=int, after=object)
+    cdef bint _is_bridged_in(self, int at, following, int kind, int scanner_state, int token, int other) except -1
     cdef bint _leads_on_within(self, int at, bint is_free, TokenSteps steps, int word, int token, added) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t")
     cdef int _judge_within(self, int set_id, int scanner_state, int word, int token) except -1
@@ -65,7 +71,7 @@ cdef class Verdicts:
     cdef int _keep_after_all(self, int set_id, int scanner_state) except -1
     @cython.locals(scanner=Scanner, text=bytes, next_set=int, is_cut=bint, begun=int, word=int, next_state=int, partial=int)
     cdef object _try_bridge(self, Bridges bridges, int set_id, int scanner_state, int other)
-    @cython.locals(item=int, at=int, following=object)
+    @cython.locals(item=int, at=int, kind=int, following=object)
     cpdef bint ends_within(self, TokenSteps steps, int token, bytes text, state) except -1
     @cython.locals(cutting=object, is_good=bint)
     cpdef bint ends_soon(self, int set_id, state) except -1

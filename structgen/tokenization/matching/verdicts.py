@@ -14,7 +14,7 @@ from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.pair_table import PairTable
 from structgen.tokenization.matching.bridges import Bridges
 from structgen.tokenization.matching.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings
-from structgen.tokenization.matching.inner_ways import InnerWays
+from structgen.tokenization.matching.inner_ways import CAPTURED, FREE, InnerWays
 from structgen.tokenization.matching.next_tokens import ALL_BYTES
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.sure_cuts import SureCuts
@@ -30,8 +30,10 @@ UNKNOWN = 0
 GOOD = 1
 BAD = 2
 MAX_KEPT = 65_536  # answers of each kind
+MAX_FOLLOWED = 2  # bytes that lead on from a state whose texts are enumerated before others are tried
 
 NO_ADDED: frozenset[int] = frozenset()
+_WHERE = {FREE: IN_TERMINAL, CAPTURED: IN_CAPTURE}  # where the texts are that may follow, by kind of a position
 
 
 class Verdicts:
@@ -113,14 +115,16 @@ class Verdicts:
             added: the added tokens that the text is in the middle of after it.
             is_kept: whether a way within a terminal is kept for other sets and grammars.
         """
-        is_free = self._ahead.is_free(steps.set_id)
         for item in range(steps.count):
             at = steps.state_within(item)
-            if at and self._leads_on_within(at, is_free, steps, word, token, added):
+            if not at:
+                continue
+            kind = self._ahead.kind_of(steps.set_id, steps.scan_of(item))
+            if self._leads_on_within(at, kind == FREE, steps, word, token, added):
                 if is_kept:
-                    self._inner.at_item(steps, item, self._ahead.kind_of(steps.set_id)).proven.add(token)
+                    self._inner.at_item(steps, item, kind).proven.add(token)
                 return True
-            if at and is_free and not steps.partial and not added and self.ends.lead_on(steps, item, word, token):
+            if kind == FREE and not steps.partial and not added and self.ends.lead_on(steps, item, word, token):
                 return True
         return False
 
@@ -153,6 +157,73 @@ class Verdicts:
         if first_bytes != ALL_BYTES and self._ahead.is_free(steps.set_id) and self.ends.bar(steps, first_bytes):
             return BAD
         return UNKNOWN
+
+    def within(self, steps: TokenSteps, word: int, token: int, is_kept: bool) -> int:
+        """Return GOOD, BAD or UNKNOWN: what the texts show that may follow a token in the terminals that it stays in.
+
+        It is UNKNOWN if a terminal may end within the token or with it: then others may follow. No set is made.
+
+        Args:
+            steps: the steps of the token, which ends with a character, and within no added token.
+            word: the node of the current pre-token in `WholeWords` after it.
+            token: the token.
+            is_kept: whether a way within a terminal is kept for other sets and grammars.
+        """
+        if self._compiled.eager or steps.may_end():
+            return UNKNOWN
+        verdict = BAD
+        for item in range(steps.count):
+            at = steps.state_within(item)
+            if at:
+                kind = self._ahead.kind_of(steps.set_id, steps.scan_of(item))
+                judged = self._judge_in(at, kind, steps, word, token)
+                if judged == GOOD:
+                    if is_kept:
+                        self._inner.at_item(steps, item, kind).proven.add(token)
+                    return GOOD
+                if judged == UNKNOWN:
+                    verdict = UNKNOWN
+        return verdict
+
+    def _judge_in(self, at: int, kind: int, steps: TokenSteps, word: int, token: int) -> int:
+        """Return the same for one terminal, in a state that is not its end. It is UNKNOWN if many bytes may follow."""
+        following = self._ahead.leading_from(at)
+        if following.bit_count() <= MAX_FOLLOWED:
+            return self._judge(self._ahead.endings(at, steps.scanner_state, _WHERE[kind]), word, token)
+        if word == OTHER and self._merges.is_proper[token]:
+            last = self._last_bridges.get(steps.scanner_state, token)
+            if last != token and self._is_bridged_in(at, following, kind, steps.scanner_state, token, last):
+                return GOOD
+            for other in self._tokenization.known_ways.bridges(steps.scanner_state):
+                if self._is_bridged_in(at, following, kind, steps.scanner_state, token, other):
+                    self._last_bridges[steps.scanner_state] = other
+                    return GOOD
+        return UNKNOWN
+
+    def _is_bridged_in(self, at: int, following: int, kind: int, scanner_state: int, token: int, other: int) -> bool:
+        """Return whether another token may follow a token within a terminal, and after it a byte that surely cuts.
+
+        Args:
+            at: the state of the terminal's automaton after the token.
+            following: the bytes that lead on from there, as bits of a number.
+            kind: the kind of the position, see `InnerWays`.
+            scanner_state: the state of the scanner after the token.
+            token: the token. No pre-token of one token begins with it.
+            other: the other one, one of `KnownWays.bridges`.
+        """
+        scanner, text = self._scanner, self._spellings[other]
+        end = self._ahead.follow_within(at, text) if following >> text[0] & 1 else 0
+        if not end:
+            return False
+        for is_cut in (True, False):
+            begun = scanner.cut(scanner_state) if is_cut else scanner_state
+            word = self._words.begun_by(other) if is_cut else OTHER
+            next_state, partial = scanner.follow(begun, 0, text)
+            if next_state and not partial and (is_cut or not self._merges.crosses(token, other)):
+                after = self._ahead.leading_from(end) if kind == FREE else self._ahead.bytes_within(end)
+                if after & self._cuts.cutting(next_state, word, other):
+                    return True
+        return False
 
     def _leads_on_within(
         self, at: int, is_free: bool, steps: TokenSteps, word: int, token: int, added: frozenset[int]
@@ -343,7 +414,8 @@ class Verdicts:
                 following = self._ahead.bytes_within(at)
                 for branch in state.branches:
                     if following & self._cuts.cutting(branch.scanner_state, branch.word, state.token):
-                        self._inner.at_item(steps, item, self._ahead.kind_of(steps.set_id)).proven.add(token)
+                        kind = self._ahead.kind_of(steps.set_id, steps.scan_of(item))
+                        self._inner.at_item(steps, item, kind).proven.add(token)
                         return True
         return False
 

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from support.bpe_tokenizers import gpt2, llama3, qwen3, vocabulary_of
+from support.bpe_tokenizers import gemma_like, gpt2, gpt_neox, llama3, qwen3, vocabulary_of
 from support.vocabularies import accepts
 
 import structgen
@@ -15,6 +15,7 @@ UNIQUE = {
     "items": {"type": "string", "pattern": "^[a-z \\\\é]*$", "maxLength": 12},
     "uniqueItems": True,
 }
+BESIDE = {"type": "object", "properties": {"is": {"enum": [1, "a b"]}}, "additionalProperties": {"const": 2}}
 NAMED = {"type": "object", "properties": {"is": {"enum": [1, "a b"]}, "island": True}, "additionalProperties": False}
 
 
@@ -48,6 +49,12 @@ def _check_masks(vocabulary, schema, seed, walks=3, tokens=30, sample=12, **opti
 @pytest.mark.parametrize("schema", [KEYS, UNIQUE, NAMED], ids=["keys", "unique", "named"])
 def test_masks_hold_the_tokens_that_are_accepted_without_one(make, schema):
     _check_masks(vocabulary_of(make), schema, make.__name__)
+
+
+@pytest.mark.parametrize("make", [llama3, gpt_neox, gemma_like])
+def test_white_space_before_keys_that_must_differ_from_others_is_what_is_accepted(make):
+    """It is in the same sets as these keys, and is decided as if they were not there; some of it is added tokens."""
+    _check_masks(vocabulary_of(make), BESIDE, make.__name__, walks=8)
 
 
 @pytest.mark.parametrize("schema", [KEYS, UNIQUE], ids=["keys", "unique"])
