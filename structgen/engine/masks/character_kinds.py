@@ -72,9 +72,14 @@ _STARTS = (
     (0xF4, 0xF4, 0x80, 0x8F, 2, FOUR_BYTES),
 )
 KIND_OF_LEAD = array("i", [BROKEN] * 256)
-for _first, _last, _, _, _, _kind in _STARTS:
+START_OF_LEAD = array("i", [-1] * 256)  # the entry of _STARTS
+for _at, (_first, _last, _, _, _, _kind) in enumerate(_STARTS):
     for _lead in range(_first, _last + 1):
         KIND_OF_LEAD[_lead] = _kind
+        START_OF_LEAD[_lead] = _at
+START_COUNT = len(_STARTS)
+STARTS = array("i", [_number for _row in _STARTS for _number in _row[2:]])  # four numbers for each
+FIRST_LEAD = 0xC2
 
 
 def kind_of(byte: int) -> int:
@@ -256,6 +261,10 @@ class CharacterKinds:
         self._loop_of = zeros(1024)  # by state: one more than the index of its mask in _loops, or 0
         self._loops = array("Q", bytes(8 * 256))
         self._loop_count = 0
+        self._first_class = zeros(256)  # by class map: one more than the index of its first class in what follows, or 0
+        self._ascii_of_class = array("Q", bytes(8 * 1024))  # the kinds of the ASCII characters in a class
+        self._starts_of_class = zeros(1024)  # the entries of _STARTS with a leading byte in a class, as bits
+        self._class_count = 0
 
     def loops(self, state: int) -> int:
         """Return the kinds all of whose characters lead from a state back to it, and end no match within.
@@ -295,15 +304,12 @@ class CharacterKinds:
     def between(self, start: int, goal: int) -> int:
         """Return the kinds all of whose characters lead from one state to another, and end no match within.
 
+        The bytes of a class are looked at together, and none whose kinds other bytes have excluded already.
+
         Raises:
             LimitExceededError: automaton_states.
         """
-        found = ALL_CHARACTERS
-        one = 1
-        for byte in range(128):
-            if self.automata.next(start, byte) != goal:
-                found &= ~(one << KIND_OF[byte])
-        return found & self.between_beyond_ascii(start, goal)
+        return self._between(start, goal, ALL_CHARACTERS)
 
     def between_beyond_ascii(self, start: int, goal: int) -> int:
         """Return the kinds that `between` returns, and all kinds of ASCII characters.
@@ -311,21 +317,69 @@ class CharacterKinds:
         Raises:
             LimitExceededError: automaton_states.
         """
-        found = ALL_CHARACTERS
         one = 1
-        previous, previous_low, previous_high, previous_more = UNKNOWN, 0, 0, 0
-        leads = False
-        for first, last, low, high, more, kind in _STARTS:
-            for lead in range(first, last + 1):
-                state = self.automata.next(start, lead)
-                same = state == previous and low == previous_low and high == previous_high and more == previous_more
-                if not same:
-                    leads = self._continues(state, goal, low, high, more)
-                    previous, previous_low, previous_high, previous_more = state, low, high, more
-                if not leads:
-                    found &= ~(one << kind)
-                    break
+        ascii_kinds = (one << FIRST_BEYOND) - 1
+        return ascii_kinds | self._between(start, goal, ALL_CHARACTERS & ~ascii_kinds)
+
+    def _between(self, start: int, goal: int, found: int) -> int:
+        """Return those of the kinds `found` that `between` returns."""
+        automata = self.automata
+        automata.derivatives.derive(start)
+        number, targets = automata.partitions.map_at.values[start], automata.partitions.targets_at.values[start]
+        first = self._classes_of(number)
+        one = 1
+        for at in range(automata.partitions.width_of[number]):
+            own = self._ascii_of_class[first + at] & found
+            starts = self._starts_of_class[first + at]
+            if not (own | self._kinds_of_starts(starts)) & found:
+                continue
+            target = automata.live_target(targets + at)
+            if target != goal:
+                found &= ~own
+            for index in range(START_COUNT):
+                kind = one << STARTS[4 * index + 3]
+                if (
+                    starts >> index & 1
+                    and found & kind
+                    and not self._continues(
+                        target, goal, STARTS[4 * index], STARTS[4 * index + 1], STARTS[4 * index + 2]
+                    )
+                ):
+                    found &= ~kind
+            if not found:
+                break
         return found
+
+    def _kinds_of_starts(self, starts: int) -> int:
+        """Return the kinds of some entries of `_STARTS`, given as bits."""
+        found = 0
+        one = 1
+        for index in range(START_COUNT):
+            if starts >> index & 1:
+                found |= one << STARTS[4 * index + 3]
+        return found
+
+    def _classes_of(self, number: int) -> int:
+        """Return where the classes of a class map begin in `_ascii_of_class` and `_starts_of_class`."""
+        while number >= len(self._first_class):
+            self._first_class = grown(self._first_class, len(self._first_class))
+        first = self._first_class[number] - 1
+        if first >= 0:
+            return first
+        partitions = self.automata.partitions
+        first = self._class_count
+        while first + 256 > len(self._ascii_of_class):
+            self._ascii_of_class = enlarged(self._ascii_of_class, "Q", 2 * len(self._ascii_of_class))
+            self._starts_of_class = grown(self._starts_of_class, len(self._starts_of_class))
+        one = 1
+        for byte in range(128):
+            self._ascii_of_class[first + partitions.class_of[number * 256 + byte]] |= one << KIND_OF[byte]
+        for lead in range(FIRST_LEAD, 256):
+            if START_OF_LEAD[lead] >= 0:
+                self._starts_of_class[first + partitions.class_of[number * 256 + lead]] |= 1 << START_OF_LEAD[lead]
+        self._class_count = first + partitions.width_of[number]
+        self._first_class[number] = first + 1
+        return first
 
     def after_sample(self, state: int) -> int:
         """Return the state after a character of several bytes; DEAD if it cannot come next.
@@ -379,23 +433,31 @@ class CharacterKinds:
             LimitExceededError: automaton_states.
         """
         automata = self.automata
+        automata.derivatives.derive(state)
+        number, place = automata.partitions.map_at.values[state], automata.partitions.targets_at.values[state]
+        first = self._classes_of(number)
         found = ALL_CHARACTERS
         one = 1
-        for byte in range(128):
-            target = automata.next(state, byte)
-            kind = one << KIND_OF[byte]
+        for at in range(automata.partitions.width_of[number]):
+            own = self._ascii_of_class[first + at] & found
+            starts = self._starts_of_class[first + at]
+            if not (own | self._kinds_of_starts(starts)) & found:
+                continue
+            target = automata.live_target(place + at)
             if not target or automata.table.accepting[target]:
-                found &= ~kind
-            elif found & kind:
-                targets[target] = targets.get(target, 0) | kind
-        for first, last, low, high, more, number in _STARTS:
-            kind = one << number
-            previous = UNKNOWN
-            for lead in range(first, last + 1):
-                target = automata.next(state, lead)
-                if target != previous and found & kind and not self._last(target, low, high, more, kind, targets):
+                found &= ~own
+            elif own:
+                targets[target] = targets.get(target, 0) | own
+            for index in range(START_COUNT):
+                kind = one << STARTS[4 * index + 3]
+                if (
+                    starts >> index & 1
+                    and found & kind
+                    and not self._last(
+                        target, STARTS[4 * index], STARTS[4 * index + 1], STARTS[4 * index + 2], kind, targets
+                    )
+                ):
                     found &= ~kind
-                previous = target
         return found
 
     def _last(self, state: int, low: int, high: int, more: int, kind: int, targets: dict[int, int]) -> bool:
@@ -427,13 +489,20 @@ class CharacterKinds:
         Raises:
             LimitExceededError: automaton_states.
         """
-        one = 1
+        automata = self.automata
+        automata.derivatives.derive(state)
+        number, place = automata.partitions.map_at.values[state], automata.partitions.targets_at.values[state]
+        first = self._classes_of(number)
         found = ALL_CHARACTERS
-        for byte in range(128):
-            if self.automata.leads_on(state, byte):
-                found &= ~(one << KIND_OF[byte])
-        for first, last, _, _, _, kind in _STARTS:
-            for lead in range(first, last + 1):
-                if self.automata.leads_on(state, lead):
-                    found &= ~(one << kind)
+        for at in range(automata.partitions.width_of[number]):
+            kinds = self._ascii_of_class[first + at] | self._kinds_of_starts(self._starts_of_class[first + at])
+            if not kinds & found:
+                continue
+            target = (
+                automata.live_target(place + at)
+                if automata.table.may_be_empty[state]
+                else automata.partitions.target_pool[place + at]
+            )
+            if target:  # it need not be evaluated
+                found &= ~kinds
         return found
