@@ -7,7 +7,7 @@ from structgen.engine.vocabulary.token_trie cimport TokenTrie
 
 cdef int BROKEN, FIRST_BEYOND, FIRST_LEAD, START_COUNT, UNKNOWN, BOUNDARY, NO_TEXT
 cdef unsigned long long ALL_CHARACTERS, ALL_64_BITS
-cdef int[::1] KIND_OF, KIND_OF_LEAD, START_OF_LEAD, STARTS
+cdef int[::1] KIND_OF, STARTS_OF_LEAD, STARTS
 cdef bytes SAMPLES, SAMPLE_BEYOND_ASCII
 
 
@@ -15,7 +15,15 @@ cdef bytes SAMPLES, SAMPLE_BEYOND_ASCII
 cpdef unsigned long long kind_of(int byte) noexcept
 
 
-@cython.locals(found="unsigned long long", index="Py_ssize_t")
+@cython.locals(found="unsigned long long", one="unsigned long long", index=int)
+cdef unsigned long long kinds_of_starts(int starts) noexcept
+
+
+@cython.locals(one="unsigned long long", index=int)
+cdef unsigned long long kind_of_pair(int lead, int second) noexcept
+
+
+@cython.locals(found="unsigned long long", index="Py_ssize_t", byte="unsigned char")
 cpdef unsigned long long kinds_in(bytes text) noexcept
 
 
@@ -67,18 +75,20 @@ cdef class CharacterKinds:
     cpdef unsigned long long between(self, int start, int goal) except? 1
     @cython.locals(one="unsigned long long", ascii_kinds="unsigned long long")
     cpdef unsigned long long between_beyond_ascii(self, int start, int goal) except? 1
-    @cython.locals(automata=AutomatonStore, number=int, targets=int, first=int, one="unsigned long long", own="unsigned long long", kind="unsigned long long", starts=int, at=int, target=int, index=int)
+    @cython.locals(automata=AutomatonStore, number=int, targets=int, first=int, one="unsigned long long", own="unsigned long long", kind="unsigned long long", starts=int, at=int, target=int, index=int, known=int, same=int, more=int)
     cdef unsigned long long _between(self, int start, int goal, unsigned long long found) except? 1
-    @cython.locals(found="unsigned long long", one="unsigned long long", index=int)
-    cdef unsigned long long _kinds_of_starts(self, int starts) noexcept
     @cython.locals(partitions=BytePartitions, first=int, one="unsigned long long", byte=int, lead=int)
     cdef int _classes_of(self, int number) except -1
     @cython.locals(index="Py_ssize_t")
     cdef int after_sample(self, int state) except -1
     @cython.locals(automata=AutomatonStore, classes=int, targets=int, place=int, previous=int, byte=int, target=int)
     cdef bint _continues(self, int state, int goal, int low, int high, int more) except -1
-    @cython.locals(automata=AutomatonStore, number=int, place=int, first=int, found="unsigned long long", kinds="unsigned long long", at=int, target=int)
+    @cython.locals(automata=AutomatonStore, number=int, place=int, first=int, found="unsigned long long", one="unsigned long long", own="unsigned long long", kind="unsigned long long", starts=int, at=int, index=int)
     cpdef unsigned long long refused(self, int state) except? 1
+    @cython.locals(automata=AutomatonStore)
+    cdef bint _is_live(self, int state, int place) except -1
+    @cython.locals(state=int, byte=int)
+    cdef bint _begins(self, int place, int start) except -1
     @cython.locals(automata=AutomatonStore, number=int, place=int, first=int, found="unsigned long long", one="unsigned long long", own="unsigned long long", kind="unsigned long long", starts=int, at=int, target=int, index=int)
     cpdef unsigned long long lasting(self, int state, dict targets) except? 1
     @cython.locals(automata=AutomatonStore, classes=int, first=int, place=int, previous=int, byte=int, target=int)

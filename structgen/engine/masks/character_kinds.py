@@ -37,11 +37,11 @@ _CONTROLS = (b"\t", b"\n", b"\r")
 _ASCII = [*_RANGES, *_OTHERS, *_CONTROLS, bytes(set(range(32)) - set(b"\t\n\r"))]
 KIND_OF = array("i", [next(kind for kind, taken in enumerate(_ASCII) if byte in taken) for byte in range(128)])
 
-# Kinds beyond ASCII go by the leading byte. White space and ends of lines, which patterns leave out, begin with five
-# leading bytes. Each of these is a kind of its own, so that characters with other leading bytes are not tied to them.
+# Kinds beyond ASCII go by the first two bytes. White space, ends of lines and control characters, which patterns leave
+# out, are not tied to other characters. U+2000 to U+207F are a kind of their own, as dashes and quotation marks are
+# among them.
 FIRST_KIND_BEYOND_ASCII = len(_ASCII)
-SPACES_C2, SPACES_E1, SPACES_E2, SPACES_E3, SPACES_EF = range(len(_ASCII), len(_ASCII) + 5)
-TWO_BYTES, THREE_BYTES, FOUR_BYTES = range(SPACES_EF + 1, SPACES_EF + 4)
+SPACES_E2, OTHER_SPACES, TWO_BYTES, THREE_BYTES, FOUR_BYTES = range(len(_ASCII), len(_ASCII) + 5)
 
 # Declared as C integers in the .pxd, so not importable from here.
 BROKEN = FOUR_BYTES + 1
@@ -57,44 +57,77 @@ BOUNDARY = 0
 NO_TEXT = -1
 _STARTS = (
     # first and last leading byte, bounds of the second byte, bytes after that, kind
-    (0xC2, 0xC2, 0x80, 0xBF, 0, SPACES_C2),
+    (0xC2, 0xC2, 0x80, 0xA0, 0, OTHER_SPACES),
+    (0xC2, 0xC2, 0xA1, 0xBF, 0, TWO_BYTES),
     (0xC3, 0xDF, 0x80, 0xBF, 0, TWO_BYTES),
-    (0xE1, 0xE1, 0x80, 0xBF, 1, SPACES_E1),
-    (0xE2, 0xE2, 0x80, 0xBF, 1, SPACES_E2),
-    (0xE3, 0xE3, 0x80, 0xBF, 1, SPACES_E3),
-    (0xE4, 0xEC, 0x80, 0xBF, 1, THREE_BYTES),
-    (0xEE, 0xEE, 0x80, 0xBF, 1, THREE_BYTES),
-    (0xEF, 0xEF, 0x80, 0xBF, 1, SPACES_EF),
     (0xE0, 0xE0, 0xA0, 0xBF, 1, THREE_BYTES),
+    (0xE1, 0xE1, 0x80, 0x99, 1, THREE_BYTES),
+    (0xE1, 0xE1, 0x9A, 0x9A, 1, OTHER_SPACES),
+    (0xE1, 0xE1, 0x9B, 0x9F, 1, THREE_BYTES),
+    (0xE1, 0xE1, 0xA0, 0xA0, 1, OTHER_SPACES),
+    (0xE1, 0xE1, 0xA1, 0xBF, 1, THREE_BYTES),
+    (0xE2, 0xE2, 0x80, 0x81, 1, SPACES_E2),
+    (0xE2, 0xE2, 0x82, 0xBF, 1, THREE_BYTES),
+    (0xE3, 0xE3, 0x80, 0x80, 1, OTHER_SPACES),
+    (0xE3, 0xE3, 0x81, 0xBF, 1, THREE_BYTES),
+    (0xE4, 0xEC, 0x80, 0xBF, 1, THREE_BYTES),
     (0xED, 0xED, 0x80, 0x9F, 1, THREE_BYTES),
-    (0xF1, 0xF3, 0x80, 0xBF, 2, FOUR_BYTES),
+    (0xEE, 0xEE, 0x80, 0xBF, 1, THREE_BYTES),
+    (0xEF, 0xEF, 0x80, 0xBA, 1, THREE_BYTES),
+    (0xEF, 0xEF, 0xBB, 0xBB, 1, OTHER_SPACES),
+    (0xEF, 0xEF, 0xBC, 0xBF, 1, THREE_BYTES),
     (0xF0, 0xF0, 0x90, 0xBF, 2, FOUR_BYTES),
+    (0xF1, 0xF3, 0x80, 0xBF, 2, FOUR_BYTES),
     (0xF4, 0xF4, 0x80, 0x8F, 2, FOUR_BYTES),
 )
-KIND_OF_LEAD = array("i", [BROKEN] * 256)
-START_OF_LEAD = array("i", [-1] * 256)  # the entry of _STARTS
-for _at, (_first, _last, _, _, _, _kind) in enumerate(_STARTS):
-    for _lead in range(_first, _last + 1):
-        KIND_OF_LEAD[_lead] = _kind
-        START_OF_LEAD[_lead] = _at
+FIRST_LEAD = 0xC2
 START_COUNT = len(_STARTS)
 STARTS = array("i", [_number for _row in _STARTS for _number in _row[2:]])  # four numbers for each
-FIRST_LEAD = 0xC2
+STARTS_OF_LEAD = array("i", bytes(4 * 256))  # by byte: the entries of _STARTS, as bits
+for _at, (_first, _last, _, _, _, _) in enumerate(_STARTS):
+    for _lead in range(_first, _last + 1):
+        STARTS_OF_LEAD[_lead] |= 1 << _at
 
 
 def kind_of(byte: int) -> int:
-    """Return the kind of the character that a byte begins, as a mask; 0 for a continuation byte."""
+    """Return the kinds of the characters that a byte begins, as a mask; 0 for a continuation byte."""
     one = 1
     if byte < 0x80:
         return one << KIND_OF[byte]
-    return 0 if byte < 0xC0 else one << KIND_OF_LEAD[byte]
+    return 0 if byte < 0xC0 else kinds_of_starts(STARTS_OF_LEAD[byte]) or one << BROKEN
+
+
+def kinds_of_starts(starts: int) -> int:
+    """Return the kinds of some entries of `_STARTS`, given as bits."""
+    found = 0
+    one = 1
+    for index in range(START_COUNT):
+        if starts >> index & 1:
+            found |= one << STARTS[4 * index + 3]
+    return found
+
+
+def kind_of_pair(lead: int, second: int) -> int:
+    """Return the kind of the characters that two bytes begin, as a mask; 0 if no character begins so."""
+    one = 1
+    for index in range(START_COUNT):
+        if STARTS_OF_LEAD[lead] >> index & 1 and STARTS[4 * index] <= second <= STARTS[4 * index + 1]:
+            return one << STARTS[4 * index + 3]
+    return 0
 
 
 def kinds_in(text: bytes) -> int:
-    """Return the kinds of the characters of a text, as a mask."""
+    """Return the kinds of the characters of a text, as a mask.
+
+    If only the first byte of a character is there, at the end of the text, all kinds that it begins are among them.
+    """
     found = 0
     for index in range(len(text)):
-        found |= kind_of(text[index])
+        byte = text[index]
+        if byte < FIRST_LEAD or index + 1 == len(text):
+            found |= kind_of(byte)
+        else:
+            found |= kind_of_pair(byte, text[index + 1]) or kind_of(byte)
     return found
 
 
@@ -132,6 +165,7 @@ class Contents:
         kinds_below: uint64 by node, the kinds of the characters below it, as a mask. A character that is cut off at
             the end of a token counts as a whole one.
         kinds_with: uint64 by node, the same with the node's own character; only where a character begins at the node.
+            The second byte of a character tells its kind, so those of all characters that begin with the node's byte.
         characters: int32 by node, the number of characters that have begun up to it.
         height: int32 by node, the greatest number of bytes that come below it.
         most_below: int32 by node, the greatest number of characters of a token that goes on below it; 0 for none.
@@ -192,7 +226,8 @@ class Contents:
     def _read(self, trie: TokenTrie, parent: array[int], bits: array[int], expected: array[int]) -> None:
         """Read the paths from the root as UTF-8.
 
-        Find for each node its parent, the kind of the character that it begins, as a bit, and what must come next.
+        Find for each node its parent, the kind of its character, as a bit, and what must come next. The second byte of
+        a character tells its kind. If a token ends before it, the first one has all kinds that it begins.
         """
         path = zeros(trie.max_depth + 2, -1)
         node_byte, node_depth, characters = trie.node_byte, trie.node_depth, self.characters
@@ -211,7 +246,10 @@ class Contents:
             if following == NO_TEXT:
                 bits[node] = one << BROKEN
             elif state == BOUNDARY:
-                bits[node] = one << (KIND_OF[byte] if byte < 0x80 else KIND_OF_LEAD[byte])
+                if byte < 0x80 or trie.token_start[node] < trie.token_start[node + 1]:
+                    bits[node] = kind_of(byte)
+            elif node_byte[before] >= FIRST_LEAD:
+                bits[node] = kind_of_pair(node_byte[before], byte)
 
 
 def _after(state: int, byte: int) -> int:
@@ -331,32 +369,29 @@ class CharacterKinds:
         for at in range(automata.partitions.width_of[number]):
             own = self._ascii_of_class[first + at] & found
             starts = self._starts_of_class[first + at]
-            if not (own | self._kinds_of_starts(starts)) & found:
+            if not (own | kinds_of_starts(starts)) & found:
                 continue
             target = automata.live_target(targets + at)
             if target != goal:
                 found &= ~own
+            # Nearly always all characters that begin with the bytes of a class lead to the same state: then one look at
+            # all second bytes is enough for those of two, of three and of four bytes.
+            known = same = 0
             for index in range(START_COUNT):
                 kind = one << STARTS[4 * index + 3]
-                if (
-                    starts >> index & 1
-                    and found & kind
-                    and not self._continues(
-                        target, goal, STARTS[4 * index], STARTS[4 * index + 1], STARTS[4 * index + 2]
-                    )
-                ):
+                if not (starts >> index & 1 and found & kind):
+                    continue
+                more = STARTS[4 * index + 2]
+                if not known >> more & 1:
+                    known |= 1 << more
+                    if self._continues(target, goal, 0x80, 0xBF, more):
+                        same |= 1 << more
+                if same >> more & 1:
+                    continue
+                if not self._continues(target, goal, STARTS[4 * index], STARTS[4 * index + 1], more):
                     found &= ~kind
             if not found:
                 break
-        return found
-
-    def _kinds_of_starts(self, starts: int) -> int:
-        """Return the kinds of some entries of `_STARTS`, given as bits."""
-        found = 0
-        one = 1
-        for index in range(START_COUNT):
-            if starts >> index & 1:
-                found |= one << STARTS[4 * index + 3]
         return found
 
     def _classes_of(self, number: int) -> int:
@@ -375,8 +410,7 @@ class CharacterKinds:
         for byte in range(128):
             self._ascii_of_class[first + partitions.class_of[number * 256 + byte]] |= one << KIND_OF[byte]
         for lead in range(FIRST_LEAD, 256):
-            if START_OF_LEAD[lead] >= 0:
-                self._starts_of_class[first + partitions.class_of[number * 256 + lead]] |= 1 << START_OF_LEAD[lead]
+            self._starts_of_class[first + partitions.class_of[number * 256 + lead]] |= STARTS_OF_LEAD[lead]
         self._class_count = first + partitions.width_of[number]
         self._first_class[number] = first + 1
         return first
@@ -441,7 +475,7 @@ class CharacterKinds:
         for at in range(automata.partitions.width_of[number]):
             own = self._ascii_of_class[first + at] & found
             starts = self._starts_of_class[first + at]
-            if not (own | self._kinds_of_starts(starts)) & found:
+            if not (own | kinds_of_starts(starts)) & found:
                 continue
             target = automata.live_target(place + at)
             if not target or automata.table.accepting[target]:
@@ -494,15 +528,29 @@ class CharacterKinds:
         number, place = automata.partitions.map_at.values[state], automata.partitions.targets_at.values[state]
         first = self._classes_of(number)
         found = ALL_CHARACTERS
+        one = 1
         for at in range(automata.partitions.width_of[number]):
-            kinds = self._ascii_of_class[first + at] | self._kinds_of_starts(self._starts_of_class[first + at])
-            if not kinds & found:
+            own, starts = self._ascii_of_class[first + at], self._starts_of_class[first + at]
+            if not (own | kinds_of_starts(starts)) & found or not self._is_live(state, place + at):
                 continue
-            target = (
-                automata.live_target(place + at)
-                if automata.table.may_be_empty[state]
-                else automata.partitions.target_pool[place + at]
-            )
-            if target:  # it need not be evaluated
-                found &= ~kinds
+            found &= ~own
+            for index in range(START_COUNT):
+                kind = one << STARTS[4 * index + 3]
+                if starts >> index & 1 and found & kind and self._begins(place + at, index):
+                    found &= ~kind
         return found
+
+    def _is_live(self, state: int, place: int) -> bool:
+        """Return whether the target of a state at a place of the target pool is a state; it is evaluated if need be."""
+        automata = self.automata
+        if automata.table.may_be_empty[state]:
+            return bool(automata.live_target(place))
+        return bool(automata.partitions.target_pool[place])
+
+    def _begins(self, place: int, start: int) -> bool:
+        """Return whether a second byte of an entry of `_STARTS` leads on from the target at a place."""
+        state = self.automata.live_target(place)
+        for byte in range(STARTS[4 * start], STARTS[4 * start + 1] + 1):  # noqa: SIM110  (it would not be compiled)
+            if self.automata.leads_on(state, byte):
+                return True
+        return False

@@ -239,7 +239,8 @@ class Trie:
     def _write_child_records(self) -> None:
         if self.max_depth > MAX_TOKEN_BYTES:
             raise VocabularyError(f"a token has {self.max_depth} bytes; at most {MAX_TOKEN_BYTES} are supported")
-        self.kinds_of_byte = array("Q", [kind_of(byte) or ALL_64_BITS for byte in range(256)])
+        own = [kind_of(byte) if byte < 0x80 else ALL_64_BITS if byte < 0xC0 else 0 for byte in range(256)]
+        self.kinds_of_byte = array("Q", own)
         broken = kind_of(0xFF)
         self.kinds_within = array("Q", [0 if byte < 0xC0 else broken for byte in range(256)])
         records = self.child_records = array("Q", bytes(24 * (self.size + 1)))

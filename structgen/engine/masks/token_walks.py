@@ -431,7 +431,10 @@ class TokenWalks:
             self.nodes_visited += 1
             end = trie.end[node]
             count = trie.characters[node] - begun
-            if kind_of(trie.byte[node]) & ~kinds or count > most:
+            own = kind_of(trie.byte[node])
+            if (
+                own and not own & kinds
+            ) or count > most:  # all kinds that a byte beyond ASCII begins are absent, or none
                 node = end
                 continue
             first, after = trie.token_start[node], trie.token_start[node + 1]
