@@ -1,12 +1,13 @@
 cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.automata.byte_partitions cimport BytePartitions
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.vocabulary.token_trie cimport TokenTrie
 
-cdef int BROKEN, FIRST_BEYOND, UNKNOWN, BOUNDARY, NO_TEXT
+cdef int BROKEN, FIRST_BEYOND, FIRST_LEAD, START_COUNT, UNKNOWN, BOUNDARY, NO_TEXT
 cdef unsigned long long ALL_CHARACTERS, ALL_64_BITS
-cdef int[::1] KIND_OF, KIND_OF_LEAD
+cdef int[::1] KIND_OF, STARTS_OF_LEAD, STARTS
 cdef bytes SAMPLES, SAMPLE_BEYOND_ASCII
 
 
@@ -14,7 +15,15 @@ cdef bytes SAMPLES, SAMPLE_BEYOND_ASCII
 cpdef unsigned long long kind_of(int byte) noexcept
 
 
-@cython.locals(found="unsigned long long", index="Py_ssize_t")
+@cython.locals(found="unsigned long long", one="unsigned long long", index=int)
+cdef unsigned long long kinds_of_starts(int starts) noexcept
+
+
+@cython.locals(one="unsigned long long", index=int)
+cdef unsigned long long kind_of_pair(int lead, int second) noexcept
+
+
+@cython.locals(found="unsigned long long", index="Py_ssize_t", byte="unsigned char")
 cpdef unsigned long long kinds_in(bytes text) noexcept
 
 
@@ -54,22 +63,33 @@ cdef class CharacterKinds:
     cdef int[::1] _loop_of
     cdef unsigned long long[::1] _loops
     cdef int _loop_count
+    cdef int[::1] _first_class
+    cdef unsigned long long[::1] _ascii_of_class
+    cdef int[::1] _starts_of_class
+    cdef int _class_count
 
     @cython.locals(at=int)
     cpdef unsigned long long loops(self, int state) except? 1
     @cython.locals(index="Py_ssize_t")
     cpdef unsigned long long returns(self, int state) except? 1
-    @cython.locals(found="unsigned long long", one="unsigned long long", byte=int)
     cpdef unsigned long long between(self, int start, int goal) except? 1
-    @cython.locals(found="unsigned long long", one="unsigned long long", first=int, last=int, low=int, high=int, more=int, kind=int, lead=int, state=int, same=bint, leads=bint, previous=int, previous_low=int, previous_high=int, previous_more=int)
+    @cython.locals(one="unsigned long long", ascii_kinds="unsigned long long")
     cpdef unsigned long long between_beyond_ascii(self, int start, int goal) except? 1
+    @cython.locals(automata=AutomatonStore, number=int, targets=int, first=int, one="unsigned long long", own="unsigned long long", kind="unsigned long long", starts=int, at=int, target=int, index=int, known=int, same=int, more=int)
+    cdef unsigned long long _between(self, int start, int goal, unsigned long long found) except? 1
+    @cython.locals(partitions=BytePartitions, first=int, one="unsigned long long", byte=int, lead=int)
+    cdef int _classes_of(self, int number) except -1
     @cython.locals(index="Py_ssize_t")
     cdef int after_sample(self, int state) except -1
     @cython.locals(automata=AutomatonStore, classes=int, targets=int, place=int, previous=int, byte=int, target=int)
     cdef bint _continues(self, int state, int goal, int low, int high, int more) except -1
-    @cython.locals(found="unsigned long long", one="unsigned long long", byte=int, first=int, last=int, kind=int, lead=int)
+    @cython.locals(automata=AutomatonStore, number=int, place=int, first=int, found="unsigned long long", one="unsigned long long", own="unsigned long long", kind="unsigned long long", starts=int, at=int, index=int)
     cpdef unsigned long long refused(self, int state) except? 1
-    @cython.locals(automata=AutomatonStore, found="unsigned long long", one="unsigned long long", kind="unsigned long long", byte=int, target=int, first=int, last=int, low=int, high=int, more=int, number=int, previous=int, lead=int)
+    @cython.locals(automata=AutomatonStore)
+    cdef bint _is_live(self, int state, int place) except -1
+    @cython.locals(state=int, byte=int)
+    cdef bint _begins(self, int place, int start) except -1
+    @cython.locals(automata=AutomatonStore, number=int, place=int, first=int, found="unsigned long long", one="unsigned long long", own="unsigned long long", kind="unsigned long long", starts=int, at=int, target=int, index=int)
     cpdef unsigned long long lasting(self, int state, dict targets) except? 1
     @cython.locals(automata=AutomatonStore, classes=int, first=int, place=int, previous=int, byte=int, target=int)
     cdef bint _last(self, int state, int low, int high, int more, unsigned long long kind, dict targets) except -1

@@ -37,11 +37,11 @@ _CONTROLS = (b"\t", b"\n", b"\r")
 _ASCII = [*_RANGES, *_OTHERS, *_CONTROLS, bytes(set(range(32)) - set(b"\t\n\r"))]
 KIND_OF = array("i", [next(kind for kind, taken in enumerate(_ASCII) if byte in taken) for byte in range(128)])
 
-# Kinds beyond ASCII go by the leading byte. White space and ends of lines, which patterns leave out, begin with five
-# leading bytes. Each of these is a kind of its own, so that characters with other leading bytes are not tied to them.
+# Kinds beyond ASCII go by the first two bytes. White space, ends of lines and control characters, which patterns leave
+# out, are not tied to other characters. U+2000 to U+207F are a kind of their own, as dashes and quotation marks are
+# among them.
 FIRST_KIND_BEYOND_ASCII = len(_ASCII)
-SPACES_C2, SPACES_E1, SPACES_E2, SPACES_E3, SPACES_EF = range(len(_ASCII), len(_ASCII) + 5)
-TWO_BYTES, THREE_BYTES, FOUR_BYTES = range(SPACES_EF + 1, SPACES_EF + 4)
+SPACES_E2, OTHER_SPACES, TWO_BYTES, THREE_BYTES, FOUR_BYTES = range(len(_ASCII), len(_ASCII) + 5)
 
 # Declared as C integers in the .pxd, so not importable from here.
 BROKEN = FOUR_BYTES + 1
@@ -57,39 +57,77 @@ BOUNDARY = 0
 NO_TEXT = -1
 _STARTS = (
     # first and last leading byte, bounds of the second byte, bytes after that, kind
-    (0xC2, 0xC2, 0x80, 0xBF, 0, SPACES_C2),
+    (0xC2, 0xC2, 0x80, 0xA0, 0, OTHER_SPACES),
+    (0xC2, 0xC2, 0xA1, 0xBF, 0, TWO_BYTES),
     (0xC3, 0xDF, 0x80, 0xBF, 0, TWO_BYTES),
-    (0xE1, 0xE1, 0x80, 0xBF, 1, SPACES_E1),
-    (0xE2, 0xE2, 0x80, 0xBF, 1, SPACES_E2),
-    (0xE3, 0xE3, 0x80, 0xBF, 1, SPACES_E3),
-    (0xE4, 0xEC, 0x80, 0xBF, 1, THREE_BYTES),
-    (0xEE, 0xEE, 0x80, 0xBF, 1, THREE_BYTES),
-    (0xEF, 0xEF, 0x80, 0xBF, 1, SPACES_EF),
     (0xE0, 0xE0, 0xA0, 0xBF, 1, THREE_BYTES),
+    (0xE1, 0xE1, 0x80, 0x99, 1, THREE_BYTES),
+    (0xE1, 0xE1, 0x9A, 0x9A, 1, OTHER_SPACES),
+    (0xE1, 0xE1, 0x9B, 0x9F, 1, THREE_BYTES),
+    (0xE1, 0xE1, 0xA0, 0xA0, 1, OTHER_SPACES),
+    (0xE1, 0xE1, 0xA1, 0xBF, 1, THREE_BYTES),
+    (0xE2, 0xE2, 0x80, 0x81, 1, SPACES_E2),
+    (0xE2, 0xE2, 0x82, 0xBF, 1, THREE_BYTES),
+    (0xE3, 0xE3, 0x80, 0x80, 1, OTHER_SPACES),
+    (0xE3, 0xE3, 0x81, 0xBF, 1, THREE_BYTES),
+    (0xE4, 0xEC, 0x80, 0xBF, 1, THREE_BYTES),
     (0xED, 0xED, 0x80, 0x9F, 1, THREE_BYTES),
-    (0xF1, 0xF3, 0x80, 0xBF, 2, FOUR_BYTES),
+    (0xEE, 0xEE, 0x80, 0xBF, 1, THREE_BYTES),
+    (0xEF, 0xEF, 0x80, 0xBA, 1, THREE_BYTES),
+    (0xEF, 0xEF, 0xBB, 0xBB, 1, OTHER_SPACES),
+    (0xEF, 0xEF, 0xBC, 0xBF, 1, THREE_BYTES),
     (0xF0, 0xF0, 0x90, 0xBF, 2, FOUR_BYTES),
+    (0xF1, 0xF3, 0x80, 0xBF, 2, FOUR_BYTES),
     (0xF4, 0xF4, 0x80, 0x8F, 2, FOUR_BYTES),
 )
-KIND_OF_LEAD = array("i", [BROKEN] * 256)
-for _first, _last, _, _, _, _kind in _STARTS:
+FIRST_LEAD = 0xC2
+START_COUNT = len(_STARTS)
+STARTS = array("i", [_number for _row in _STARTS for _number in _row[2:]])  # four numbers for each
+STARTS_OF_LEAD = array("i", bytes(4 * 256))  # by byte: the entries of _STARTS, as bits
+for _at, (_first, _last, _, _, _, _) in enumerate(_STARTS):
     for _lead in range(_first, _last + 1):
-        KIND_OF_LEAD[_lead] = _kind
+        STARTS_OF_LEAD[_lead] |= 1 << _at
 
 
 def kind_of(byte: int) -> int:
-    """Return the kind of the character that a byte begins, as a mask; 0 for a continuation byte."""
+    """Return the kinds of the characters that a byte begins, as a mask; 0 for a continuation byte."""
     one = 1
     if byte < 0x80:
         return one << KIND_OF[byte]
-    return 0 if byte < 0xC0 else one << KIND_OF_LEAD[byte]
+    return 0 if byte < 0xC0 else kinds_of_starts(STARTS_OF_LEAD[byte]) or one << BROKEN
+
+
+def kinds_of_starts(starts: int) -> int:
+    """Return the kinds of some entries of `_STARTS`, given as bits."""
+    found = 0
+    one = 1
+    for index in range(START_COUNT):
+        if starts >> index & 1:
+            found |= one << STARTS[4 * index + 3]
+    return found
+
+
+def kind_of_pair(lead: int, second: int) -> int:
+    """Return the kind of the characters that two bytes begin, as a mask; 0 if no character begins so."""
+    one = 1
+    for index in range(START_COUNT):
+        if STARTS_OF_LEAD[lead] >> index & 1 and STARTS[4 * index] <= second <= STARTS[4 * index + 1]:
+            return one << STARTS[4 * index + 3]
+    return 0
 
 
 def kinds_in(text: bytes) -> int:
-    """Return the kinds of the characters of a text, as a mask."""
+    """Return the kinds of the characters of a text, as a mask.
+
+    If only the first byte of a character is there, at the end of the text, all kinds that it begins are among them.
+    """
     found = 0
     for index in range(len(text)):
-        found |= kind_of(text[index])
+        byte = text[index]
+        if byte < FIRST_LEAD or index + 1 == len(text):
+            found |= kind_of(byte)
+        else:
+            found |= kind_of_pair(byte, text[index + 1]) or kind_of(byte)
     return found
 
 
@@ -127,6 +165,7 @@ class Contents:
         kinds_below: uint64 by node, the kinds of the characters below it, as a mask. A character that is cut off at
             the end of a token counts as a whole one.
         kinds_with: uint64 by node, the same with the node's own character; only where a character begins at the node.
+            The second byte of a character tells its kind, so those of all characters that begin with the node's byte.
         characters: int32 by node, the number of characters that have begun up to it.
         height: int32 by node, the greatest number of bytes that come below it.
         most_below: int32 by node, the greatest number of characters of a token that goes on below it; 0 for none.
@@ -187,7 +226,8 @@ class Contents:
     def _read(self, trie: TokenTrie, parent: array[int], bits: array[int], expected: array[int]) -> None:
         """Read the paths from the root as UTF-8.
 
-        Find for each node its parent, the kind of the character that it begins, as a bit, and what must come next.
+        Find for each node its parent, the kind of its character, as a bit, and what must come next. The second byte of
+        a character tells its kind. If a token ends before it, the first one has all kinds that it begins.
         """
         path = zeros(trie.max_depth + 2, -1)
         node_byte, node_depth, characters = trie.node_byte, trie.node_depth, self.characters
@@ -206,7 +246,10 @@ class Contents:
             if following == NO_TEXT:
                 bits[node] = one << BROKEN
             elif state == BOUNDARY:
-                bits[node] = one << (KIND_OF[byte] if byte < 0x80 else KIND_OF_LEAD[byte])
+                if byte < 0x80 or trie.token_start[node] < trie.token_start[node + 1]:
+                    bits[node] = kind_of(byte)
+            elif node_byte[before] >= FIRST_LEAD:
+                bits[node] = kind_of_pair(node_byte[before], byte)
 
 
 def _after(state: int, byte: int) -> int:
@@ -256,6 +299,10 @@ class CharacterKinds:
         self._loop_of = zeros(1024)  # by state: one more than the index of its mask in _loops, or 0
         self._loops = array("Q", bytes(8 * 256))
         self._loop_count = 0
+        self._first_class = zeros(256)  # by class map: one more than the index of its first class in what follows, or 0
+        self._ascii_of_class = array("Q", bytes(8 * 1024))  # the kinds of the ASCII characters in a class
+        self._starts_of_class = zeros(1024)  # the entries of _STARTS with a leading byte in a class, as bits
+        self._class_count = 0
 
     def loops(self, state: int) -> int:
         """Return the kinds all of whose characters lead from a state back to it, and end no match within.
@@ -295,15 +342,12 @@ class CharacterKinds:
     def between(self, start: int, goal: int) -> int:
         """Return the kinds all of whose characters lead from one state to another, and end no match within.
 
+        The bytes of a class are looked at together, and none whose kinds other bytes have excluded already.
+
         Raises:
             LimitExceededError: automaton_states.
         """
-        found = ALL_CHARACTERS
-        one = 1
-        for byte in range(128):
-            if self.automata.next(start, byte) != goal:
-                found &= ~(one << KIND_OF[byte])
-        return found & self.between_beyond_ascii(start, goal)
+        return self._between(start, goal, ALL_CHARACTERS)
 
     def between_beyond_ascii(self, start: int, goal: int) -> int:
         """Return the kinds that `between` returns, and all kinds of ASCII characters.
@@ -311,21 +355,65 @@ class CharacterKinds:
         Raises:
             LimitExceededError: automaton_states.
         """
-        found = ALL_CHARACTERS
         one = 1
-        previous, previous_low, previous_high, previous_more = UNKNOWN, 0, 0, 0
-        leads = False
-        for first, last, low, high, more, kind in _STARTS:
-            for lead in range(first, last + 1):
-                state = self.automata.next(start, lead)
-                same = state == previous and low == previous_low and high == previous_high and more == previous_more
-                if not same:
-                    leads = self._continues(state, goal, low, high, more)
-                    previous, previous_low, previous_high, previous_more = state, low, high, more
-                if not leads:
-                    found &= ~(one << kind)
-                    break
+        ascii_kinds = (one << FIRST_BEYOND) - 1
+        return ascii_kinds | self._between(start, goal, ALL_CHARACTERS & ~ascii_kinds)
+
+    def _between(self, start: int, goal: int, found: int) -> int:
+        """Return those of the kinds `found` that `between` returns."""
+        automata = self.automata
+        automata.derivatives.derive(start)
+        number, targets = automata.partitions.map_at.values[start], automata.partitions.targets_at.values[start]
+        first = self._classes_of(number)
+        one = 1
+        for at in range(automata.partitions.width_of[number]):
+            own = self._ascii_of_class[first + at] & found
+            starts = self._starts_of_class[first + at]
+            if not (own | kinds_of_starts(starts)) & found:
+                continue
+            target = automata.live_target(targets + at)
+            if target != goal:
+                found &= ~own
+            # Nearly always all characters that begin with the bytes of a class lead to the same state: then one look at
+            # all second bytes is enough for those of two, of three and of four bytes.
+            known = same = 0
+            for index in range(START_COUNT):
+                kind = one << STARTS[4 * index + 3]
+                if not (starts >> index & 1 and found & kind):
+                    continue
+                more = STARTS[4 * index + 2]
+                if not known >> more & 1:
+                    known |= 1 << more
+                    if self._continues(target, goal, 0x80, 0xBF, more):
+                        same |= 1 << more
+                if same >> more & 1:
+                    continue
+                if not self._continues(target, goal, STARTS[4 * index], STARTS[4 * index + 1], more):
+                    found &= ~kind
+            if not found:
+                break
         return found
+
+    def _classes_of(self, number: int) -> int:
+        """Return where the classes of a class map begin in `_ascii_of_class` and `_starts_of_class`."""
+        while number >= len(self._first_class):
+            self._first_class = grown(self._first_class, len(self._first_class))
+        first = self._first_class[number] - 1
+        if first >= 0:
+            return first
+        partitions = self.automata.partitions
+        first = self._class_count
+        while first + 256 > len(self._ascii_of_class):
+            self._ascii_of_class = enlarged(self._ascii_of_class, "Q", 2 * len(self._ascii_of_class))
+            self._starts_of_class = grown(self._starts_of_class, len(self._starts_of_class))
+        one = 1
+        for byte in range(128):
+            self._ascii_of_class[first + partitions.class_of[number * 256 + byte]] |= one << KIND_OF[byte]
+        for lead in range(FIRST_LEAD, 256):
+            self._starts_of_class[first + partitions.class_of[number * 256 + lead]] |= STARTS_OF_LEAD[lead]
+        self._class_count = first + partitions.width_of[number]
+        self._first_class[number] = first + 1
+        return first
 
     def after_sample(self, state: int) -> int:
         """Return the state after a character of several bytes; DEAD if it cannot come next.
@@ -379,23 +467,31 @@ class CharacterKinds:
             LimitExceededError: automaton_states.
         """
         automata = self.automata
+        automata.derivatives.derive(state)
+        number, place = automata.partitions.map_at.values[state], automata.partitions.targets_at.values[state]
+        first = self._classes_of(number)
         found = ALL_CHARACTERS
         one = 1
-        for byte in range(128):
-            target = automata.next(state, byte)
-            kind = one << KIND_OF[byte]
+        for at in range(automata.partitions.width_of[number]):
+            own = self._ascii_of_class[first + at] & found
+            starts = self._starts_of_class[first + at]
+            if not (own | kinds_of_starts(starts)) & found:
+                continue
+            target = automata.live_target(place + at)
             if not target or automata.table.accepting[target]:
-                found &= ~kind
-            elif found & kind:
-                targets[target] = targets.get(target, 0) | kind
-        for first, last, low, high, more, number in _STARTS:
-            kind = one << number
-            previous = UNKNOWN
-            for lead in range(first, last + 1):
-                target = automata.next(state, lead)
-                if target != previous and found & kind and not self._last(target, low, high, more, kind, targets):
+                found &= ~own
+            elif own:
+                targets[target] = targets.get(target, 0) | own
+            for index in range(START_COUNT):
+                kind = one << STARTS[4 * index + 3]
+                if (
+                    starts >> index & 1
+                    and found & kind
+                    and not self._last(
+                        target, STARTS[4 * index], STARTS[4 * index + 1], STARTS[4 * index + 2], kind, targets
+                    )
+                ):
                     found &= ~kind
-                previous = target
         return found
 
     def _last(self, state: int, low: int, high: int, more: int, kind: int, targets: dict[int, int]) -> bool:
@@ -427,13 +523,34 @@ class CharacterKinds:
         Raises:
             LimitExceededError: automaton_states.
         """
-        one = 1
+        automata = self.automata
+        automata.derivatives.derive(state)
+        number, place = automata.partitions.map_at.values[state], automata.partitions.targets_at.values[state]
+        first = self._classes_of(number)
         found = ALL_CHARACTERS
-        for byte in range(128):
-            if self.automata.leads_on(state, byte):
-                found &= ~(one << KIND_OF[byte])
-        for first, last, _, _, _, kind in _STARTS:
-            for lead in range(first, last + 1):
-                if self.automata.leads_on(state, lead):
-                    found &= ~(one << kind)
+        one = 1
+        for at in range(automata.partitions.width_of[number]):
+            own, starts = self._ascii_of_class[first + at], self._starts_of_class[first + at]
+            if not (own | kinds_of_starts(starts)) & found or not self._is_live(state, place + at):
+                continue
+            found &= ~own
+            for index in range(START_COUNT):
+                kind = one << STARTS[4 * index + 3]
+                if starts >> index & 1 and found & kind and self._begins(place + at, index):
+                    found &= ~kind
         return found
+
+    def _is_live(self, state: int, place: int) -> bool:
+        """Return whether the target of a state at a place of the target pool is a state; it is evaluated if need be."""
+        automata = self.automata
+        if automata.table.may_be_empty[state]:
+            return bool(automata.live_target(place))
+        return bool(automata.partitions.target_pool[place])
+
+    def _begins(self, place: int, start: int) -> bool:
+        """Return whether a second byte of an entry of `_STARTS` leads on from the target at a place."""
+        state = self.automata.live_target(place)
+        for byte in range(STARTS[4 * start], STARTS[4 * start + 1] + 1):  # noqa: SIM110  (it would not be compiled)
+            if self.automata.leads_on(state, byte):
+                return True
+        return False

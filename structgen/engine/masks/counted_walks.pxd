@@ -10,7 +10,7 @@ from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 from structgen.engine.masks.trie_walk cimport AutomatonPath, EnteredStates, TrieWalk
 
 cdef int ASK, DEAD, DESCEND, EMPTY, FIRST_LEAD, K_COUNTING, NOT_EXPANDED, NO_BYTE, NO_MAP, NO_STATE, SKIP, STOP
-cdef unsigned long long ALL_KINDS
+cdef unsigned long long ALL_KINDS, LOW_20_BITS, LOW_32_BITS
 
 
 cdef class CountedWalk(TrieWalk):
@@ -36,7 +36,7 @@ cdef class CountedWalk(TrieWalk):
     cdef void _enter(self, int depth, int count) noexcept
     @cython.locals(byte=int)
     cdef int _set_steps(self) except -1
-    @cython.locals(found=FoundTokens, trie=Trie, characters="unsigned long long", step_of="int[::1]", records="int[::1]", kinds_with="unsigned long long[::1]", first_child="int[::1]", token_at="int[::1]", at_depth="int[::1]", stop_at_depth="int[::1]", last_at_depth="int[::1]", visited=int, depth=int, at=int, stop=int, last=int, record=int, step=int, first=int, after=int, node=int, index=int)
+    @cython.locals(found=FoundTokens, trie=Trie, characters="unsigned long long", step_of="int[::1]", records="unsigned long long[::1]", kinds_of_byte="unsigned long long[::1]", entry="unsigned long long", more="unsigned long long", byte=int, most=int, first_child="int[::1]", token_at="int[::1]", at_depth="int[::1]", stop_at_depth="int[::1]", last_at_depth="int[::1]", visited=int, depth=int, at=int, stop=int, last=int, record=int, step=int, first=int, after=int, node=int, index=int)
     cdef bint _walk_characters(self) except -1
     @cython.locals(found="unsigned long long")
     cdef unsigned long long _only_counted(self, int char_state, int rest_state, bint absorbs) except? 1
@@ -54,6 +54,13 @@ cdef class BoundedWalk(TrieWalk):
     cdef AutomatonPath _path
     cdef int[::1] _count_at
     cdef int[::1] _may_begin
+    cdef int[::1] _child_at         # by depth: the next child,
+    cdef int[::1] _last_child_at    # the one after the last,
+    cdef int[::1] _last_token_at    # and the token after those below the last
+    cdef int[::1] _characters_at    # by depth, of `_walk_children`: the number of characters up to there,
+    cdef int[::1] _base_at          # the count of a token besides its number of characters,
+    cdef int[::1] _least_at         # the least count of a token,
+    cdef unsigned long long[::1] _free_at   # and the kinds of characters that only count
     cdef unsigned long long _characters
     cdef unsigned long long _absent
     cdef int _known
@@ -65,6 +72,10 @@ cdef class BoundedWalk(TrieWalk):
 
     @cython.locals(automata=AutomatonStore, star=int)
     cdef int count(self, int free) except -1
+    @cython.locals(found=FoundTokens, trie=Trie, path=AutomatonPath, records="unsigned long long[::1]", kinds_of_byte="unsigned long long[::1]", first_child="int[::1]", at_depth="int[::1]", stop_at_depth="int[::1]", last_at_depth="int[::1]", visited=int, depth=int, characters=int, largest=int, free="unsigned long long", count=int, least=int, at=int, stop=int, last=int, record=int, entry="unsigned long long", more="unsigned long long", byte=int, most=int, node=int, step=int, after=int)
+    cdef void _walk_children(self) except *
+    @cython.locals(count=int, begun=int)
+    cdef unsigned long long _learned_kinds(self, int depth, int characters) except? 1
     @cython.locals(automata=AutomatonStore, found=FoundTokens, trie=Trie, path=AutomatonPath, above=int, state=int, count=int, first=int, last=int, index=int, needed=int, is_between=bint)
     cdef int visit(self, int node, int depth, int byte) except -1
     cdef void _learn(self, int state) except *

@@ -6,6 +6,8 @@ One walk serves all bounds of a repetition: `[a-z]{3,8}"` and `[a-z]{0,5}"` diff
 
 from __future__ import annotations
 
+from array import array
+
 from structgen.engine.arrays import zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD, DESCEND, EMPTY, K_COUNTING, NO_BYTE, NO_MAP, NOT_EXPANDED, SKIP, STOP
@@ -21,6 +23,7 @@ __all__ = ["BoundedWalk", "CountedWalk"]
 # Declared as C integers in the .pxd, so not importable from here.
 FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
 ALL_KINDS = 2**64 - 1
+LOW_32_BITS, LOW_20_BITS = 2**32 - 1, 2**20 - 1  # of a record of `Trie.child_records`
 NO_STATE = -1
 ASK = 3  # beside DESCEND and SKIP: `visit` tells what to do at a node
 
@@ -99,7 +102,7 @@ class CountedWalk(TrieWalk):
         side by side in memory: those that are refused or skipped cost no access to their own nodes, which lie apart.
         """
         found, trie, characters, step_of = self._found, self.trie, self._characters, self._step_of
-        records, kinds_with, first_child = trie.child_records, trie.child_kinds_with, trie.first_child
+        records, kinds_of_byte, first_child = trie.child_records, trie.kinds_of_byte, trie.first_child
         token_at = trie.tokens
         at_depth, stop_at_depth, last_at_depth = self._child_at, self._last_child_at, self._last_token_at
         visited = depth = 0
@@ -112,18 +115,22 @@ class CountedWalk(TrieWalk):
                 at, stop, last = at_depth[depth], stop_at_depth[depth], last_at_depth[depth]
                 continue
             visited += 1
-            record = 4 * at
+            record = 3 * at
             at += 1
-            step = step_of[records[record] & 255]
+            entry, more = records[record], records[record + 1]
+            byte = entry >> 32 & 255
+            step = step_of[byte]
             if step == SKIP:
                 continue
-            first = records[record + 1]
-            after = last if at == stop else records[record + 5]
-            if kinds_with[at - 1] & ~characters == 0:
+            first = entry & LOW_32_BITS
+            after = last if at == stop else records[record + 3] & LOW_32_BITS
+            if (records[record + 2] | kinds_of_byte[byte]) & ~characters == 0:
                 found.skip(first, after, 0, 0)
-                found.largest_count = max(found.largest_count, records[record + 3])
+                most = more & LOW_20_BITS
+                if most > found.largest_count:
+                    found.largest_count = most
                 continue
-            node = records[record] >> 8
+            node = entry >> 40
             if step == ASK:
                 self._enter(depth, depth)
                 if not self.walk(node, trie.end[node]):
@@ -131,9 +138,9 @@ class CountedWalk(TrieWalk):
                 continue
             at_depth[depth], stop_at_depth[depth], last_at_depth[depth] = at, stop, last
             depth += 1
-            at, stop, last = first_child[node], first_child[node + 1], after
+            at, stop, last = more >> 40, first_child[node + 1], after
             if at < stop:
-                after = records[4 * at + 1]
+                after = records[3 * at] & LOW_32_BITS
             if first < after:
                 found.largest_count = max(found.largest_count, depth)
             for index in range(first, after):
@@ -255,6 +262,9 @@ class BoundedWalk(TrieWalk):
         self._path = AutomatonPath(automata, depth)
         self._count_at = zeros(depth)
         self._may_begin = zeros(depth)  # by depth: whether the next byte may begin one more of what is counted
+        self._child_at, self._last_child_at, self._last_token_at = zeros(depth), zeros(depth), zeros(depth)
+        self._characters_at, self._base_at, self._least_at = zeros(depth), zeros(depth), zeros(depth)
+        self._free_at = array("Q", bytes(8 * depth))
         self._characters = 0  # kinds of characters each of which is one of what is counted
         self._absent = 0  # kinds of characters that no text has
         # What `_learn` has found about the state that was asked for last:
@@ -278,7 +288,77 @@ class BoundedWalk(TrieWalk):
         self._path.enter(0, free)
         self._count_at[0] = 0
         self._may_begin[0] = automata.derivatives.is_between(free)
-        self.walk(0, self.trie.size)
+        if self._entered.is_recording:
+            self._entered.add(free)
+        self._walk_children()
+
+    def _walk_children(self) -> None:
+        """Walk the trie along the children of each node, as `TokenWalks._walk_below` does.
+
+        Where characters only count from the state at a node on, `visit` is not asked about them.
+        """
+        found, trie, path = self._found, self.trie, self._path
+        records, kinds_of_byte, first_child = trie.child_records, trie.kinds_of_byte, trie.first_child
+        at_depth, stop_at_depth, last_at_depth = self._child_at, self._last_child_at, self._last_token_at
+        visited = depth = characters = 0
+        largest = 0
+        # What `_add_all` would find for the state at this depth: the kinds of characters that only count, and the count
+        # that a token gets besides its number of characters, or at least.
+        free = 0
+        count = least = 0
+        self.visited = 0
+        at, stop, last = first_child[trie.size], first_child[trie.size + 1], trie.token_start[trie.size]
+        while True:
+            if at == stop:  # go back to the siblings of the parent
+                if depth == 0:
+                    break
+                depth -= 1
+                at, stop, last = at_depth[depth], stop_at_depth[depth], last_at_depth[depth]
+                characters = self._characters_at[depth]
+                free, count, least = self._free_at[depth], self._base_at[depth], self._least_at[depth]
+                continue
+            visited += 1
+            record = 3 * at
+            at += 1
+            entry, more = records[record], records[record + 1]
+            byte = entry >> 32 & 255
+            if (records[record + 2] | kinds_of_byte[byte]) & ~free == 0:
+                most = more & LOW_20_BITS
+                largest = max(largest, count + most, least)
+                found.skip(entry & LOW_32_BITS, last if at == stop else records[record + 3] & LOW_32_BITS, count, least)
+                continue
+            node = entry >> 40
+            step = self.visit(node, depth + 1, byte)
+            if free == 0 and self._may_begin[depth] and path.state_at[depth] == self._known:  # `visit` has learned it
+                free = self._learned_kinds(depth, characters)
+                count, least = self._base_at[depth], self._least_at[depth]
+            if step == SKIP:
+                continue
+            after = last if at == stop else records[record + 3] & LOW_32_BITS
+            at_depth[depth], stop_at_depth[depth], last_at_depth[depth] = at, stop, last
+            self._characters_at[depth] = characters
+            self._free_at[depth], self._base_at[depth], self._least_at[depth] = free, count, least
+            depth += 1
+            at, stop, last = more >> 40, first_child[node + 1], after
+            characters = trie.characters[node]
+            free = 0
+            if self._may_begin[depth] and path.state_at[depth] == self._known:
+                free = self._learned_kinds(depth, characters)
+                count, least = self._base_at[depth], self._least_at[depth]
+        found.largest_count = max(found.largest_count, largest)
+        self.nodes_visited += visited + self.visited
+        spend(visited)
+
+    def _learned_kinds(self, depth: int, characters: int) -> int:
+        """Return the kinds of characters that only count after the state at a depth, of which `_learn` has been asked.
+
+        Sets the count that tokens get there besides their number of characters, and the least count.
+        """
+        count = self._count_at[depth]
+        begun = self._automata.emptiness.least_begun(self._path.state_at[depth])
+        self._least_at[depth] = count + begun if self._asks_for_count else 0
+        self._base_at[depth] = (count if self._asks_for_count else count + begun) - characters
+        return self._characters & self._staying
 
     def visit(self, node: int, depth: int, byte: int) -> int:
         """Read one more byte; see `TrieWalk.visit`."""

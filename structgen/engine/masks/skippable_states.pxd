@@ -8,7 +8,7 @@ from structgen.engine.automata.terms cimport Terms
 from structgen.engine.masks.character_kinds cimport CharacterKinds, alphabet_of, kind_of, kinds_in, kinds_outside
 from structgen.engine.masks.closed_states cimport ClosedStates
 
-cdef int FIRST_BEYOND, MAX_CUT_OFF, MAX_DEPTH, EMPTY, K_BOUNDED, K_BYTES, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, MAX_PARTS, NOTHING, NO_LIMIT, UNKNOWN
+cdef int FIRST_BEYOND, FIRST_LEAD, MAX_CUT_OFF, MAX_DEPTH, EMPTY, K_BOUNDED, K_BYTES, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, MAX_PARTS, NOTHING, NO_LIMIT, UNKNOWN
 cdef unsigned long long ALL_KINDS
 
 
@@ -69,7 +69,7 @@ cdef class SkippableStates:
     @cython.locals(byte=int)
     cdef int _free_character(self, int number, alphabet) except -2
     cdef unsigned long long _kinds_needed_by(self, int term, unsigned long long kinds, int depth) except? 1
-    @cython.locals(automata=AutomatonStore, kind=int, part=int, found="unsigned long long", own="unsigned long long")
+    @cython.locals(automata=AutomatonStore, kind=int, part=int, found="unsigned long long", own="unsigned long long", last="Py_ssize_t")
     cdef unsigned long long _find_kinds_needed_by(self, int term, unsigned long long kinds, int depth) except? 1
 
 

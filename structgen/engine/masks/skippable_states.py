@@ -58,6 +58,7 @@ NO_LIMIT = 2**31 - 1  # bytes
 UNKNOWN = -1
 MAX_PARTS = 64  # of an intersection that is looked at
 MAX_DEPTH = 200  # terms inside of terms, in the search for characters that are needed
+FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
 MAX_CUT_OFF = 3  # bytes that a token may lack of its last character
 
 
@@ -511,7 +512,8 @@ class SkippableStates:
         found = self._kinds_needed_by(automata.table.tail[term], kinds, depth)
         payload = automata.table.payload[term]
         if kind == K_LITERAL:
-            own = kinds_in(payload)
+            last = len(payload) - 1
+            own = kinds_in(payload if payload[last] < FIRST_LEAD else payload[:last])  # the next byte tells its kind
             return ALL_KINDS if own & ~kinds else found | own
         if kind == K_BYTES:
             return found | kind_of_all(payload, kinds)

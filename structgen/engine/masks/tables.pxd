@@ -1,10 +1,11 @@
 cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
+from structgen.engine.masks.character_kinds cimport kind_of
 from structgen.engine.masks.token_lists cimport TokenList
 from structgen.engine.pair_table cimport PairTable
 
-cdef int MAX_NODES, MAX_ROUNDS, MAX_SEARCHED
+cdef int MAX_NODES, MAX_ROUNDS, MAX_SEARCHED, MAX_TOKEN_BYTES
 
 
 @cython.final
@@ -60,9 +61,9 @@ cdef class Trie:
     cdef public int[::1] first_inner
     cdef public int[::1] children
     cdef public int[::1] first_child
-    cdef public int[::1] child_records
-    cdef public unsigned long long[::1] child_kinds_with
-    cdef public unsigned long long[::1] child_kinds_below
+    cdef public unsigned long long[::1] child_records
+    cdef public unsigned long long[::1] kinds_of_byte
+    cdef public unsigned long long[::1] kinds_within
     cdef public int[::1] by_byte
     cdef public int[::1] parent_of
     cdef public int[::1] first_of_byte
@@ -78,7 +79,7 @@ cdef class Trie:
     cdef int _count_characters(self) except -1
     @cython.locals(path="int[::1]", first_child="int[::1]", children="int[::1]", node=int, depth=int, parent=int, at=int, byte=int)
     cdef int _index_children(self) except -1
-    @cython.locals(records="int[::1]", at=int, node=int)
+    @cython.locals(records="unsigned long long[::1]", at=int, node=int, entry="unsigned long long", most=int, is_lead=bint)
     cdef int _write_child_records(self) except -1
     @cython.locals(first_of_byte="int[::1]", by_byte="int[::1]", parent_of="int[::1]", path="int[::1]", node=int, depth=int, byte=int, at=int)
     cdef int _sort_by_byte(self) except -1

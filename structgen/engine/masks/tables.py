@@ -8,7 +8,7 @@ import numpy as np
 
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.constants import MAX_ROUNDS
-from structgen.engine.masks.character_kinds import Contents
+from structgen.engine.masks.character_kinds import Contents, kind_of
 from structgen.engine.masks.token_lists import TokenList
 from structgen.engine.pair_table import PairTable
 from structgen.engine.vocabulary.token_trie import TokenTrie
@@ -29,6 +29,7 @@ __all__ = [
 # Declared as C integers in the .pxd, so not importable from here.
 MAX_SEARCHED = 8  # children of a node that are looked at one after the other
 MAX_NODES = 2**23  # of a trie; a node's number shares 32 bits with a byte
+MAX_TOKEN_BYTES = 2**20 - 1  # so that the length has room in a record of a node
 ALL_64_BITS = 2**64 - 1
 NO_CONTENTS = array("Q", [0])
 
@@ -143,10 +144,17 @@ class Trie:
         children, first_child: int32, the children of node n as `node << 8 | byte`, in the order of their bytes, are
             `children[first_child[n]:first_child[n + 1]]`; those of node `size` are the top nodes. Unused in a trie of
             remainders, where few are looked for.
-        child_records: int32[4 * (nodes + 1)], parallel to `children`: for each child its entry there, its
-            `token_start`, its `height`, and the largest number of characters of a token at or below it. The subtrees of
-            children lie one after another, so the tokens of one end where those of the next begin.
-        child_kinds_with, child_kinds_below: uint64, parallel to `children`, see `Contents`.
+        child_records: uint64[3 * (nodes + 1)], parallel to `children`: all that a walk asks about a child, side by side
+            in memory. The subtrees of children lie one after another, so the tokens of one end where those of the next
+            begin. In the three words are
+
+            - the child's entry in `children`, and in the lower 32 bits its `token_start`;
+            - its `first_child` (24 bits), its `height` (20 bits), and the largest number of characters of a token at or
+              below it (20 bits);
+            - kinds of characters: `kinds_below`, or `kinds_with` if it begins a character of several bytes.
+        kinds_of_byte: uint64[256], with the third word they are `kinds_with` of a child. A continuation byte begins no
+            character, so it has all kinds.
+        kinds_within: uint64[256], with the third word they are `kinds_below`, or too many kinds.
         by_byte, parent_of: int32, parallel: all nodes but the top ones, sorted by their bytes and then by number, and
             the parent of each; unused in a trie of remainders.
         first_of_byte: int32[257], the nodes of byte b are `by_byte[first_of_byte[b]:first_of_byte[b + 1]]`.
@@ -180,8 +188,7 @@ class Trie:
         self.records = zeros(4 * self.size + 4)
         self._write_records()
         self.first_child = self.children = self.by_byte = self.parent_of = self.first_of_byte = zeros(1)
-        self.child_records = zeros(1)
-        self.child_kinds_with = self.child_kinds_below = NO_CONTENTS
+        self.child_records = self.kinds_of_byte = self.kinds_within = NO_CONTENTS
         if token_count is None:
             self._count_characters()
             self._index_children()
@@ -230,17 +237,22 @@ class Trie:
         first_child[self.size + 1] = at
 
     def _write_child_records(self) -> None:
-        records = self.child_records = zeros(4 * self.size + 4)
-        self.child_kinds_with = array("Q", bytes(8 * max(self.size, 1)))
-        self.child_kinds_below = array("Q", bytes(8 * max(self.size, 1)))
+        if self.max_depth > MAX_TOKEN_BYTES:
+            raise VocabularyError(f"a token has {self.max_depth} bytes; at most {MAX_TOKEN_BYTES} are supported")
+        own = [kind_of(byte) if byte < 0x80 else ALL_64_BITS if byte < 0xC0 else 0 for byte in range(256)]
+        self.kinds_of_byte = array("Q", own)
+        broken = kind_of(0xFF)
+        self.kinds_within = array("Q", [0 if byte < 0xC0 else broken for byte in range(256)])
+        records = self.child_records = array("Q", bytes(24 * (self.size + 1)))
         for at in range(self.size):
-            node = self.children[at] >> 8
-            records[4 * at] = self.children[at]
-            records[4 * at + 1] = self.token_start[node]
-            records[4 * at + 2] = self.height[node]
-            records[4 * at + 3] = max(self.characters[node], self.most_below[node])
-            self.child_kinds_with[at] = self.kinds_with[node]
-            self.child_kinds_below[at] = self.kinds_below[node]
+            entry = self.children[at]
+            node = entry >> 8
+            records[3 * at] = entry << 32 | self.token_start[node]
+            entry = self.first_child[node]
+            most = max(self.characters[node], self.most_below[node])
+            records[3 * at + 1] = entry << 40 | self.height[node] << 20 | most
+            is_lead = self.byte[node] >= 0xC0
+            records[3 * at + 2] = self.kinds_with[node] if is_lead else self.kinds_below[node]
 
     def _sort_by_byte(self) -> None:
         first_of_byte = self.first_of_byte = zeros(258)

@@ -36,7 +36,7 @@ cdef class FoundTokens:
 
     cdef void clear(self) noexcept
     @cython.locals(below=TokenList, size=int, is_next=bint)
-    cdef void skip(self, int first, int last, int count, int least) except *
+    cdef int skip(self, int first, int last, int count, int least) except -1
     @cython.locals(count=int, at=int)
     cdef int inside_count(self) noexcept
     @cython.locals(inside=CountedTokens, below="int[::1]", at=int, first=int, last=int, count=int, least=int, tokens="int[::1]", counts="int[::1]", size=int, index=int, needed=int)

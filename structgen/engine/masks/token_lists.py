@@ -116,15 +116,15 @@ class FoundTokens:
         self.largest_count = 0
         self.is_ordered = True
 
-    def skip(self, first: int, last: int, count: int, least: int) -> None:
-        """Add tokens inside to `below`; together with the tokens added last, if they come right after these."""
+    def skip(self, first: int, last: int, count: int, least: int) -> int:
+        """Add tokens inside to `below`, together with those added last if they come right after these; return 0."""
         below = self.below
         size = below.size
         # No local variable holds the array: compiled, that would count a reference, which takes longer than the rest.
         is_next = size > 0 and below.values[size - 3] == first
         if is_next and below.values[size - 2] == count and below.values[size - 1] == least:
             below.values[size - 3] = last
-            return
+            return 0
         if size + 4 > len(below.values):
             below.reserve(4)
         below.values[size] = first
@@ -132,6 +132,7 @@ class FoundTokens:
         below.values[size + 2] = count
         below.values[size + 3] = least
         below.size = size + 4
+        return 0
 
     def inside_count(self) -> int:
         """Return the number of all tokens inside."""

@@ -11,7 +11,7 @@ from structgen.engine.masks.tables cimport RemainderNodes, Trie
 from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 from structgen.engine.masks.trie_walk cimport AutomatonPath, EnteredStates
 
-cdef unsigned long long UNKNOWN_KINDS
+cdef unsigned long long LOW_20_BITS, LOW_32_BITS, UNKNOWN_KINDS
 cdef int FIRST_LEAD, K_LITERAL, MANY_NODES, MIN_CLOSED_TOKENS, MAX_UNDECIDED, MIN_DECIDED, MIN_HIGH, MIN_LARGE, MIN_WALKED, NODES_PER_STATE, MIN_ONCE, MIN_SKIPPED_TOKENS, NOT_ASKED, NOT_ENTERED, NO_BYTE, NO_MAP, ROOT_NODE
 
 
@@ -43,9 +43,9 @@ cdef class TokenWalks:
     cdef int _walk_from_nodes(self, RemainderNodes remainders, int start, bint may_repeat, bint are_next) except -1
     @cython.locals(automata=AutomatonStore, trie=Trie, path=AutomatonPath, found=FoundTokens, kept=int, index=int, node=int, state=int)
     cdef int _walk_large(self, int start) except -1
-    @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, skippable_states=SkippableStates, entered=EnteredStates, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, records="int[::1]", kinds_below="unsigned long long[::1]", kinds_with="unsigned long long[::1]", first_child="int[::1]", token_at="int[::1]", map_at="int[::1]", targets_at="int[::1]", state_at="int[::1]", skippable_at="int[::1]", at_depth="int[::1]", stop_at_depth="int[::1]", last_at_depth="int[::1]", inside=CountedTokens, tokens="int[::1]", size=int, at=int, stop=int, last=int, visited=int, depth=int, child=int, record=int, first=int, after=int, byte=int, number=int, leading=int, place=int, state=int, node=int, height=int, index=int, patience=int, is_closed=bint, absent="unsigned long long")
+    @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, skippable_states=SkippableStates, entered=EnteredStates, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, records="unsigned long long[::1]", kinds_of_byte="unsigned long long[::1]", kinds_within="unsigned long long[::1]", entry="unsigned long long", more="unsigned long long", first_child="int[::1]", token_at="int[::1]", map_at="int[::1]", targets_at="int[::1]", state_at="int[::1]", skippable_at="int[::1]", at_depth="int[::1]", stop_at_depth="int[::1]", last_at_depth="int[::1]", inside=CountedTokens, tokens="int[::1]", size=int, at=int, stop=int, last=int, visited=int, depth=int, child=int, record=int, first=int, after=int, byte=int, number=int, leading=int, place=int, state=int, node=int, height=int, index=int, patience=int, is_closed=bint, absent="unsigned long long", free="unsigned long long", needed="unsigned long long", kinds="unsigned long long", reach=int, is_recording=bint)
     cdef int _walk_below(self, int top, int start) except -1
-    @cython.locals(found=FoundTokens, trie=Trie, skippable_states=SkippableStates, kinds="unsigned long long", reach=int, most=int, size=int, last=int, begun=int, stop=int, node=int, end=int, count=int, first=int, after=int)
+    @cython.locals(found=FoundTokens, trie=Trie, skippable_states=SkippableStates, kinds="unsigned long long", own="unsigned long long", reach=int, most=int, size=int, last=int, begun=int, stop=int, node=int, end=int, count=int, first=int, after=int)
     cdef bint _add_decided(self, int top, int number, int state) except -1
     @cython.locals(trie=Trie)
     cdef int _skip_with_exits(self, int node, int first, int after) except -1

@@ -32,6 +32,7 @@ MIN_DECIDED = 16  # bytes below a node from which on it is asked whether charact
 MIN_HIGH = 24  # bytes below a node for which it is worth that, as MIN_SKIPPED_TOKENS
 FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
 UNKNOWN_KINDS = 2**64 - 1
+LOW_32_BITS, LOW_20_BITS = 2**32 - 1, 2**20 - 1  # of a record of `Trie.child_records`
 NOT_ASKED = -2  # in place of a number of a skippable state
 MIN_ONCE = 8  # nodes in all for each that may be walked twice; of fewer, a walk compares what it finds
 MIN_LARGE = 64  # nodes at and below one of which a walk may skip some
@@ -242,7 +243,7 @@ class TokenWalks:
             automata.partitions.target_pool,
             automata.partitions.pools,
         )
-        records, kinds_below, kinds_with = trie.child_records, trie.child_kinds_below, trie.child_kinds_with
+        records, kinds_of_byte, kinds_within = trie.child_records, trie.kinds_of_byte, trie.kinds_within
         first_child, token_at = trie.first_child, trie.tokens
         map_at, targets_at, state_at, skippable_at = path.map_at, path.targets_at, path.state_at, self._skippable_at
         at_depth, stop_at_depth, last_at_depth = self._child_at, self._last_child_at, self._last_token_at
@@ -259,51 +260,61 @@ class TokenWalks:
         path.enter(0, start)
         state_at[0] = NOT_ENTERED  # the state in which a walk begins has no number yet
         skippable_at[0] = NOT_ASKED
+        # What `SkippableStates` has about the state at this depth: after characters of these kinds a walk may skip.
+        free = needed = 0
+        reach = 0
+        is_recording = entered.is_recording
         while True:
             if at == stop:  # go back to the siblings of the parent
                 if depth == 0:
                     break
                 depth -= 1
                 at, stop, last = at_depth[depth], stop_at_depth[depth], last_at_depth[depth]
+                number = skippable_at[depth]
+                free = 0
+                if number >= 0 and not is_recording:
+                    free, needed = skippable_states.kinds[number], skippable_states.needed[number]
+                    reach = skippable_states.reach[number]
                 continue
             child = at
             at += 1
             visited += 1
-            record = 4 * child
-            first = records[record + 1]  # of the tokens at and below the child,
-            after = last if at == stop else records[record + 5]  # and the one after the last
-            byte = records[record] & 255
-            if byte >= FIRST_LEAD and after - first >= MIN_SKIPPED_TOKENS and not entered.is_recording:
+            record = 3 * child
+            entry, more = records[record], records[record + 1]
+            first = entry & LOW_32_BITS  # of the tokens at and below the child,
+            after = last if at == stop else records[record + 3] & LOW_32_BITS  # and the one after the last
+            height = more >> 20 & LOW_20_BITS
+            byte = entry >> 32 & 255
+            kinds = records[record + 2] | kinds_of_byte[byte]
+            if kinds & ~free == 0 and needed & ~kinds and height < reach:
+                found.skip(first, after, 0, 0)  # nearly always, and before the automaton is asked
+                continue
+            if byte >= FIRST_LEAD and after - first >= MIN_SKIPPED_TOKENS and not is_recording:
                 # All characters that begin with this byte, before the walk steps into their bytes.
                 number = skippable_at[depth]
                 if number == NOT_ASKED:
                     number = skippable_at[depth] = skippable_states.find(start)
-                    if automata.partitions.pools != pools:
-                        class_of, targets, pools = (
-                            automata.partitions.class_of,
-                            automata.partitions.target_pool,
-                            automata.partitions.pools,
-                        )
-                if number >= 0 and skippable_states.stays_inside(number, kinds_with[child], records[record + 2] + 1):
+                    if number >= 0:
+                        free, needed = skippable_states.kinds[number], skippable_states.needed[number]
+                        reach = skippable_states.reach[number]
+                if number >= 0 and skippable_states.stays_inside(number, kinds, height + 1):
                     found.skip(first, after, 0, 0)
                     continue
-                if number >= 0 and skippable_states.stays_at_end(number, kinds_with[child]):
-                    self._skip_with_exits(records[record] >> 8, first, after)
+                if number >= 0 and skippable_states.stays_at_end(number, kinds):
+                    self._skip_with_exits(entry >> 40, first, after)
                     continue
                 if state_at[depth] == NOT_ENTERED:
                     if leading == NOT_ASKED:
                         leading = skippable_states.leading(start)
-                        if automata.partitions.pools != pools:
-                            class_of, targets, pools = (
-                                automata.partitions.class_of,
-                                automata.partitions.target_pool,
-                                automata.partitions.pools,
-                            )
-                    if leading >= 0 and skippable_states.stays_inside(
-                        leading, kinds_with[child], records[record + 2] + 1
-                    ):
+                    if leading >= 0 and skippable_states.stays_inside(leading, kinds, height + 1):
                         found.skip(first, after, 0, 0)
                         continue
+            if automata.partitions.pools != pools:  # states were made since the last look-up
+                class_of, targets, pools = (
+                    automata.partitions.class_of,
+                    automata.partitions.target_pool,
+                    automata.partitions.pools,
+                )
             place = targets_at[depth] + class_of[map_at[depth] + byte]
             state = targets[place]
             if state < 0:
@@ -311,42 +322,25 @@ class TokenWalks:
                 targets = automata.partitions.target_pool
             if state == 0:
                 continue
-            node = records[record] >> 8
-            height = records[record + 2]
+            node = entry >> 40
             if height:
+                kinds = records[record + 2] | kinds_within[byte]  # below the node
                 number = skippable_at[depth] if state == state_at[depth] else skippable_states.known(state)
                 if number < 0 and (after - first >= MIN_SKIPPED_TOKENS or height >= MIN_HIGH):
                     number = skippable_states.find(state)
-                    if automata.partitions.pools != pools:
-                        class_of, targets, pools = (
-                            automata.partitions.class_of,
-                            automata.partitions.target_pool,
-                            automata.partitions.pools,
-                        )
                 if (
                     number >= 0
-                    and skippable_states.stays_inside(number, kinds_below[child], height)
-                    and not (entered.is_recording and skippable_states.moves[number])
+                    and skippable_states.stays_inside(number, kinds, height)
+                    and not (is_recording and skippable_states.moves[number])
                 ):
                     found.skip(first, after, 0, 0)
-                    if entered.is_recording:
+                    if is_recording:
                         entered.add(state)
                     continue
-                if (
-                    visited > patience
-                    and number >= 0
-                    and after - first >= MIN_CLOSED_TOKENS
-                    and not entered.is_recording
-                ):
+                if visited > patience and number >= 0 and after - first >= MIN_CLOSED_TOKENS and not is_recording:
                     patience = 2 * visited
                     is_closed = skippable_states.close(state, visited // NODES_PER_STATE)
-                    if automata.partitions.pools != pools:
-                        class_of, targets, pools = (
-                            automata.partitions.class_of,
-                            automata.partitions.target_pool,
-                            automata.partitions.pools,
-                        )
-                    if is_closed and skippable_states.stays_inside(number, kinds_below[child], height):
+                    if is_closed and skippable_states.stays_inside(number, kinds, height):
                         found.skip(first, after, 0, 0)
                         continue
                 if (
@@ -354,22 +348,20 @@ class TokenWalks:
                     and height >= MIN_DECIDED
                     and state != start
                     and state != state_at[depth]
-                    and kinds_below[child] & skippable_states.kinds[number]
-                    and not entered.is_recording
+                    and kinds & skippable_states.kinds[number]
+                    and not is_recording
                 ):
                     if absent == UNKNOWN_KINDS:
                         absent = skippable_states.absent(start)
-                    if skippable_states.decides(number, kinds_below[child], absent) and self._add_decided(
-                        node, number, state
-                    ):
+                    if skippable_states.decides(number, kinds, absent) and self._add_decided(node, number, state):
                         continue
-                if number >= 0 and skippable_states.stays_at_end(number, kinds_below[child]):
+                if number >= 0 and skippable_states.stays_at_end(number, kinds):
                     self._skip_with_exits(node, first, after)
-                    if entered.is_recording:
+                    if is_recording:
                         entered.add(state)
                     continue
                 last_at_depth[depth], last = last, after
-                after = records[4 * first_child[node] + 1]  # the tokens of the children come after the node's own
+                after = records[3 * (more >> 40)] & LOW_32_BITS  # the tokens of the children come after the node's own
             # Nearly always one token or none. One is written in any case, which spares a branch that no processor can
             # tell beforehand.
             if size + after - first >= len(tokens):
@@ -389,19 +381,17 @@ class TokenWalks:
             if automata.only_byte.values[state] == NO_BYTE:
                 last = last_at_depth[depth]
                 continue
-            if entered.is_recording:
+            if is_recording:
                 entered.add(state)
-            if automata.partitions.pools != pools:
-                class_of, targets, pools = (
-                    automata.partitions.class_of,
-                    automata.partitions.target_pool,
-                    automata.partitions.pools,
-                )
             if at < stop:  # else there is nothing to come back to
                 at_depth[depth], stop_at_depth[depth] = at, stop
                 depth += 1
-            at, stop = first_child[node], first_child[node + 1]
+            at, stop = more >> 40, first_child[node + 1]
             skippable_at[depth] = number
+            free = 0
+            if number >= 0 and not is_recording:
+                free, needed = skippable_states.kinds[number], skippable_states.needed[number]
+                reach = skippable_states.reach[number]
             state_at[depth] = state
             map_at[depth] = automata.partitions.map_at.values[state] * 256
             targets_at[depth] = automata.partitions.targets_at.values[state]
@@ -441,7 +431,10 @@ class TokenWalks:
             self.nodes_visited += 1
             end = trie.end[node]
             count = trie.characters[node] - begun
-            if kind_of(trie.byte[node]) & ~kinds or count > most:
+            own = kind_of(trie.byte[node])
+            if (
+                own and not own & kinds
+            ) or count > most:  # all kinds that a byte beyond ASCII begins are absent, or none
                 node = end
                 continue
             first, after = trie.token_start[node], trie.token_start[node + 1]
