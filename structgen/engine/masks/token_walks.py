@@ -431,10 +431,8 @@ class TokenWalks:
             self.nodes_visited += 1
             end = trie.end[node]
             count = trie.characters[node] - begun
-            own = kind_of(trie.byte[node])
-            if (
-                own and not own & kinds
-            ) or count > most:  # all kinds that a byte beyond ASCII begins are absent, or none
+            own = kind_of(trie.byte[node])  # of the kinds that a byte beyond ASCII begins, all are absent or none
+            if (own and not own & kinds) or count > most:
                 node = end
                 continue
             first, after = trie.token_start[node], trie.token_start[node + 1]
