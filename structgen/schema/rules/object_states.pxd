@@ -60,7 +60,8 @@ cdef class ObjectStates:
     cdef bint _is_decided(self, int index, ObjectState state) except -1
     @cython.locals(pair=Pair)
     cpdef bint is_alive(self, ObjectState state, bint must_add=*) except -1
-    cdef bint _may_write_next(self, ObjectState state) except -1
+    cpdef bint splits_next(self, ObjectState state) except -1
+    cpdef bint may_write_next(self, ObjectState state) except -1
     @cython.locals(found=OtherKeys)
     cdef bint _fits(self, ObjectState state, bint must_add) except -1
     cdef bint _can_end(self, ObjectState state) except -1

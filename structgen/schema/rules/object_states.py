@@ -278,14 +278,18 @@ class ObjectStates:
             return True
         if not must_add and self._absent and not state.avoid:
             return self._can_end(state)
-        if must_add and self._may_write_next(state):
+        if must_add and self.may_write_next(state):
             return True
         for pair in self._pairs(state):  # noqa: SIM110  (no generator where it is compiled)
             if self._can_end(pair.state):
                 return True
         return False
 
-    def _may_write_next(self, state: ObjectState) -> bool:
+    def splits_next(self, state: ObjectState) -> bool:
+        """Return whether clauses that are open in a state ask for the values of the next property."""
+        return self._clauses is not None and self._clauses.asks(state.progress, state.given)
+
+    def may_write_next(self, state: ObjectState) -> bool:
         """Return whether the next property surely may be written: later ones can satisfy all clauses, whatever it is.
 
         Then its values need not be split by the clauses to find that out.
