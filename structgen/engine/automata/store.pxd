@@ -8,6 +8,7 @@ from structgen.engine.automata.endings cimport Endings
 from structgen.engine.automata.payload_tables cimport PayloadTables
 from structgen.engine.automata.term_table cimport TermColumn, TermTable
 from structgen.engine.automata.terms cimport Terms
+from structgen.engine.regex.tree cimport Literal, Sequence
 
 # Typed copies of the constants of structgen/engine/constants.py.
 cdef int DEAD, EMPTY, K_BOUNDED, K_COUNTING, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION
@@ -31,7 +32,7 @@ cdef class AutomatonStore:
     cdef dict _added                     # id of a regex tree -> (the tree, its state); holding the tree keeps the id
     cdef dict _bodies                    # id of a repeated tree -> (the tree, its term)
 
-    @cython.locals(rest=int)
+    @cython.locals(rest=int, parts=tuple, literal=Literal, sequence=Sequence)
     cpdef int add(self, regex) except -1
     @cython.locals(known=tuple)
     cdef int _state_of(self, regex) except -1

@@ -98,11 +98,15 @@ class AutomatonStore:
             LimitExceededError: regex_nodes, regex_depth or automaton_states.
         """
         if isinstance(regex, Literal):
-            return self.terms.literal(regex.data, EMPTY)
-        if isinstance(regex, Sequence) and len(regex.parts) == 2 and isinstance(regex.parts[0], Literal):
-            # The keys of an object: only the literal differs; the white space and colon after it are one shared tree.
-            rest = self._state_of(regex.parts[1])
-            return self.terms.literal(regex.parts[0].data, rest) if rest else DEAD
+            literal = regex  # with a type in the .pxd, so that its attributes are read without a look-up
+            return self.terms.literal(literal.data, EMPTY)
+        if isinstance(regex, Sequence):
+            sequence = regex
+            parts = sequence.parts
+            if len(parts) == 2 and isinstance(parts[0], Literal):
+                # The keys of an object: only the literal differs; the white space and colon after it are one tree.
+                literal, rest = parts[0], self._state_of(parts[1])
+                return self.terms.literal(literal.data, rest) if rest else DEAD
         return self._state_of(regex)
 
     def _state_of(self, regex: Regex) -> int:

@@ -36,7 +36,7 @@ cdef class Rules:
     cdef int _ready_size
     cdef int _rule_count
     cdef int _nonterminals
-    cdef dict _keys
+    cdef list _keys
     cdef dict _numbers
     cdef list _captures
     cdef dict _refusals
@@ -75,7 +75,7 @@ cdef class Rules:
     cdef int _load(self, tables) except -1
     @cython.locals(index=int, symbol=int, first=int, most=int, begins=bint)
     cdef int _write_bodies(self, int nonterminal, bodies) except -1
-    @cython.locals(size=int, is_dead=bint, state=int, before=int, captured=int)
+    @cython.locals(size=int, is_dead=bint, state=int, before=int, captured=int, lazy=Lazy)
     cdef int _prepare(self, body) except -1
     @cython.locals(size=int)
     cdef int _add_ready(self, int symbol, int state, int before) except -1
@@ -84,6 +84,6 @@ cdef class Rules:
     @cython.locals(number=int)
     cdef int _lazy(self, key) except -1
     @cython.locals(number=int)
-    cdef int _new_nonterminal(self) except -1
+    cdef int _new_nonterminal(self, key=*) except -1
     cdef int _begin_rule(self, int position) except -1
     cdef int _write(self, int symbol) except -1

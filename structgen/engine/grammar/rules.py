@@ -104,7 +104,7 @@ class Rules:
         self.first_rule = zeros(64, NOT_MADE)
         self.last_rule = zeros(64, NOT_MADE)
         self._nonterminals = 0
-        self._keys: dict[int, Hashable] = {}
+        self._keys: list[Hashable | None] = []  # by nonterminal; None for those that are not lazy
         self._numbers: dict[Hashable, int] = {}
         self._captures: list[Captured] = []
         self._refusals: dict[tuple[int, bytes], tuple[Sequence[Spelling], Sequence[Spelling]]] = {}
@@ -285,7 +285,7 @@ class Rules:
 
     def key_of(self, nonterminal: int) -> Hashable | None:
         """Return the key of a lazy nonterminal; None for other nonterminals."""
-        return self._keys.get(nonterminal)
+        return self._keys[nonterminal]
 
     def bodies_of(self, nonterminal: int) -> list[Sequence[Symbol | Lookahead]]:
         """Return the bodies of a lazy nonterminal as its source makes them, in the order of their rules."""
@@ -341,7 +341,8 @@ class Rules:
         if self.counts_tokens and isinstance(self._source, ComposedRules):
             most = self._source.max_tokens(self._keys[nonterminal])
         begins = True
-        for index in range(0, self._ready_size, WIDTH):
+        index = 0
+        while index < self._ready_size:
             if begins:
                 self._begin_rule(self.size)
             symbol = self._ready[index]
@@ -351,6 +352,7 @@ class Rules:
             if symbol == TERMINAL and most > 0:
                 self._tokens_left[self.size - 1] = most
             begins = symbol == END
+            index += WIDTH
         self.first_rule[nonterminal] = first  # last, so that an error leaves no half of the rules
         self.last_rule[nonterminal] = self._rule_count
 
@@ -361,7 +363,8 @@ class Rules:
         before = 0
         for part in body:
             if isinstance(part, Lazy):
-                self._add_ready(self._lazy(part.key), 0, before)
+                lazy = part  # with a type in the .pxd, so that its key is read without a look-up
+                self._add_ready(self._lazy(lazy.key), 0, before)
             elif isinstance(part, Lookahead):
                 before = self.lookaheads.united(before, part.number)
                 continue
@@ -428,17 +431,17 @@ class Rules:
         """Return the nonterminal of a key, a new one if need be."""
         number = self._numbers.get(key, NOT_MADE)
         if number < 0:
-            number = self._numbers[key] = self._new_nonterminal()
-            self._keys[number] = key
+            number = self._numbers[key] = self._new_nonterminal(key)
         return number
 
-    def _new_nonterminal(self) -> int:
-        """Return the number of a new nonterminal, whose rules are not made yet."""
+    def _new_nonterminal(self, key: Hashable | None = None) -> int:
+        """Return the number of a new nonterminal, whose rules are not made yet; it is lazy if it has a key."""
         number = self._nonterminals
         if number >= len(self.first_rule):
             self.first_rule = grown(self.first_rule, number, NOT_MADE)
             self.last_rule = grown(self.last_rule, number, NOT_MADE)
         self._nonterminals = number + 1
+        self._keys.append(key)
         return number
 
     def _begin_rule(self, position: int) -> None:

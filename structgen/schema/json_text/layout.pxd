@@ -1,3 +1,7 @@
+from structgen.engine.regex.tree cimport Literal, Sequence
+from structgen.schema.json_text.strings cimport canonical
+
+
 cdef class Layout:
     cdef readonly object gap
     cdef bytes _comma

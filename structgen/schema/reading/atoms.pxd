@@ -21,6 +21,7 @@ cdef class Atoms:
     cdef dict _flat
     cdef dict _others
 
+    cpdef begin_again(self)
     cpdef tuple node(self, schema, location)
     cdef tuple _node(self, schema, location, Scope scope)
     @cython.locals(target=Subschema)

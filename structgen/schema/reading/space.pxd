@@ -31,6 +31,7 @@ cdef class Space:
     cdef long long _parts
     cdef int _questions
 
+    cpdef begin_again(self, deadline)
     cpdef Shape writable(self, Shape shape)
     cpdef tuple node(self, schema, location)
     @cython.locals(made=Shape)

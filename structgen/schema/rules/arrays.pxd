@@ -17,6 +17,7 @@ cdef class ArrayRules:
     cdef bint _is_plain
     cdef readonly object max_items
     cdef bint _is_endless
+    cdef bint _is_distinct   # items must only differ, and infinitely many are left whatever was written
     cdef frozenset _refused_of
     cdef tuple _refused
 

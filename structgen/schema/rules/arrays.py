@@ -89,6 +89,7 @@ class ArrayRules:
         self._is_endless = part.repeats is False and all(
             lazy.is_endless(node) for index in range(part.settled + 1) for _, node in part.cases(index)
         )
+        self._is_distinct = self._is_endless and not part.contains and (part.high is None or part.low <= part.high)
 
     def _find_max_items(self) -> int | None:
         part, holds = self.part, self._lazy.holds
@@ -242,6 +243,9 @@ class ArrayRules:
         part, lazy = self.part, self._lazy
         if part.high is not None and state.written >= part.high:
             return
+        if self._is_distinct and not state.avoid:
+            yield self._distinct_item(state)
+            return
         same = _next_items(state)
         for given, node in self._cases(state):
             if not lazy.holds(node):
@@ -261,6 +265,11 @@ class ArrayRules:
             item = _Item(node, values, self._normal(after))
             if lazy.holds_without(node, values) and (self._must_repeat(state) or self._is_alive_after(item)):
                 yield item
+
+    def _distinct_item(self, state: ArrayState) -> _Item:
+        """Return the next item where items must only differ from those seen, and others are always left."""
+        after = ArrayState(min(state.written + 1, self._cap), state.counts, state.seen)
+        return _Item(self.part.at(state.written), state.seen, after)
 
     def _needed(self, after: ArrayState) -> frozenset[Value]:
         """Return the values that no item may have before a state, because a later item must have them."""
@@ -338,6 +347,11 @@ class ArrayRules:
         """Return whether another item may come."""
         if isinstance(state, int):
             return self.max_items is None or (state < self.max_items and self.part.low <= self.max_items)
+        if self._is_distinct and not state.avoid:
+            return self.part.high is None or state.written < self.part.high
+        return self._has_item(state)
+
+    def _has_item(self, state: ArrayState) -> bool:
         return any(True for _ in self._items(state))
 
     def _plain_body(self, written: int) -> Sequence[Symbol]:
@@ -346,6 +360,8 @@ class ArrayRules:
         return self._lazy.symbol(self.part.at(written)), Lazy((self._number, "then", after))
 
     def _item_bodies(self, state: ArrayState) -> list[Sequence[Symbol]]:
+        if self._is_distinct and not state.avoid:
+            return [self._body(self._distinct_item(state), state)]
         return [self._body(item, state) for item in self._items(state)]
 
     def _body(self, item: _Item, before: ArrayState) -> Sequence[Symbol]:

@@ -29,6 +29,7 @@ cdef class Clauses:
     cpdef tuple cases(self, index, decided, frozenset given)
     @cython.locals(must=list, cases=list, asked=list)
     cdef tuple _find_cases(self, index, decided, frozenset given)
+    cpdef bint asks(self, index, frozenset given) except -1
     @cython.locals(entry=Property)
     cpdef object deferred(self, index, decided, frozenset given)
     @cython.locals(size=int, must=list, numbers=frozenset)

@@ -245,6 +245,13 @@ class Clauses:
             found = self._cases[key] = tuple(self._split(cases, [pair for pair in asked if pair[0] in key[2]]))
         return found
 
+    def asks(self, index: int, given: frozenset[int]) -> bool:
+        """Return whether some clause that is not satisfied yet asks for values of a property."""
+        for number, _ in self._asked[index]:  # noqa: SIM110  (no generator where it is compiled)
+            if number not in given:
+                return True
+        return False
+
     def deferred(self, index: int, decided: int, given: frozenset[int]) -> Case | None:
         """Return the values of a property that need no split, with the clauses that all of them satisfy.
 

@@ -3,10 +3,11 @@ cimport cython
 from structgen.engine.grammar.tables cimport Lazy
 from structgen.schema.algebra.shape cimport Shape
 from structgen.schema.json_text.layout cimport Layout
+from structgen.schema.reading.space cimport Space
 
 
 cdef class LazyRules:
-    cdef readonly object space
+    cdef readonly object space   # a Space; its methods are passed as functions
     cdef readonly dict shapes
     cdef readonly set productive
     cdef readonly object options
@@ -23,6 +24,7 @@ cdef class LazyRules:
     cdef readonly list lookaheads
     cdef object _without_captures
 
+    @cython.locals(space=Space)
     cpdef bodies(self, key)
     @cython.locals(found=list)
     cdef _bodies(self, key)
@@ -41,6 +43,10 @@ cdef class LazyRules:
     cdef tuple _find_alternatives(self, node, values)
     @cython.locals(found=list, shape=Shape)
     cdef tuple _made_alternatives(self, node, values)
+    cdef _add_first(self, part, avoid, bint may_be_dead, list found)
     cpdef scalars(self, Shape shape)
     cdef _with_grammars(self, Shape shape)
     cpdef tuple rules_of(self, part)
+
+
+cdef bint _has_own_terminals(Shape shape) except -1

@@ -25,7 +25,20 @@ from typing import Any, Protocol
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import Lazy, Spelling, Symbol
 from structgen.engine.regex.tree import Regex
-from structgen.schema.algebra import ANY, NONE, ArraySet, Inexpressible, Node, NumberSet, ObjectSet, StringSet, meet
+from structgen.schema.algebra import (
+    ALL_NUMBERS,
+    ALL_STRINGS,
+    ANY,
+    INTEGERS,
+    NONE,
+    ArraySet,
+    Inexpressible,
+    Node,
+    NumberSet,
+    ObjectSet,
+    StringSet,
+    meet,
+)
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.json_text.values import Value, numbers_of, strings_of, thaw, too_deep
@@ -134,7 +147,8 @@ class LazyRules:
 
     def bodies(self, key: Any) -> Bodies:
         """Return the bodies of a lazy nonterminal. See `RuleSource.bodies`."""
-        self.space.begin_again(_NO_DEADLINE)  # the compile's has passed; the mask's is the running one
+        space = self.space
+        space.begin_again(_NO_DEADLINE)  # the compile's has passed; the mask's is the running one
         try:
             return self._bodies(key)
         except RecursionError as error:  # keys hold written values, which are compared
@@ -142,7 +156,7 @@ class LazyRules:
 
     def _bodies(self, key: Any) -> Bodies:
         first = key[0]
-        if first != "value" and first != "without":
+        if isinstance(first, int):
             rules: SetRules = self._set_rules[first]
             return rules.bodies(key[1], key[2])
         found: list[Sequence[Symbol]] = []
@@ -212,9 +226,13 @@ class LazyRules:
     def late_symbol(self, node: Node) -> Symbol:
         """Return the symbol of a node whose values may never be written: an optional property, one of many.
 
-        Patterns get a nonterminal, so that the automaton is made where a value begins, not with the keys.
+        Known texts, patterns and ranges get a nonterminal, so that the terminal is made where a value begins, not with
+        the keys. Other scalars have terminals that all schemas share.
         """
-        if self.captures and node not in self.symbols and _has_pattern(self.shapes[node]):
+        found = self.symbols.get(node)
+        if found is not None:
+            return found
+        if self.captures and _has_own_terminals(self.shapes[node]):
             return Lazy(("value", node))
         return self.symbol(node)
 
@@ -281,13 +299,20 @@ class LazyRules:
         found: list[Symbol] = []
         if shape.null or shape.booleans or shape.numbers or shape.strings:
             found += self.scalars(_scalars_without(shape, values) if values else shape)
-        for kind, parts in (("array", shape.arrays), ("object", shape.objects)):
-            for part in parts:
-                rules, number = self.rules_of(part)
-                state = rules.start(frozenset(value for value in values if value[0] == kind) if values else _NO_VALUES)
-                if not values or rules.is_alive(state):
-                    found.append(Lazy((number, "first", state)))
+        for array in shape.arrays:
+            self._add_first(array, _of_type("array", values) if values else values, bool(values), found)
+        for members in shape.objects:
+            self._add_first(members, _of_type("object", values) if values else values, bool(values), found)
         return tuple(found)
+
+    def _add_first(
+        self, part: ArraySet | ObjectSet, avoid: frozenset[Value], may_be_dead: bool, found: list[Symbol]
+    ) -> None:
+        """Add the symbol of a set of arrays or objects without some values, if any are left."""
+        rules, number = self.rules_of(part)
+        state = rules.start(avoid)
+        if not may_be_dead or rules.is_alive(state):
+            found.append(Lazy((number, "first", state)))
 
     # --- scalars -----------------------------------------------------------------------------------------------------
 
@@ -392,10 +417,20 @@ def reaches_grammar(lazy: LazyRules, shape: Shape) -> bool:
     return False
 
 
-def _has_pattern(shape: Shape) -> bool:
-    """Return whether strings of a shape are bounded by a pattern."""
-    for part in shape.strings:  # noqa: SIM110  (a generator is more code, and each compile comes here)
-        if part.has_pattern:
+def _of_type(kind: str, values: frozenset[Value]) -> frozenset[Value]:
+    """Return the values of one JSON type."""
+    return frozenset([value for value in values if value[0] == kind])
+
+
+def _has_own_terminals(shape: Shape) -> bool:
+    """Return whether the scalars of a shape are known texts, or bounded by patterns or ranges."""
+    strings, numbers = shape.strings, shape.numbers
+    if numbers and numbers is not ALL_NUMBERS and numbers is not INTEGERS:
+        return True
+    if strings is ALL_STRINGS:
+        return False
+    for part in strings:  # noqa: SIM110  (a generator is more code, and each compile comes here)
+        if part.texts is not None or part.has_pattern:
             return True
     return False
 

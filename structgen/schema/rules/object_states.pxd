@@ -46,7 +46,7 @@ cdef class ObjectStates:
     cpdef int values_of(self, str key) except -1
     @cython.locals(size=int, found=OtherKeys)
     cpdef tuple cases_after(self, int number)
-    @cython.locals(found=list, is_required=bint)
+    @cython.locals(found=list, is_required=bint, held=set)
     cdef tuple _writable_properties(self, ObjectSet part, needed, bint is_full)
     @cython.locals(left=int, entry=Property)
     cdef tuple _missing_by_index(self)
@@ -60,6 +60,8 @@ cdef class ObjectStates:
     cdef bint _is_decided(self, int index, ObjectState state) except -1
     @cython.locals(pair=Pair)
     cpdef bint is_alive(self, ObjectState state, bint must_add=*) except -1
+    cpdef bint splits_next(self, ObjectState state) except -1
+    cpdef bint may_write_next(self, ObjectState state) except -1
     @cython.locals(found=OtherKeys)
     cdef bint _fits(self, ObjectState state, bint must_add) except -1
     cdef bint _can_end(self, ObjectState state) except -1

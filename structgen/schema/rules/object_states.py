@@ -100,7 +100,7 @@ class ObjectStates:
         self.asks_other_keys = bool(part.somewhere)
         needed = frozenset(part.required)
         self.names = part.properties
-        if not needed <= part.properties.keys():
+        if needed and not needed <= part.properties.keys():
             self.names = part.properties | {key: part.at(key) for key in part.required if key not in part.properties}
         is_full = self.high is not None and self.high <= len(needed)
         if part.clauses:
@@ -119,7 +119,9 @@ class ObjectStates:
         self._asked_in: list[list[tuple[int, Node]]] = []  # by class, where it is unsplit
         if part.is_unsplit:
             self._asked_in = [part.asked_in(found.keys) for found in self.classes]
-        self._has_endless_keys = any(found.is_endless for found in self.classes)
+        self._has_endless_keys = False
+        for found in self.classes:  # no generator: it would keep the arguments, and this is called for each set
+            self._has_endless_keys |= found.is_endless
         self.is_plain = not (self.any_order or self.asked or self.counts)
         self.unknown = len(self.properties)
         self._required = 0
@@ -132,10 +134,11 @@ class ObjectStates:
     def _writable_properties(self, part: ObjectSet, needed: frozenset[str], is_full: bool) -> tuple[Property, ...]:
         """Return the properties that may be written; only the required ones if the object is full with them."""
         found: list[Property] = []
+        held = self._lazy.productive
+        spend(len(self.names))
         for key, node in self.names.items():
-            spend(1)
             is_required = key in needed
-            if (is_required or not is_full) and node != NONE and self._lazy.holds(node):
+            if (is_required or not is_full) and (node in held or (node != NONE and self._lazy.holds(node))):
                 cases = self._held(part.cases(key)) if part.somewhere else _NO_CASES
                 found.append(Property(key, node, cases, is_required))
         return tuple(found)
@@ -147,6 +150,8 @@ class ObjectStates:
             left += entry.is_required
         missing = [left]
         spend(len(self.properties))
+        if not left:
+            return (0,) * (len(self.properties) + 1)
         for entry in self.properties:
             left -= entry.is_required
             missing.append(left)
@@ -273,10 +278,27 @@ class ObjectStates:
             return True
         if not must_add and self._absent and not state.avoid:
             return self._can_end(state)
+        if must_add and self.may_write_next(state):
+            return True
         for pair in self._pairs(state):  # noqa: SIM110  (no generator where it is compiled)
             if self._can_end(pair.state):
                 return True
         return False
+
+    def splits_next(self, state: ObjectState) -> bool:
+        """Return whether clauses that are open in a state ask for the values of the next property."""
+        return self._clauses is not None and self._clauses.asks(state.progress, state.given)
+
+    def may_write_next(self, state: ObjectState) -> bool:
+        """Return whether the next property surely may be written: later ones can satisfy all clauses, whatever it is.
+
+        Then its values need not be split by the clauses to find that out.
+        """
+        if self._clauses is None or self.any_order or self.counts or self._asked_of_keys or state.avoid:
+            return False
+        if state.progress >= len(self.properties):
+            return False
+        return self._clauses.can_hold((1 << (state.progress + 1)) - 1, state.given, -1)
 
     def _fits(self, state: ObjectState, must_add: bool) -> bool:
         """Return whether an object can be completed, where only counts and required properties matter."""

@@ -28,6 +28,7 @@ cdef class ObjectRules:
     cdef dict _keys
     cdef tuple _first_keys
     cdef list _groups, _group_of
+    cdef bint _splits_late   # values are split by clauses after their key
 
     cpdef start(self, avoid=*)
     @cython.locals(states=ObjectStates, index=int, state=object, is_first=bint, is_closable=bint, has_next=bint, found=list)
@@ -46,7 +47,8 @@ cdef class ObjectRules:
     cdef list _run_bodies(self, int number, index)  # a C integer cannot be shifted so far
     @cython.locals(states=ObjectStates, state=ObjectState, further=ObjectState, found=list)
     cdef list _next_property_bodies(self, short_state)
-    cdef list _property_bodies(self, int index, ObjectState state)
+    cdef list _property_bodies(self, index, ObjectState state)
+    cdef list _rests(self, index, ObjectState state)
     cdef tuple _rest(self, Pair pair)
     @cython.locals(entry=Property)
     cdef _key(self, int index)

@@ -68,9 +68,9 @@ class ObjectRules:
     """The rules of a set of objects.
 
     Kinds of nonterminals: "first", the whole object; "pair", a pair and what follows it; "then", what follows a pair;
-    a number, what follows a key of the class with that number, or one with the values of that number
-    (`ObjectStates.values_of`). The group n of keys has the number -1 - n; after a key of a mixed group, the number is
-    that of its values.
+    "value", what follows the key of the next property; a number, what follows a key of the class with that number, or
+    one with the values of that number (`ObjectStates.values_of`). The group n of keys has the number -1 - n; after a
+    key of a mixed group, the number is that of its values.
 
     Args:
         lazy: the rules of the whole schema, which these belong to.
@@ -96,6 +96,7 @@ class ObjectRules:
         self._notation = lazy.notation
         is_json = isinstance(lazy.notation, JsonNotation)
         self._groups, self._group_of = groups_of(self.states, lazy.captures and is_json)
+        self._splits_late = lazy.captures and is_json and bool(part.clauses)
         self._first_keys = tuple([lazy.notation.keys(found.keys, []) for found in self.classes])
 
     def start(self, avoid: frozenset[Value] = _NONE) -> ShortState:
@@ -113,6 +114,8 @@ class ObjectRules:
         states = self.states
         if kind == "pair":
             return self._pair_bodies(short_state)
+        if kind == "value":
+            return self._rests(index_of(short_state), whole(short_state))
         if isinstance(kind, int):
             return self._value_bodies(kind, short_state)
         if states.is_free(short_state):
@@ -228,7 +231,11 @@ class ObjectRules:
         """Return the next property, or what comes after it where it is optional."""
         states = self.states
         state = whole(short_state)
-        found = self._property_bodies(state.progress, state)
+        if self._splits_late and states.splits_next(state) and states.may_write_next(state):
+            # Only a written key needs its values split by the clauses.
+            found: list[Sequence[Symbol]] = [(self._key(state.progress), self._nonterminal("value", short_state))]
+        else:
+            found = self._property_bodies(state.progress, state)
         if not states.properties[state.progress].is_required:
             further = states.skipped(state)
             if states.is_alive(further, True):
@@ -244,11 +251,13 @@ class ObjectRules:
 
     def _property_bodies(self, index: int, state: ObjectState) -> list[Sequence[Symbol]]:
         """Return a property's pairs, each with what follows it."""
-        states = self.states
         key = self._key(index)
-        return [
-            (key, *self._rest(pair)) for pair in states.pairs_of_property(index, state) if states.is_alive_after(pair)
-        ]
+        return [(key, *rest) for rest in self._rests(index, state)]
+
+    def _rests(self, index: int, state: ObjectState) -> list[Sequence[Symbol]]:
+        """Return the values of a property, each with what follows it."""
+        states = self.states
+        return [self._rest(pair) for pair in states.pairs_of_property(index, state) if states.is_alive_after(pair)]
 
     def _rest(self, pair: Pair) -> tuple[Symbol, ...]:
         """Return the value of a pair, and what follows the pair."""
@@ -369,7 +378,10 @@ class ObjectRules:
 
     def least_bytes(self, kind: str | int, short_state: ShortState) -> int:
         """Return a lower bound of the bytes of a kind of nonterminal in a state. See `SetRules.least_bytes`."""
-        return self.states.least_bytes(whole(short_state))
+        state = whole(short_state)
+        if kind == "value":
+            state = replace(state, progress=state.progress + 1)
+        return self.states.least_bytes(state)
 
     def remaining(self, then: _AfterKey) -> Regex:
         """Return the keys of a class that may be written. See `RuleSource.remaining`."""

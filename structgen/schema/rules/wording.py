@@ -24,6 +24,7 @@ from structgen.schema.reading.scopes import Location, Subschema, pointer
 from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.content_rules import ContentRules
 from structgen.schema.rules.lazy_rules import LazyRules
+from structgen.schema.rules.object_states import index_of
 from structgen.schema.rules.objects import ObjectRules
 from structgen.schema.rules.states import ArrayState
 from structgen.schema.rules.text_rules import TextRules
@@ -63,7 +64,7 @@ class SchemaDescriber:
         symbol = body[at]
         if at == 0 and _is_value(key):
             return node_words(lazy, key[1]) + (_DIFFERENT if key[0] == "without" else ""), ""
-        if isinstance(symbol, Capture) and isinstance(symbol.of, Lazy) and at > 0:  # the value after a key
+        if isinstance(symbol, Capture) and isinstance(symbol.of, Lazy) and (at > 0 or key[1] == "value"):  # after a key
             node = lazy.node_of(symbol.of)
             return ("" if node is None else node_words(lazy, node)), ""
         if isinstance(symbol, Capture):
@@ -95,9 +96,10 @@ class SchemaDescriber:
         subschemas = subschemas_of(lazy, node)
         if not _is_object(lazy, key, body):
             return item_location(subschemas, key, is_item=at == 0 and not _is_value(key) and key[1] == "item")
-        is_key = _key_of(body[at]) is not None or (at == 0 and isinstance(body[at], Capture))
+        is_key = _key_of(body[at]) is not None or (at == 0 and isinstance(body[at], Capture) and key[1] != "value")
         is_other = not _is_value(key) and isinstance(key[1], int)
-        return property_location(subschemas, None if is_key or at == 0 else _key_of(body[at - 1]), is_other)
+        name = _name_before(lazy, key, body, at)
+        return property_location(subschemas, None if is_key else name, is_other)
 
 
 def _is_value(key: tuple[Any, ...]) -> bool:
@@ -150,9 +152,19 @@ def _is_object(lazy: LazyRules, key: Any, body: Body) -> bool:
     return first is lazy.layout.open_object or (isinstance(first, Literal) and first.data[:1] == b"{")
 
 
+def _name_before(lazy: LazyRules, key: Any, body: Body, at: int) -> str | None:
+    """Return the name of the property whose key stands before a position of a body; None for no known key."""
+    if at:
+        return _key_of(body[at - 1])
+    rules = None if _is_value(key) else lazy.numbered(key[0])
+    if not isinstance(rules, ObjectRules) or key[1] != "value":
+        return None
+    return rules.states.properties[index_of(key[2])].key
+
+
 def _node_at(lazy: LazyRules, key: Any, body: Body, at: int) -> Node | None:
     """Return the node of the value at a position of a body after its first symbol; None where it is not known."""
-    name = _key_of(body[at - 1]) if at else None
+    name = _name_before(lazy, key, body, at)
     if _is_value(key):
         members: Iterable[ObjectSet] = lazy.shapes[key[1]].objects
         return next((part.at(name) for part in members if name is not None), None)

@@ -11,6 +11,8 @@ from support.vocabularies import BYTES
 from support.walks import Sampler
 
 import structgen
+from structgen.engine.grammar.tables import Lazy
+from structgen.schema import schema_to_rules
 from structgen.schema.reading import exploration, intersections
 from structgen.schema.rules import clause_search
 
@@ -415,3 +417,49 @@ def test_a_tag_may_choose_among_many_large_objects(order, is_circular):
     assert accepts(constraint, {"kind": "k7"}) and accepts(constraint, {"kind": "other", "first": bad})
     assert not accepts(constraint, {"kind": "k7", "first": bad})
     assert not accepts(constraint, {"kind": "k7", "first": good, "second": {}})
+
+
+LATE = {
+    "type": "object",
+    "properties": {
+        "kind": {"type": "string"},
+        "size": {"type": ["integer", "null", "object"], "properties": {"z": {"type": "boolean"}}},
+        "more": {"enum": ["x", "y"]},
+    },
+    "allOf": [
+        {"anyOf": [{"properties": {"size": {"type": "integer"}}}, {"required": ["more"]}]},
+        {"anyOf": [{"properties": {"kind": {"const": "q"}}}, {"required": ["more"]}]},
+    ],
+    "required": ["kind"],
+    "additionalProperties": False,
+}
+
+
+def test_values_are_split_by_clauses_after_their_key(monkeypatch):
+    monkeypatch.setattr(intersections, "_MAX_SETS", 0)
+    tables = schema_to_rules(LATE)
+    rules, waiting, seen = tables.source, list(tables.lazy), set()
+    while waiting:
+        key = waiting.pop()
+        for symbol in [symbol for body in rules.bodies(key) for symbol in body if isinstance(symbol, Lazy)]:
+            if symbol.key not in seen:
+                seen.add(symbol.key)
+                waiting.append(symbol.key)
+    late = [key for key in seen if key[1] == "value"]
+    assert {len(rules.bodies(key)) for key in late} >= {2}, "no value is split late"
+    for key in late:  # a bound that counts the key as still to come would be too high
+        assert rules.least_bytes(key) <= len("1}")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"kind": "q", "size": "', "an integer (#/properties/size); null or an object (#/properties/size)"),
+        ('{"kind": 3', 'a string (#/properties/kind); "q" (#/properties/kind)'),
+        ('{"kind": "a", "more": 3', '"x" or "y" (#/properties/more)'),
+    ],
+)
+def test_messages_name_the_property_of_a_value_that_is_split_after_its_key(text, expected, monkeypatch):
+    monkeypatch.setattr(intersections, "_MAX_SETS", 0)
+    structgen.clear_cache()
+    assert f"expected: {expected}" in str(structgen.check(LATE, text))

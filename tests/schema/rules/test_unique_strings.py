@@ -72,3 +72,27 @@ def test_more_items_make_no_more_automaton_states(items):
             matcher.accept_token(byte)
         counts.append(constraint.grammar.sets.automata.count)
     assert counts[-1] == counts[10]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_distinct_items_without_end_have_the_masks_of_the_general_rules(seed):
+    rng = random.Random(seed)
+    schema = {"type": "array", "items": rng.choice(STRINGS[:3]), "uniqueItems": True}
+    if rng.random() < 0.5:
+        schema["maxItems"] = rng.randint(2, 3)
+    if rng.random() < 0.5:
+        schema["prefixItems"] = [{"type": rng.choice(["string", "integer"])}]
+    low = rng.randint(1, 2)
+    plain = structgen.compile({**schema, "minItems": low}, BYTES, cache=False).matcher()
+    counted = structgen.compile({**schema, "contains": True, "minContains": low}, BYTES, cache=False).matcher()
+    one, other = structgen.allocate_token_bitmask(2, BYTES.size)
+    for _ in range(40):
+        plain.fill_next_token_bitmask(one)
+        counted.fill_next_token_bitmask(other)
+        assert (one == other).all()
+        allowed = [byte for byte in b'[]", ab1' if one[byte >> 5] >> (byte & 31) & 1]
+        if not allowed:
+            break
+        byte = rng.choice(allowed)
+        plain.accept_token(byte)
+        counted.accept_token(byte)
