@@ -6,6 +6,7 @@ from structgen.schema.reading.shape_cache cimport flat_content
 
 
 cdef frozenset _LEADING
+cdef Py_ssize_t _WORDS_OF_KEYWORD
 
 
 cdef class Atoms:
@@ -25,7 +26,7 @@ cdef class Atoms:
     cdef tuple _node(self, schema, location, Scope scope)
     @cython.locals(target=Subschema)
     cdef tuple _followed(self, schema, location, Scope scope)
-    @cython.locals(content=tuple, found=tuple, is_usual=bint)
+    @cython.locals(content=tuple, found=tuple, is_usual=bint, asserts_all=bint)
     cdef tuple _number(self, dict schema, location, Scope scope)
     cdef tuple _new_atom(self, dict schema, location, Scope scope, int mark=*)
     cpdef Subschema subschema(self, int atom)

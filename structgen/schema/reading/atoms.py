@@ -28,6 +28,8 @@ __all__ = ["Atoms", "too_deep"]
 _LEADING = NAMING | REFERENCES
 """Keywords that may lead to another scope, or to another subschema."""
 
+_WORDS_OF_KEYWORD = 3  # in a `Content`
+
 
 class Atoms:
     """Numbers the subschemas of a document.
@@ -117,7 +119,8 @@ class Atoms:
         found = self._others.get(_identity(schema, scope)) if content is None else None
         if found is not None:
             return found
-        if dialect.ignores and not dialect.ignores.isdisjoint(schema):
+        asserts_all = content is not None and len(content) == _WORDS_OF_KEYWORD * len(schema)
+        if not asserts_all and dialect.ignores and not dialect.ignores.isdisjoint(schema):
             _warn_of_ignored(schema, location, dialect)
         if content is None:
             mark = MAY_LEAVE_UNDECIDED if self._document.is_circular else 0

@@ -288,9 +288,12 @@ def _contains(schema: dict[str, Any], location: Location, node_of: NodeOf) -> tu
 
 
 def _names(value: Any, keyword: str, location: Location) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise _fail(f"{keyword} must be a list of strings", location, keyword)
-    return tuple(value)
+    """Return a list of strings, each once."""
+    names = value if isinstance(value, list) else (None,)
+    for name in names:
+        if not isinstance(name, str):
+            raise _fail(f"{keyword} must be a list of strings", location, keyword)
+    return tuple(names if len(set(names)) == len(names) else dict.fromkeys(names))
 
 
 def _objects(
@@ -318,7 +321,6 @@ def _objects(
             classes = split
     required = _names(schema["required"], "required", location) if "required" in schema else ()
     low, high = _count(schema, "minProperties", location) or 0, _count(schema, "maxProperties", location)
-    required = tuple(dict.fromkeys(required))
     found = ObjectSet(nodes, classes, required, low, high, overlapping=overlapping).reduced()
     return () if found is None else (found,)
 

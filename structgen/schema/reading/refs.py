@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from referencing import Registry
 
 __all__ = [
+    "FORMED",
     "NAMING",
     "REFERENCES",
     "CircleFound",
@@ -32,6 +33,9 @@ __all__ = [
 REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 NAMING = frozenset({"$id", "$schema", "id"})
 """Keywords that may give a subschema a URI or a draft of its own."""
+
+FORMED = frozenset({"exclusiveMinimum", "exclusiveMaximum", "items"})
+"""Keywords whose form depends on the draft."""
 
 _RECURSIVE = "#"  # stands for `$recursiveAnchor`; no anchor has this name
 _OLD = frozenset({"draft4", "draft6", "draft7"})

@@ -44,7 +44,7 @@ def flat_content(schema: dict[str, Any], dialect: Dialect) -> Content | None:
                 return None
             continue
         kind = type(value)
-        if kind not in _FLAT_VALUES or key in _REFERENCES:
+        if (kind is not str and kind not in _FLAT_VALUES) or key in _REFERENCES:
             if key != "type" or kind is not list or not set(map(type, value)) <= _STR:
                 return None
             value = tuple(value)

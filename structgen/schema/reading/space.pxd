@@ -14,6 +14,7 @@ cdef class Space:
     cdef readonly object limits
     cdef public object deadline
     cdef readonly Atoms atoms
+    cdef object _node_of
     cdef public object text_units
     cdef public object dead
     cdef readonly set under_way
@@ -29,6 +30,7 @@ cdef class Space:
     cdef dict _beside
     cdef dict _may_hold
     cdef long long _parts
+    cdef long long _max_parts
     cdef int _questions
 
     cpdef Shape writable(self, Shape shape)
