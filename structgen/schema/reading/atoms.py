@@ -17,9 +17,8 @@ from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaE
 from structgen.limits import Limits
 from structgen.schema.algebra import ANY, NONE, AnyOf, Node, Shape
 from structgen.schema.algebra.nodes import MAY_LEAVE_UNDECIDED
-from structgen.schema.reading.dialects import Dialect
 from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_reference
-from structgen.schema.reading.scopes import ROOT, Location, Scope, Subschema, pointer
+from structgen.schema.reading.scopes import ROOT, Dialect, Location, Scope, Subschema, pointer
 from structgen.schema.reading.shape_cache import Content, flat_content
 from structgen.schema.schema_warnings import warn
 
@@ -55,6 +54,7 @@ class Atoms:
         self._document = document
         self._dialect = document.dialect
         self._limits = limits
+        self._max_nodes = limits.schema_nodes
         self._common = common
         self._shapes = shapes
         self._subschemas = [Subschema(True, ROOT, self.scope)] * 2  # by number; 1 is the schema `true`, and 0 no atom
@@ -82,7 +82,8 @@ class Atoms:
             return NONE
         if not isinstance(schema, dict):
             raise _no_schema(location)
-        for key in schema:
+        keywords = schema  # compiled, its type is known, unlike that of an argument
+        for key in keywords:
             if key in _LEADING:
                 return self._followed(schema, location, scope)
         return self._number(schema, location, scope)
@@ -147,8 +148,8 @@ class Atoms:
 
     def _new_atom(self, schema: dict[str, Any], location: Location, scope: Scope, mark: int = 0) -> Node:
         number = len(self._subschemas)
-        if number - self._counted_from > self._limits.schema_nodes:
-            raise LimitExceededError("schema_nodes", self._limits.schema_nodes)
+        if number - self._counted_from > self._max_nodes:
+            raise LimitExceededError("schema_nodes", self._max_nodes)
         spend(1)
         self._subschemas.append(Subschema(schema, location, scope))
         return (number | mark,)

@@ -1,6 +1,7 @@
 cimport cython
 
 cdef int _NULL, _BOOLEAN, _NUMBER, _INTEGER, _STRING, _ARRAY, _OBJECT, _ALL_TYPES
+cdef dict _TYPES
 cdef frozenset _STRING_KEYS, _ARRAY_KEYS, _OBJECT_KEYS
 
 

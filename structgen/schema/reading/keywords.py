@@ -110,18 +110,19 @@ def base_shape(
         UnsupportedSchemaError: a keyword cannot be expressed.
     """
     types = _types(schema["type"], location) if "type" in schema else _ALL_TYPES
-    keys = schema.keys()
     numbers = number_sets(schema, location, integer=not types & _NUMBER) if types & (_NUMBER | _INTEGER) else ()
     strings: tuple[StringSet, ...] = ()
     arrays: tuple[ArraySet, ...] = ()
     objects: tuple[ObjectSet, ...] = ()
     if types & _STRING:
-        strings = ALL_STRINGS if _STRING_KEYS.isdisjoint(keys) else _strings(schema, location, node_of, options, limits)
+        strings = (
+            ALL_STRINGS if _STRING_KEYS.isdisjoint(schema) else _strings(schema, location, node_of, options, limits)
+        )
     if types & _ARRAY:
-        arrays = ALL_ARRAYS if _ARRAY_KEYS.isdisjoint(keys) else _arrays(schema, location, node_of)
+        arrays = ALL_ARRAYS if _ARRAY_KEYS.isdisjoint(schema) else _arrays(schema, location, node_of)
     if types & _OBJECT:
         objects = (
-            ALL_OBJECTS if _OBJECT_KEYS.isdisjoint(keys) else _objects(schema, location, node_of, limits, deadline)
+            ALL_OBJECTS if _OBJECT_KEYS.isdisjoint(schema) else _objects(schema, location, node_of, limits, deadline)
         )
     return Shape(bool(types & _NULL), 3 if types & _BOOLEAN else 0, numbers, strings, arrays, objects)
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from structgen.errors import SchemaError, UnsupportedSchemaError
-from structgen.schema.reading.dialects import Dialect, dialect_of, dialect_within, is_guessed, says
+from structgen.schema.reading.dialects import dialect_of, dialect_within, is_guessed, says
 from structgen.schema.reading.resources import Library
-from structgen.schema.reading.scopes import ROOT, Location, Resource, Scope, Subschema, pointer
+from structgen.schema.reading.scopes import ROOT, Dialect, Location, Resource, Scope, Subschema, pointer
 from structgen.schema.schema_warnings import warn
 
 if TYPE_CHECKING:

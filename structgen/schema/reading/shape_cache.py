@@ -12,9 +12,9 @@ from structgen.schema import formats
 from structgen.schema.algebra import Shape
 from structgen.schema.options import Formats
 from structgen.schema.own_keywords import SUBSTRING_OF
-from structgen.schema.reading.dialects import Dialect
 from structgen.schema.reading.keywords import OWN_KEYWORDS
 from structgen.schema.reading.refs import REFERENCES
+from structgen.schema.reading.scopes import Dialect
 
 __all__ = ["Content", "common_shapes", "flat_content", "remember"]
 

@@ -4,7 +4,7 @@ from structgen.engine.deadlines cimport spend
 from structgen.schema.algebra.shape cimport Shape
 from structgen.schema.reading.atoms cimport Atoms
 from structgen.schema.reading.keywords cimport base_shape
-from structgen.schema.reading.scopes cimport Scope, Subschema
+from structgen.schema.reading.scopes cimport Dialect, Scope, Subschema
 from structgen.schema.reading.shape_cache cimport flat_content
 
 
@@ -45,7 +45,7 @@ cdef class Space:
     cdef Shape _accepted_by(self, dict known, location)
     cpdef Shape base(self, dict known, location)
     cpdef Shape _typed(self, dict known, location)
-    @cython.locals(keywords=frozenset)
+    @cython.locals(dialect=Dialect, keywords=frozenset)
     cdef dict _asserting(self, dict schema, location)
     cdef dict _as_read(self, dict schema)
     cpdef Shape union(self, nodes)

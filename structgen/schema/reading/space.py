@@ -48,14 +48,14 @@ from structgen.schema.algebra.shape import Shape
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.applicators import APPLICATORS, accepted, refused
 from structgen.schema.reading.atoms import Atoms, too_deep
-from structgen.schema.reading.dialects import Dialect, is_of_draft4
+from structgen.schema.reading.dialects import is_of_draft4
 from structgen.schema.reading.emptiness import Sizes, witnesses
 from structgen.schema.reading.fixed_points import FixedPoints, Reentered
 from structgen.schema.reading.intersections import all_of
 from structgen.schema.reading.keywords import OWN_KEYWORDS, NodeOf, base_shape, unsupported
 from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
 from structgen.schema.reading.refs import FORMED, Document, check_forms
-from structgen.schema.reading.scopes import Location, pointer
+from structgen.schema.reading.scopes import Dialect, Location, pointer
 from structgen.schema.reading.shape_cache import common_shapes, flat_content, remember
 from structgen.schema.reading.simple_nodes import SimpleNodes
 from structgen.schema.reading.tags import Tag, pairs_that_may_meet, tag_of

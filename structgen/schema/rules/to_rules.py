@@ -300,7 +300,7 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
         if items.repeats is not None and reaches_grammar(lazy, shape):
             expressed(partial(_refuse, "uniqueItems", "the items hold strings of a grammar"), lazy.space, node)
         if items.contains or items.repeats is not None:
-            expressed(lambda part=items: lazy.rules_of(part), lazy.space, node)  # type: ignore[misc]
+            expressed(partial(lazy.rules_of, items), lazy.space, node)
     for members in shape.objects:
         if members.overlapping and reaches_grammar(lazy, shape):
             why = "patterns overlap, and the values hold strings of a grammar"
@@ -314,14 +314,14 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
             or members.low > MAX_COUNTED_KEYS
             or not "".join((*members.properties, *members.required)).isascii()
         ):
-            expressed(lambda part=members: _check_keys(lazy, part), lazy.space, node)  # type: ignore[misc]
+            expressed(partial(_check_keys, lazy, members), lazy.space, node)
 
 
 def _check_scalars(lazy: LazyRules, node: Node, shape: Shape) -> None:
     """Raise the error that numbers or strings would raise later; see `_check`."""
     if not is_surely_expressible(shape):
         lazy.space.text_units += sum(part.text_units for part in shape.strings)
-        expressed(lambda: lazy.check(shape), lazy.space, node)
+        expressed(partial(lazy.check, shape), lazy.space, node)
         for part in shape.strings:
             for content in part.grammars:
                 if isinstance(content, JsonContent):
