@@ -71,6 +71,7 @@ signatures would be a tenth of the code."""
 # of ONCE, and -fno-plt, by the time of compiles with masks of other schemas in between, and by the lines of cache. With
 # -O2 for all modules, gcc takes two thirds longer, and there are 1 % fewer instructions.
 VECTORS = {
+    "engine.arrays",
     "engine.masks.set_masks",
     "engine.masks.table_store",
     "engine.vocabulary.bitmask_kernel",

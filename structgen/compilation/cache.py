@@ -248,14 +248,13 @@ def _schema_bytes(tables: GrammarTables) -> int:
 def _text_length(key: object) -> int:
     """Return the length of all texts in a key."""
     length = 0
-    waiting: list[Any] = [key]
-    while waiting:
-        part = waiting.pop()
+    parts: list[Any] = [key]
+    for part in parts:  # grows meanwhile
         kind = type(part)  # `isinstance` takes long for a type that is not the one
-        if kind is SmallKey:
+        if kind is tuple:
+            parts += part
+        elif kind is SmallKey:
             length += part.text_length
-        elif kind is tuple:
-            waiting += part
         elif kind is str or kind is bytes:
             length += len(part)
     return length

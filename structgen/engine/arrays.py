@@ -19,7 +19,7 @@ from structgen.engine.deadlines import count_bytes
 __all__ = ["block", "column", "enlarged", "grown", "grown_pool", "head", "room", "zeros"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-SMALL = 768  # the first block of a grammar's sets has 704 values: it needs no call of numpy
+SMALL = 1024  # room for a grammar's first sets (832 values) without a call of numpy; a multiple of a map of 256 bytes
 SLAB = 8192
 LARGE = 2**20  # in values of four bytes, like SMALL and SLAB
 COUNTED = 2**16  # growth by less is counted with the steps that need it; see `deadlines.py`

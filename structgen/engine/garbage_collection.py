@@ -17,6 +17,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from gc import get_count, get_threshold, set_threshold
 
 __all__ = [
     "allow_full_collections",
@@ -34,7 +35,7 @@ NEVER = 2**31 - 1  # as the threshold of full collections; the others go on
 
 MAX_YOUNG = 10_000  # objects that are made to begin a collection; it takes 0.2 ms
 
-_usual_threshold = gc.get_threshold()[2]
+_usual_threshold = get_threshold()[2]
 _is_held = False  # whether `hold_collections` has turned the collector off
 
 
@@ -95,22 +96,22 @@ def release_collections() -> None:
 def postpone_full_collections() -> None:
     """Let no full collection begin until `allow_full_collections`. Those of young objects are short, and go on."""
     global _usual_threshold
-    young, middle, old = gc.get_threshold()
+    young, middle, old = get_threshold()
     if old != NEVER:
         _usual_threshold = old
-        gc.set_threshold(young, middle, NEVER)
+        set_threshold(young, middle, NEVER)
 
 
 def allow_full_collections() -> None:
     """Let the collector run as before. One that is due comes when some hundred more objects are made."""
-    young, middle, old = gc.get_threshold()
+    young, middle, old = get_threshold()
     if old == NEVER:
-        gc.set_threshold(young, middle, _usual_threshold)
+        set_threshold(young, middle, _usual_threshold)
 
 
 def young_collections() -> tuple[int, int]:
     """Return the numbers of collections of young and middle objects since the last one of an older generation."""
-    _, young, middle = gc.get_count()
+    _, young, middle = get_count()
     return young, middle
 
 
@@ -119,6 +120,6 @@ def collect_if_due() -> None:
 
     Only Python knows whether a full collection is due. It decides when so many young objects were made; so they are.
     """
-    young = gc.get_threshold()[0]
+    young = get_threshold()[0]
     if gc.isenabled() and 0 < young <= MAX_YOUNG:
         _ = [[] for _ in range(young + 1)]

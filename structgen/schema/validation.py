@@ -35,12 +35,12 @@ from structgen.schema import formats
 from structgen.schema.json_text.numbers import exact
 from structgen.schema.options import SchemaOptions
 from structgen.schema.own_keywords import GRAMMAR, JSON_CONTENT, SUBSTRING_OF
-from structgen.schema.reading.dialects import UNDECLARED, Dialect, dialect_of, dialect_within, is_of_draft4
+from structgen.schema.reading.dialects import UNDECLARED, dialect_of, dialect_within, is_of_draft4
 from structgen.schema.reading.grammars import texts_of_grammar
 from structgen.schema.reading.keywords import language_of
 from structgen.schema.reading.refs import REFERENCES
 from structgen.schema.reading.resources import Library, without_fragment
-from structgen.schema.reading.scopes import ROOT
+from structgen.schema.reading.scopes import ROOT, Dialect
 from structgen.schema.reading.substrings import is_substring, read_keyword
 from structgen.schema.undecided import (
     Errors,

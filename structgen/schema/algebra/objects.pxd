@@ -2,10 +2,11 @@ from structgen.engine.deadlines cimport spend
 
 
 cdef class ObjectSet:
-    cdef readonly object properties, classes
-    cdef public object required
+    cdef readonly dict properties
+    cdef readonly tuple classes
+    cdef public tuple required
     cdef readonly object low, high
-    cdef public object somewhere
-    cdef readonly object overlapping, clauses
+    cdef public tuple somewhere
+    cdef readonly tuple overlapping, clauses
     cdef public object known_cases
     cdef public bint is_unsplit

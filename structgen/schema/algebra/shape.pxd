@@ -2,4 +2,5 @@ from structgen.engine.deadlines cimport spend
 
 
 cdef class Shape:
-    cdef readonly object null, booleans, numbers, strings, arrays, objects
+    cdef readonly object null, booleans
+    cdef readonly tuple numbers, strings, arrays, objects

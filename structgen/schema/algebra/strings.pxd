@@ -5,5 +5,6 @@ cdef class Language:
     cdef readonly object name, regex, outer, sizes
 
 cdef class StringSet:
-    cdef readonly object low, high, within, outside, excluded, texts, grammars
+    cdef readonly object low, high
+    cdef readonly tuple within, outside, excluded, texts, grammars
     cdef object _listed

@@ -159,8 +159,10 @@ def is_surely_expressible(shape: Shape) -> bool:
     That is so for ASCII texts, lengths, ECMA-262 patterns (they describe characters), integers and wide ranges of
     numbers.
     """
-    if shape.strings is not ALL_STRINGS and not all(map(are_surely_expressible, shape.strings)):
-        return False
+    if shape.strings is not ALL_STRINGS:
+        for strings in shape.strings:
+            if not are_surely_expressible(strings):
+                return False
     return shape.numbers is ALL_NUMBERS or shape.numbers is INTEGERS or all(map(_is_wide, shape.numbers))
 
 

@@ -17,9 +17,8 @@ from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaE
 from structgen.limits import Limits
 from structgen.schema.algebra import ANY, NONE, AnyOf, Node, Shape
 from structgen.schema.algebra.nodes import MAY_LEAVE_UNDECIDED
-from structgen.schema.reading.dialects import Dialect
 from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_reference
-from structgen.schema.reading.scopes import ROOT, Location, Scope, Subschema, pointer
+from structgen.schema.reading.scopes import ROOT, Dialect, Location, Scope, Subschema, pointer
 from structgen.schema.reading.shape_cache import Content, flat_content
 from structgen.schema.schema_warnings import warn
 
@@ -27,6 +26,8 @@ __all__ = ["Atoms", "too_deep"]
 
 _LEADING = NAMING | REFERENCES
 """Keywords that may lead to another scope, or to another subschema."""
+
+_WORDS_OF_KEYWORD = 3  # in a `Content`
 
 
 class Atoms:
@@ -53,6 +54,7 @@ class Atoms:
         self._document = document
         self._dialect = document.dialect
         self._limits = limits
+        self._max_nodes = limits.schema_nodes
         self._common = common
         self._shapes = shapes
         self._subschemas = [Subschema(True, ROOT, self.scope)] * 2  # by number; 1 is the schema `true`, and 0 no atom
@@ -80,7 +82,8 @@ class Atoms:
             return NONE
         if not isinstance(schema, dict):
             raise _no_schema(location)
-        for key in schema:
+        keywords = schema  # compiled, its type is known, unlike that of an argument
+        for key in keywords:
             if key in _LEADING:
                 return self._followed(schema, location, scope)
         return self._number(schema, location, scope)
@@ -117,7 +120,8 @@ class Atoms:
         found = self._others.get(_identity(schema, scope)) if content is None else None
         if found is not None:
             return found
-        if dialect.ignores and not dialect.ignores.isdisjoint(schema):
+        asserts_all = content is not None and len(content) == _WORDS_OF_KEYWORD * len(schema)
+        if not asserts_all and dialect.ignores and not dialect.ignores.isdisjoint(schema):
             _warn_of_ignored(schema, location, dialect)
         if content is None:
             mark = MAY_LEAVE_UNDECIDED if self._document.is_circular else 0
@@ -144,8 +148,8 @@ class Atoms:
 
     def _new_atom(self, schema: dict[str, Any], location: Location, scope: Scope, mark: int = 0) -> Node:
         number = len(self._subschemas)
-        if number - self._counted_from > self._limits.schema_nodes:
-            raise LimitExceededError("schema_nodes", self._limits.schema_nodes)
+        if number - self._counted_from > self._max_nodes:
+            raise LimitExceededError("schema_nodes", self._max_nodes)
         spend(1)
         self._subschemas.append(Subschema(schema, location, scope))
         return (number | mark,)

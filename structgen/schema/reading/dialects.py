@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from structgen.errors import SchemaError, UnsupportedSchemaError
+from structgen.schema.reading.scopes import Dialect
 
-__all__ = ["UNDECLARED", "Dialect", "Lookup", "dialect_of", "dialect_within", "is_guessed", "is_of_draft4", "says"]
+__all__ = ["UNDECLARED", "Lookup", "dialect_of", "dialect_within", "is_guessed", "is_of_draft4", "says"]
 
 Lookup = Callable[[str], Any]
 """Returns the schema that a URI without fragment names, or None."""
@@ -62,33 +63,6 @@ _VOCABULARIES: Mapping[str, frozenset[str]] = {
 
 def _of_vocabularies(draft: str) -> frozenset[str]:
     return frozenset().union(*(keywords for uri, keywords in _VOCABULARIES.items() if f"/{draft}/" in uri))
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """A draft of JSON Schema, or the selection of its vocabularies that a metaschema makes.
-
-    Attributes:
-        name: "draft4", "draft6", "draft7", "2019-09", "2020-12"; "" for schemas without `$schema`.
-        keywords: the keywords that assert something.
-        id_keyword: the keyword that gives a schema a URI.
-        ref_overrides: the keywords beside a `$ref` are ignored.
-        has_item_lists: `items` may be a list.
-        asserts_formats: `format` asserts, even if the caller's options say that it annotates.
-        ignores: keywords of later drafts, which assert nothing in this one although their author may expect it.
-    """
-
-    name: str
-    keywords: frozenset[str]
-    id_keyword: str = "$id"
-    ref_overrides: bool = False
-    has_item_lists: bool = True
-    asserts_formats: bool = False
-    ignores: frozenset[str] = frozenset()
-
-    def __hash__(self) -> int:
-        """Return the hash of the name: that of all fields would take longer than comparing them."""
-        return hash(self.name)
 
 
 _LATER = _DRAFT7 | {"dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties"}

@@ -1,6 +1,7 @@
 cimport cython
 
 cdef int _NULL, _BOOLEAN, _NUMBER, _INTEGER, _STRING, _ARRAY, _OBJECT, _ALL_TYPES
+cdef dict _TYPES
 cdef frozenset _STRING_KEYS, _ARRAY_KEYS, _OBJECT_KEYS
 
 
@@ -12,5 +13,6 @@ cdef _count(dict schema, keyword, location)
 cdef tuple _strings(dict schema, location, node_of, options, limits)
 cdef tuple _arrays(dict schema, location, node_of)
 cdef tuple _contains(dict schema, location, node_of)
+cdef tuple _names(value, keyword, location)
 @cython.locals(nodes=dict)
 cdef tuple _objects(dict schema, location, node_of, limits, deadline)

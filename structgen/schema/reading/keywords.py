@@ -110,18 +110,19 @@ def base_shape(
         UnsupportedSchemaError: a keyword cannot be expressed.
     """
     types = _types(schema["type"], location) if "type" in schema else _ALL_TYPES
-    keys = schema.keys()
     numbers = number_sets(schema, location, integer=not types & _NUMBER) if types & (_NUMBER | _INTEGER) else ()
     strings: tuple[StringSet, ...] = ()
     arrays: tuple[ArraySet, ...] = ()
     objects: tuple[ObjectSet, ...] = ()
     if types & _STRING:
-        strings = ALL_STRINGS if _STRING_KEYS.isdisjoint(keys) else _strings(schema, location, node_of, options, limits)
+        strings = (
+            ALL_STRINGS if _STRING_KEYS.isdisjoint(schema) else _strings(schema, location, node_of, options, limits)
+        )
     if types & _ARRAY:
-        arrays = ALL_ARRAYS if _ARRAY_KEYS.isdisjoint(keys) else _arrays(schema, location, node_of)
+        arrays = ALL_ARRAYS if _ARRAY_KEYS.isdisjoint(schema) else _arrays(schema, location, node_of)
     if types & _OBJECT:
         objects = (
-            ALL_OBJECTS if _OBJECT_KEYS.isdisjoint(keys) else _objects(schema, location, node_of, limits, deadline)
+            ALL_OBJECTS if _OBJECT_KEYS.isdisjoint(schema) else _objects(schema, location, node_of, limits, deadline)
         )
     return Shape(bool(types & _NULL), 3 if types & _BOOLEAN else 0, numbers, strings, arrays, objects)
 
@@ -288,9 +289,12 @@ def _contains(schema: dict[str, Any], location: Location, node_of: NodeOf) -> tu
 
 
 def _names(value: Any, keyword: str, location: Location) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise _fail(f"{keyword} must be a list of strings", location, keyword)
-    return tuple(value)
+    """Return a list of strings, each once."""
+    names = value if isinstance(value, list) else (None,)
+    for name in names:
+        if not isinstance(name, str):
+            raise _fail(f"{keyword} must be a list of strings", location, keyword)
+    return tuple(names if len(set(names)) == len(names) else dict.fromkeys(names))
 
 
 def _objects(
@@ -318,7 +322,6 @@ def _objects(
             classes = split
     required = _names(schema["required"], "required", location) if "required" in schema else ()
     low, high = _count(schema, "minProperties", location) or 0, _count(schema, "maxProperties", location)
-    required = tuple(dict.fromkeys(required))
     found = ObjectSet(nodes, classes, required, low, high, overlapping=overlapping).reduced()
     return () if found is None else (found,)
 

@@ -15,8 +15,7 @@ from structgen.engine.deadlines import Deadline
 from structgen.limits import Limits
 from structgen.schema.algebra import Node, ObjectSet, Shape
 from structgen.schema.options import SchemaOptions
-from structgen.schema.reading.dialects import Dialect
-from structgen.schema.reading.scopes import Location
+from structgen.schema.reading.scopes import Dialect, Location
 from structgen.schema.reading.tags import Tag
 
 __all__ = ["NodeSpace"]

@@ -66,7 +66,7 @@ def number_sets(schema: dict[str, Any], location: Location, *, integer: bool) ->
     if form == SHORT_DOUBLE:
         wholes = number_sets({**schema, NUMBER_FORM: DOUBLE}, location, integer=integer)
         return tuple(part for whole in wholes for short in _SHORT if (part := whole.intersect(short)) is not None)
-    if _KEYS.isdisjoint(schema.keys()):
+    if _KEYS.isdisjoint(schema):
         return (INTEGERS if written == ANY_FORM else _DIGITS_ONLY) if integer else ALL_NUMBERS
     low, high = _bound(schema, "minimum", location), _bound(schema, "maximum", location)
     low_open, high_open = schema.get("exclusiveMinimum") is True, schema.get("exclusiveMaximum") is True

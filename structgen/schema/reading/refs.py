@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from structgen.errors import SchemaError, UnsupportedSchemaError
-from structgen.schema.reading.dialects import Dialect, dialect_of, dialect_within, is_guessed, says
+from structgen.schema.reading.dialects import dialect_of, dialect_within, is_guessed, says
 from structgen.schema.reading.resources import Library
-from structgen.schema.reading.scopes import ROOT, Location, Resource, Scope, Subschema, pointer
+from structgen.schema.reading.scopes import ROOT, Dialect, Location, Resource, Scope, Subschema, pointer
 from structgen.schema.schema_warnings import warn
 
 if TYPE_CHECKING:
     from referencing import Registry
 
 __all__ = [
+    "FORMED",
     "NAMING",
     "REFERENCES",
     "CircleFound",
@@ -32,6 +33,9 @@ __all__ = [
 REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 NAMING = frozenset({"$id", "$schema", "id"})
 """Keywords that may give a subschema a URI or a draft of its own."""
+
+FORMED = frozenset({"exclusiveMinimum", "exclusiveMaximum", "items"})
+"""Keywords whose form depends on the draft."""
 
 _RECURSIVE = "#"  # stands for `$recursiveAnchor`; no anchor has this name
 _OLD = frozenset({"draft4", "draft6", "draft7"})

@@ -1,4 +1,4 @@
-"""Locations of subschemas in a document, and the scopes that their meaning depends on.
+"""Locations of subschemas in a document, and the dialects and scopes that their meaning depends on.
 
 A *resource* is a schema with a URI of its own. The meaning of a subschema depends on its text and its *scope*: the
 resource that it is in and, for `$dynamicRef` and `$recursiveRef`, the resources that were entered on the way to it. Of
@@ -10,9 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from structgen.schema.reading.dialects import Dialect
-
-__all__ = ["ROOT", "Location", "Resource", "Scope", "Subschema", "pointer"]
+__all__ = ["ROOT", "Dialect", "Location", "Resource", "Scope", "Subschema", "pointer"]
 
 
 Location = tuple[Any, str] | None
@@ -22,6 +20,33 @@ Location = tuple[Any, str] | None
 list is as long as the schema is deep; tuples are freed without recursion."""
 
 ROOT: Location = None
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """A draft of JSON Schema, or the selection of its vocabularies that a metaschema makes.
+
+    Attributes:
+        name: "draft4", "draft6", "draft7", "2019-09", "2020-12"; "" for schemas without `$schema`.
+        keywords: the keywords that assert something.
+        id_keyword: the keyword that gives a schema a URI.
+        ref_overrides: the keywords beside a `$ref` are ignored.
+        has_item_lists: `items` may be a list.
+        asserts_formats: `format` asserts, even if the caller's options say that it annotates.
+        ignores: keywords of later drafts, which assert nothing in this one although their author may expect it.
+    """
+
+    name: str
+    keywords: frozenset[str]
+    id_keyword: str = "$id"
+    ref_overrides: bool = False
+    has_item_lists: bool = True
+    asserts_formats: bool = False
+    ignores: frozenset[str] = frozenset()
+
+    def __hash__(self) -> int:
+        """Return the hash of the name: that of all fields would take longer than comparing them."""
+        return hash(self.name)
 
 
 @dataclass(frozen=True, eq=False)

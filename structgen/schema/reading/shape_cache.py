@@ -12,9 +12,9 @@ from structgen.schema import formats
 from structgen.schema.algebra import Shape
 from structgen.schema.options import Formats
 from structgen.schema.own_keywords import SUBSTRING_OF
-from structgen.schema.reading.dialects import Dialect
 from structgen.schema.reading.keywords import OWN_KEYWORDS
 from structgen.schema.reading.refs import REFERENCES
+from structgen.schema.reading.scopes import Dialect
 
 __all__ = ["Content", "common_shapes", "flat_content", "remember"]
 
@@ -44,7 +44,7 @@ def flat_content(schema: dict[str, Any], dialect: Dialect) -> Content | None:
                 return None
             continue
         kind = type(value)
-        if kind not in _FLAT_VALUES or key in _REFERENCES:
+        if (kind is not str and kind not in _FLAT_VALUES) or key in _REFERENCES:
             if key != "type" or kind is not list or not set(map(type, value)) <= _STR:
                 return None
             value = tuple(value)

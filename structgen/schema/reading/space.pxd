@@ -4,7 +4,7 @@ from structgen.engine.deadlines cimport spend
 from structgen.schema.algebra.shape cimport Shape
 from structgen.schema.reading.atoms cimport Atoms
 from structgen.schema.reading.keywords cimport base_shape
-from structgen.schema.reading.scopes cimport Scope, Subschema
+from structgen.schema.reading.scopes cimport Dialect, Scope, Subschema
 from structgen.schema.reading.shape_cache cimport flat_content
 
 
@@ -14,6 +14,7 @@ cdef class Space:
     cdef readonly object limits
     cdef public object deadline
     cdef readonly Atoms atoms
+    cdef object _node_of
     cdef public object text_units
     cdef public object dead
     cdef readonly set under_way
@@ -29,6 +30,7 @@ cdef class Space:
     cdef dict _beside
     cdef dict _may_hold
     cdef long long _parts
+    cdef long long _max_parts
     cdef int _questions
 
     cpdef begin_again(self, deadline)
@@ -44,7 +46,7 @@ cdef class Space:
     cdef Shape _accepted_by(self, dict known, location)
     cpdef Shape base(self, dict known, location)
     cpdef Shape _typed(self, dict known, location)
-    @cython.locals(keywords=frozenset)
+    @cython.locals(dialect=Dialect, keywords=frozenset)
     cdef dict _asserting(self, dict schema, location)
     cdef dict _as_read(self, dict schema)
     cpdef Shape union(self, nodes)

@@ -48,14 +48,14 @@ from structgen.schema.algebra.shape import Shape
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.applicators import APPLICATORS, accepted, refused
 from structgen.schema.reading.atoms import Atoms, too_deep
-from structgen.schema.reading.dialects import Dialect, is_of_draft4
+from structgen.schema.reading.dialects import is_of_draft4
 from structgen.schema.reading.emptiness import Sizes, witnesses
 from structgen.schema.reading.fixed_points import FixedPoints, Reentered
 from structgen.schema.reading.intersections import all_of
-from structgen.schema.reading.keywords import OWN_KEYWORDS, base_shape, unsupported
+from structgen.schema.reading.keywords import OWN_KEYWORDS, NodeOf, base_shape, unsupported
 from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
-from structgen.schema.reading.refs import Document, check_forms
-from structgen.schema.reading.scopes import Location, pointer
+from structgen.schema.reading.refs import FORMED, Document, check_forms
+from structgen.schema.reading.scopes import Dialect, Location, pointer
 from structgen.schema.reading.shape_cache import common_shapes, flat_content, remember
 from structgen.schema.reading.simple_nodes import SimpleNodes
 from structgen.schema.reading.tags import Tag, pairs_that_may_meet, tag_of
@@ -73,6 +73,7 @@ _STRICT = Widening(is_allowed=False)  # shared: it remembers nothing
 _WITHOUT_NUMBERS = ("object", "array", "string", "boolean", "null")
 _SHAPE_UNITS = 100  # of `spend`: a shape may take long
 _NO_SETS: frozenset[ObjectSet] = frozenset()
+_has_no_applicators = APPLICATORS.isdisjoint
 _MAX_ABSORBED = 256  # sets of objects that are compared with each other
 
 
@@ -105,12 +106,14 @@ class Space:
         self.options = options
         self._is_lenient = options.lenient
         self.limits = limits
+        self._max_parts = limits.schema_nodes
         self.deadline = deadline
         self._writable = None if narrowed is None else Writable(narrowed, limits)
         self.text_units = 0
         self._common = common_shapes(document.dialect, options.formats)
         self._shapes: dict[Node, Shape] = {ANY: EVERYTHING, NONE: NOTHING}
         self.atoms = Atoms(document, limits, self._common, self._shapes)
+        self._node_of: NodeOf = self.atoms.node  # one object for all shapes
         self._open: dict[Node, None] = {}  # nodes whose shapes are under way; the garbage collector skips an empty dict
         self._widening = Widening(is_allowed=True) if self._is_lenient else _STRICT
         self._parts = 0  # parts of all shapes made so far
@@ -215,11 +218,11 @@ class Space:
 
     def spend(self, shape: Shape) -> Shape:
         """Count the parts of a new shape against the limits, and return it."""
-        size = shape.size
+        size = len(shape.numbers) + len(shape.strings) + len(shape.arrays) + len(shape.objects)  # `Shape.size`, in C
         spend(_SHAPE_UNITS + size)
         self._parts += size
-        if self._parts > self.limits.schema_nodes:
-            raise LimitExceededError("schema_nodes", self.limits.schema_nodes)
+        if self._parts > self._max_parts:
+            raise LimitExceededError("schema_nodes", self._max_parts)
         return shape
 
     def begin_again(self, deadline: Deadline) -> None:
@@ -255,7 +258,7 @@ class Space:
 
     def _accepted_by(self, known: dict[str, Any], location: Location) -> Shape:
         """Return the values that satisfy a subschema's keywords."""
-        if APPLICATORS.isdisjoint(known):
+        if _has_no_applicators(known):
             return self.base(known, location)
         if "oneOf" in known and len(known) > 1:
             found = self._widening.or_everything(partial(_told_apart, self, known, location))
@@ -270,6 +273,8 @@ class Space:
 
     def keyword(self, key: str, known: dict[str, Any], location: Location) -> Shape:
         """Return the values that satisfy one of a subschema's keywords, one of `APPLICATORS`."""
+        if not self._is_lenient:
+            return accepted(self, key, known, location)
         return self._widening.or_everything(partial(accepted, self, key, known, location))
 
     def _refused_by(self, known: dict[str, Any], location: Location) -> Shape:
@@ -293,7 +298,7 @@ class Space:
         options = self.options
         if options.formats == "annotate" and self.atoms.scope.dialect.asserts_formats:
             options = replace(options, formats="assert")
-        return base_shape(self._as_read(known), location, self.atoms.node, options, self.limits, self.deadline)
+        return base_shape(self._as_read(known), location, self._node_of, options, self.limits, self.deadline)
 
     def widen(self, node: Node, error: UnsupportedSchemaError) -> None:
         """Widen the shape of a node that cannot be expressed, if that is allowed.
@@ -320,7 +325,7 @@ class Space:
         dialect = self.atoms.scope.dialect
         if dialect.ref_overrides and "$ref" in schema:
             return {"$ref": schema["$ref"]}
-        if dialect.name:
+        if dialect.name and not FORMED.isdisjoint(schema):
             check_forms(schema, dialect, location)
         keywords = dialect.keywords
         return {k: v for k, v in schema.items() if k in keywords or k in OWN_KEYWORDS}

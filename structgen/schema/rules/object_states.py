@@ -88,40 +88,37 @@ class ObjectStates:
 
     def __init__(self, lazy: LazyRules, part: ObjectSet) -> None:
         self._lazy = lazy
-        self._part = part
         self.names = part.properties
-        if part.is_unsplit and self._must_split(part):
-            self._part = part = replace(part)
+        self._part = replace(part) if part.is_unsplit and self._must_split(part) else part
+        mine = self._part  # compiled, its type is known, unlike that of an argument
         self._node_numbers: dict[Node, int] = {}  # the values of keys of mixed classes, as they are met
         self._met_cases: list[tuple[Case, ...]] = []
-        self.any_order = lazy.options.property_order == "any"
-        self.low, self.high = part.low, part.high
-        self.asked = self._asked_of_keys = frozenset(range(len(part.somewhere))) if part.somewhere else _NONE
-        self.asks_other_keys = bool(part.somewhere)
-        needed = frozenset(part.required)
-        self.names = part.properties
-        if needed and not needed <= part.properties.keys():
-            self.names = part.properties | {key: part.at(key) for key in part.required if key not in part.properties}
+        self.any_order = self._lazy.options.property_order == "any"
+        self.low, self.high = mine.low, mine.high
+        self.asked = self._asked_of_keys = frozenset(range(len(mine.somewhere))) if mine.somewhere else _NONE
+        self.asks_other_keys = bool(mine.somewhere)
+        needed = frozenset(mine.required)
+        unnamed = [key for key in mine.required if key not in mine.properties]
+        if unnamed:
+            self.names = mine.properties | {key: mine.at(key) for key in unnamed}
         is_full = self.high is not None and self.high <= len(needed)
-        if part.clauses:
-            clause_keys = [literal.key for clause in part.clauses for literal in clause]
-            self.names = self.names | {key: part.at(key) for key in clause_keys if key not in self.names}
-        self.properties = self._writable_properties(part, needed, is_full)
+        if mine.clauses:
+            clause_keys = [literal.key for clause in mine.clauses for literal in clause]
+            self.names = self.names | {key: mine.at(key) for key in clause_keys if key not in self.names}
+        self.properties = self._writable_properties(mine, needed, is_full)
         self._absent: tuple[frozenset[int], ...] = ()
         self._clauses: Clauses | None = None
         self.counts = self.low > len(needed) or self.high is not None
-        if part.clauses:
-            self._clauses = Clauses(part, self.properties, lazy.holds, self._is_deferrable, lazy.shapes)
+        if mine.clauses:
+            self._clauses = Clauses(mine, self.properties, lazy.holds, self._is_deferrable, lazy.shapes)
             self._absent = self._clauses.absent
             self.asked |= self._clauses.numbers
-        self.classes = () if is_full else self._classes(part)
-        self.is_unsplit = part.is_unsplit
+        self.classes = () if is_full else self._classes(mine)
+        self.is_unsplit = mine.is_unsplit
         self._asked_in: list[list[tuple[int, Node]]] = []  # by class, where it is unsplit
-        if part.is_unsplit:
-            self._asked_in = [part.asked_in(found.keys) for found in self.classes]
-        self._has_endless_keys = False
-        for found in self.classes:  # no generator: it would keep the arguments, and this is called for each set
-            self._has_endless_keys |= found.is_endless
+        if mine.is_unsplit:
+            self._asked_in = [mine.asked_in(found.keys) for found in self.classes]
+        self._has_endless_keys = any([found.is_endless for found in self.classes])  # noqa: C419  (a generator is more code)
         self.is_plain = not (self.any_order or self.asked or self.counts)
         self.unknown = len(self.properties)
         self._required = 0

@@ -87,17 +87,17 @@ class ObjectRules:
         self._lazy = lazy
         self.part = part
         self._number = number
-        self._layout = lazy.layout
+        self._layout = self._lazy.layout
         self.states = ObjectStates(lazy, part)
         self.classes = self.states.classes
         self._sorted_names: tuple[tuple[str, ...], ...] | None = None  # results of `_names_in`
         self._names_begun: dict[tuple[int, bytes], tuple[Spelling, ...]] = {}  # by class and beginning: completions
         self._keys: dict[int, Regex] = {}  # by property: the terminal of its key
-        self._notation = lazy.notation
-        is_json = isinstance(lazy.notation, JsonNotation)
-        self._groups, self._group_of = groups_of(self.states, lazy.captures and is_json)
-        self._splits_late = lazy.captures and is_json and bool(part.clauses)
-        self._first_keys = tuple([lazy.notation.keys(found.keys, []) for found in self.classes])
+        self._notation = self._lazy.notation
+        is_json = isinstance(self._notation, JsonNotation)
+        self._groups, self._group_of = groups_of(self.states, self._lazy.captures and is_json)
+        self._splits_late = self._lazy.captures and is_json and bool(part.clauses)
+        self._first_keys = tuple([self._notation.keys(found.keys, []) for found in self.classes])
 
     def start(self, avoid: frozenset[Value] = _NONE) -> ShortState:
         """Return the state before the first pair. See `SetRules.start`."""

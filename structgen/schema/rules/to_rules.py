@@ -274,9 +274,10 @@ def _read(space: Space, make: Callable[[LazyRules, Node], _T], notation: Notatio
         try:
             checked: set[Node] = set()
             while len(checked) < len(productive):  # the rules of a set may need more nodes
-                for node in productive - checked:
+                unchecked = productive - checked
+                for node in unchecked:
                     _check(lazy, node, shapes[node])
-                    checked.add(node)
+                checked |= unchecked
             return make(lazy, root)
         except _Widened:
             continue
@@ -293,20 +294,13 @@ def _set_rules(lazy: LazyRules, part: ArraySet | ObjectSet | TextGrammar | JsonC
 
 def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
     """Raise the error now that the node would otherwise raise later, while the engine computes masks."""
-    if (shape.numbers or shape.strings) and not is_surely_expressible(shape):
-        lazy.space.text_units += sum(part.text_units for part in shape.strings)
-        expressed(lambda: lazy.check(shape), lazy.space, node)
-        for part in shape.strings:
-            for content in part.grammars:
-                if isinstance(content, JsonContent):
-                    expressed(partial(_check_content, lazy, content), lazy.space, node)
-    if is_long(shape):
-        _check_size(lazy, node, shape)
+    if shape.numbers or shape.strings:
+        _check_scalars(lazy, node, shape)
     for items in shape.arrays:
         if items.repeats is not None and reaches_grammar(lazy, shape):
             expressed(partial(_refuse, "uniqueItems", "the items hold strings of a grammar"), lazy.space, node)
         if items.contains or items.repeats is not None:
-            expressed(lambda part=items: lazy.rules_of(part), lazy.space, node)  # type: ignore[misc]
+            expressed(partial(lazy.rules_of, items), lazy.space, node)
     for members in shape.objects:
         if members.overlapping and reaches_grammar(lazy, shape):
             why = "patterns overlap, and the values hold strings of a grammar"
@@ -320,7 +314,20 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
             or members.low > MAX_COUNTED_KEYS
             or not "".join((*members.properties, *members.required)).isascii()
         ):
-            expressed(lambda part=members: _check_keys(lazy, part), lazy.space, node)  # type: ignore[misc]
+            expressed(partial(_check_keys, lazy, members), lazy.space, node)
+
+
+def _check_scalars(lazy: LazyRules, node: Node, shape: Shape) -> None:
+    """Raise the error that numbers or strings would raise later; see `_check`."""
+    if not is_surely_expressible(shape):
+        lazy.space.text_units += sum(part.text_units for part in shape.strings)
+        expressed(partial(lazy.check, shape), lazy.space, node)
+        for part in shape.strings:
+            for content in part.grammars:
+                if isinstance(content, JsonContent):
+                    expressed(partial(_check_content, lazy, content), lazy.space, node)
+    if is_long(shape):
+        _check_size(lazy, node, shape)
 
 
 def _refuse(keyword: str, why: str) -> None:
