@@ -67,7 +67,7 @@ cdef class TerminalMasks:
     cdef tuple _short_of_bounds(self, int state)
     @cython.locals(made=TerminalMask)
     cdef TerminalMask _of_short(self, int state, int like, int body)
-    @cython.locals(skippable=SkippableStates, left=int)
+    @cython.locals(skippable=SkippableStates, number=int, left=int)
     cdef TerminalMask _of_one_bound(self, int free, int state)
     @cython.locals(visited=int, before=cython.longlong, made=TerminalMask)
     cdef TerminalMask _walked_alone(self, tuple index, int state)

@@ -318,7 +318,8 @@ class TerminalMasks:
         An index pays once walks have visited about as many nodes, because many bounds of the same state are asked for.
         """
         skippable = self._skippable_states
-        if not skippable.moves[skippable.find(state)]:
+        number = skippable.find(state)  # may replace `moves`
+        if not skippable.moves[number]:
             left = self.automata.table.payload[state][1] - self.automata.emptiness.least_begun(free)
             if left > MAX_NEAR:
                 return None
