@@ -109,7 +109,17 @@ ONCE = {
     *(f"schema.json_text.{part}" for part in ("layout", "strings", "terminals")),
     *(
         f"schema.reading.{part}"
-        for part in ("atoms", "emptiness", "exploration", "keywords", "scopes", "shape_cache", "shared_parts", "space")
+        for part in (
+            "atoms",
+            "emptiness",
+            "exploration",
+            "keywords",
+            "plain_data",
+            "scopes",
+            "shape_cache",
+            "shared_parts",
+            "space",
+        )
     ),
     *(f"schema.rules.{part}" for part in ("arrays", "lazy_rules", "notation", "object_states", "objects", "states")),
 }

@@ -2,6 +2,7 @@
 
 In the order of imports, each module using those before it:
 
+    plain_data, shared_parts              schemas in Python's own types; their size as text
     dialects, scopes, resources, refs     drafts; locations; schemas by URI; the targets of references
     number_keywords, substrings, keywords keywords about single types
     nodes, evaluation, applicators        keywords that combine subschemas

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag, urljoin
 
 from structgen.errors import SchemaError
+from structgen.schema.reading.plain_data import plain_data
 
 if TYPE_CHECKING:
     from referencing import Registry
@@ -29,6 +30,7 @@ class Library:
     def __init__(self, registry: Registry[Any] | None = None) -> None:
         self._given = registry
         self._registry: Registry[Any] | None = None
+        self._plain: dict[str, Any] = {}  # by URI: contents that are not in Python's own types
 
     def contents(self, uri: str) -> Any:
         """Return the schema of a URI without fragment; None if there is none.
@@ -46,7 +48,9 @@ class Library:
         except _UNREADABLE as error:
             raise _unreadable(self._registry, uri, error) from error
         self._registry = retrieved.registry
-        return retrieved.value.contents
+        found = retrieved.value.contents
+        plain = plain_data(found)
+        return found if plain is found else self._plain.setdefault(uri, plain)
 
 
 _UNREADABLE = (AttributeError, TypeError, ValueError, RecursionError)

@@ -137,15 +137,9 @@ def _count_few(content: Any) -> int:
         count += len(part)
         if count > _FEW_VALUES:
             return 0
-        if isinstance(part, dict):
-            members = part
-            for value in members.values():
-                if isinstance(value, (dict, list, tuple)):
-                    waiting.append(value)
-        else:
-            for value in part:
-                if isinstance(value, (dict, list, tuple)):
-                    waiting.append(value)
+        for value in part.values() if isinstance(part, dict) else part:
+            if isinstance(value, (dict, list, tuple)):
+                waiting.append(value)
     spend(count)
     return count
 

@@ -45,6 +45,7 @@ from structgen.schema.options import Numbers, SchemaOptions
 from structgen.schema.own_keywords import GRAMMAR
 from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.keywords import unsupported
+from structgen.schema.reading.plain_data import plain_data
 from structgen.schema.reading.refs import CircleFound, Document, DynamicScopeNeeded
 from structgen.schema.reading.scopes import ROOT, Location, pointer
 from structgen.schema.reading.space import Space, has_circles, release
@@ -225,10 +226,9 @@ def read_schema(
     """
     options, limits = options or SchemaOptions(), limits or Limits()
     notation = notation or _JSON[options.whitespace, options.numbers]
-    document, deadline = (
-        Document(json_schema, options.registry, draft=options.draft_if_unknown, base_uri=options.base_uri or ""),
-        deadline or Deadline(limits.compile_seconds),
-    )
+    deadline = deadline or Deadline(limits.compile_seconds)
+    base_uri, draft = options.base_uri or "", options.draft_if_unknown
+    document = Document(plain_data(json_schema), options.registry, draft=draft, base_uri=base_uri)
     try:
         with deadline:
             while True:
