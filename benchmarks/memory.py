@@ -212,9 +212,14 @@ def generations(tokenizer: Any, schemas: list[Any], count: int) -> Iterator[tupl
     engine.forget()
     yield 0, resident_bytes(), 0
     for number in range(1, count + 1):
-        engine.compile(writer.rng.choice(usable))
+        schema = writer.rng.choice(usable)
+        engine.compile(schema)
         engine.reset()
-        writer.write(engine)
+        try:
+            writer.write(engine)
+        except StructgenError as error:
+            error.add_note(f"in generation {number}, of {json.dumps(schema)[:300]}")
+            raise
         if number % max(1, count // SAMPLES) == 0:
             yield number, resident_bytes(), len(compiler._cache)
 
@@ -266,6 +271,8 @@ def report(options: argparse.Namespace) -> None:
     ]
     print(table(columns, rows))
     samples = in_a_process(options, "generations")
+    if not samples:
+        return  # the reason stands above
     print(f"\n{options.schemas:,} schemas, {options.generations:,} generations:\n")
     print(
         table(
