@@ -7,6 +7,13 @@ from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 cdef unsigned int ALL_BITS
 
 
+cdef class Place:
+    cdef readonly int set_id
+    cdef readonly object state
+    cdef readonly object branch
+    cdef readonly bint joined
+
+
 cdef class CheckedPosition:
     cdef readonly TokenSteps steps
     cdef readonly bint is_kept
@@ -17,8 +24,8 @@ cdef class CheckedPosition:
     cdef int _word_before
     cdef unsigned int[::1] _row
 
-    @cython.locals(before=int, rows=TokenRows)
-    cpdef int begin(self, int set_id, branch, state, bint joined) except -1
+    @cython.locals(joined=bint, before=int, rows=TokenRows)
+    cpdef int begin(self, Place place) except -1
     cdef int word_after(self, int token) except -2
     @cython.locals(one="unsigned int")
     cdef int drop(self, int token) except -1

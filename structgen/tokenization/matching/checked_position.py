@@ -10,9 +10,29 @@ from structgen.tokenization.matching.token_steps import TokenSteps
 from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
 from structgen.tokenization.matching.whole_words import OTHER
 
-__all__ = ["CheckedPosition"]
+__all__ = ["CheckedPosition", "Place"]
 
 ALL_BITS = 0xFFFFFFFF  # of a word; declared as a C integer in the .pxd, so not importable from here
+
+
+class Place:
+    """Where tokens may follow: a place in a grammar's text and in the tokenizer's.
+
+    Args:
+        set_id: the Earley set.
+        state: the tokenizer's state.
+        branch: the branch of the state.
+        joined: whether the tokens stand in the same pre-token as the last one.
+
+    Attributes:
+        set_id, state, branch, joined: the same.
+    """
+
+    def __init__(self, set_id: int, state: TokenizerState, branch: Branch, joined: bool) -> None:
+        self.set_id = set_id
+        self.state = state
+        self.branch = branch
+        self.joined = joined
 
 
 class CheckedPosition:
@@ -37,20 +57,14 @@ class CheckedPosition:
         self._word_before = OTHER
         self._row: Any = None  # of the tokens that fit the scanner
 
-    def begin(self, set_id: int, branch: Branch, state: TokenizerState, joined: bool) -> None:
-        """Begin to check tokens at another position.
-
-        Args:
-            set_id: the Earley set.
-            branch: the branch of the state.
-            state: the tokenizer's state.
-            joined: whether the tokens stand in the same pre-token as the last one.
-        """
+    def begin(self, place: Place) -> None:
+        """Begin to check the tokens of another place."""
+        branch, state, joined = place.branch, place.state, place.joined
         before = branch.scanner_state if joined else self._scanner.cut(branch.scanner_state)
         self._begins_word = not joined or (self._scanner.is_start(before) and not state.partial)
         self._word_before = branch.word
         self.is_kept = not state.added and (self._begins_word or branch.word == OTHER)
-        self.steps.begin(set_id, before, state.partial)
+        self.steps.begin(place.set_id, before, state.partial)
         rows = self._next_tokens.rows(branch.scanner_state, state.partial)
         self._row = rows.joins if joined else rows.begins
 

@@ -5,7 +5,7 @@ from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.pair_table cimport PairTable
-from structgen.tokenization.matching.checked_position cimport CheckedPosition
+from structgen.tokenization.matching.checked_position cimport CheckedPosition, Place
 from structgen.tokenization.matching.conflicts cimport ConflictTable
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.matching.inner_walk cimport InnerWalk
@@ -63,18 +63,18 @@ cdef class ProperMasks:
     cdef int _allow(self, int set_id, state, unsigned int[::1] words, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1
     @cython.locals(one="unsigned int", token=int, conflicts=ConflictTable, is_new=bint)
     cdef object _join(self, unsigned int[::1] way, unsigned int[::1] words, TokenRows rows, int last)
-    @cython.locals(continuing=UndecidedTokens, some=list, token=int, one="unsigned int")
-    cdef object _remove_dead_ends(self, unsigned int[::1] row, unsigned int[::1] kept, UndecidedTokens undecided, int set_id, branch, state, bint joined)
-    cdef UndecidedTokens _continuing_of(self, int set_id, branch, state, bint joined)
+    @cython.locals(continuing=UndecidedTokens, some=list, plain=Place, token=int, one="unsigned int")
+    cdef object _remove_dead_ends(self, unsigned int[::1] row, unsigned int[::1] kept, UndecidedTokens undecided, Place place)
+    cdef UndecidedTokens _continuing_of(self, Place place)
     @cython.locals(token=int, one="unsigned int")
-    cdef int _remove_plain(self, unsigned int[::1] row, unsigned int[::1] kept, UndecidedTokens undecided, int set_id, branch, state, bint joined) except -1
-    @cython.locals(position=CheckedPosition, verdict=int, is_begun=bint, index="Py_ssize_t", token=int, one="unsigned int")
-    cdef int _check(self, unsigned int[::1] row, unsigned int[::1] kept, UndecidedTokens undecided, int set_id, branch, state, bint joined) except -1
+    cdef int _remove_plain(self, unsigned int[::1] row, unsigned int[::1] kept, UndecidedTokens undecided, Place place) except -1
+    @cython.locals(verdict=int, is_begun=bint, index="Py_ssize_t", token=int, one="unsigned int")
+    cdef int _check(self, unsigned int[::1] row, unsigned int[::1] kept, UndecidedTokens undecided, Place place) except -1
     @cython.locals(position=CheckedPosition)
-    cdef int _begin(self, UndecidedTokens undecided, int set_id, branch, state, bint joined) except -1
+    cdef int _begin(self, UndecidedTokens undecided, Place place) except -1
     cdef tuple _undecided_of(self, int set_id, branch, state)
-    @cython.locals(text=bytes, steps=TokenSteps, next_set=int, next_state=int, partial=int, verdict=int, is_whole=bint, is_good=bint, is_kept=bint, number=int)
-    cdef bint _leads_on(self, int set_id, state, int word, int token) except -1
+    @cython.locals(text=bytes, position=CheckedPosition, word=int, steps=TokenSteps, next_set=int, next_state=int, partial=int, verdict=int, is_whole=bint, is_good=bint, is_kept=bint, number=int)
+    cdef bint _leads_on(self, Place place, int token) except -1
     cdef bint _leads_on_within(self, TokenSteps steps, state) except -1
     @cython.locals(number=int)
     cdef int _number_of(self, int set_id, int scanner_state) except -1

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from structgen.engine.arrays import zeros
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.pair_table import PairTable
-from structgen.tokenization.matching.checked_position import CheckedPosition
+from structgen.tokenization.matching.checked_position import CheckedPosition, Place
 from structgen.tokenization.matching.continuations import Continuations
 from structgen.tokenization.matching.inner_walk import InnerWalk
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
@@ -173,7 +173,7 @@ class ProperMasks:
         is_first = scanner.is_start(branch.scanner_state) and not state.partial
         if is_first or not self._words.is_alone(word):
             self._join(allowed, words, rows, state.token)
-            self._remove_dead_ends(allowed, self._none, joins, set_id, branch, state, True)
+            self._remove_dead_ends(allowed, self._none, joins, Place(set_id, state, branch, True))
         else:
             allowed[:] = 0
         if adds:
@@ -181,7 +181,7 @@ class ProperMasks:
         if is_first or not self.tokenization.may_cut(state.partial) or self._words.is_whole(word):
             intersect(words, allowed)
         else:
-            self._remove_dead_ends(words, allowed, begins, set_id, branch, state, False)
+            self._remove_dead_ends(words, allowed, begins, Place(set_id, state, branch, False))
             intersect_either(words, allowed, rows.begins)
 
     def _allow_added(self, words: Any, set_id: int, state: TokenizerState) -> None:
@@ -225,13 +225,13 @@ class ProperMasks:
                 self._join(way, words, rows, state.token)
                 if is_final:
                     undecided, _ = self._undecided_of(set_id, branch, state)
-                    self._remove_dead_ends(way, self._none, undecided, set_id, branch, state, True)
+                    self._remove_dead_ends(way, self._none, undecided, Place(set_id, state, branch, True))
                 unite(out, way)
             if not is_first and tokenization.may_cut(state.partial) and not self._words.is_whole(branch.word):
                 intersection(way, words, rows.begins)
                 if is_final:
                     _, undecided = self._undecided_of(set_id, branch, state)
-                    self._remove_dead_ends(way, self._none, undecided, set_id, branch, state, False)
+                    self._remove_dead_ends(way, self._none, undecided, Place(set_id, state, branch, False))
                 unite(out, way)
 
     def _join(self, way: Any, words: Any, rows: TokenRows, last: int) -> None:
@@ -251,41 +251,31 @@ class ProperMasks:
 
     # -- dead ends --------------------------------------------------------------------------------------------------
 
-    def _remove_dead_ends(
-        self,
-        row: Any,
-        kept: Any,
-        undecided: UndecidedTokens,
-        set_id: int,
-        branch: Branch,
-        state: TokenizerState,
-        joined: bool,
-    ) -> None:
+    def _remove_dead_ends(self, row: Any, kept: Any, undecided: UndecidedTokens, place: Place) -> None:
         """Remove the tokens from which no proper way leads to an end.
 
         Args:
             row: uint32[words], the tokens; changed in place.
             kept: uint32[words], tokens that stay.
             undecided: the tokens that must be checked.
-            set_id: the Earley set.
-            branch: the branch of the state.
-            state: the tokenizer's state.
-            joined: whether the tokens stand in the same pre-token as the last one.
+            place: where the tokens may follow.
         """
-        if not state.added:
-            self._remove_plain(row, kept, undecided, set_id, branch, state, joined)
+        if not place.state.added:
+            self._remove_plain(row, kept, undecided, place)
             return
         # Tokens that only continue an added token are checked as they are. For all others, it is as if none had begun.
-        continuing = self._continuing_of(set_id, branch, state, joined)
+        continuing = self._continuing_of(place)
         some, one = [token for token in continuing.tokens if has(row, token)], 1
-        self._remove_plain(row, kept, undecided, set_id, branch, replace(state, added=NO_ADDED), joined)
+        plain = Place(place.set_id, replace(place.state, added=NO_ADDED), place.branch, place.joined)
+        self._remove_plain(row, kept, undecided, plain)
         for token in some:
             row[token >> 5] |= one << (token & 31)
-        self._check(row, kept, continuing, set_id, branch, state, joined)
+        self._check(row, kept, continuing, place)
 
-    def _continuing_of(self, set_id: int, branch: Branch, state: TokenizerState, joined: bool) -> UndecidedTokens:
+    def _continuing_of(self, place: Place) -> UndecidedTokens:
         """Return the tokens that only continue added tokens that the text is in the middle of."""
-        key = (set_id, branch.scanner_state, branch.word, state.partial, state.added, joined)
+        branch, state = place.branch, place.state
+        key = (place.set_id, branch.scanner_state, branch.word, state.partial, state.added, place.joined)
         known = self._continuing.get(key)
         if known is None:
             if len(self._continuing) >= MAX_KEPT:
@@ -294,56 +284,36 @@ class ProperMasks:
             known = self._continuing[key] = UndecidedTokens(tokens, [])
         return known
 
-    def _remove_plain(
-        self,
-        row: Any,
-        kept: Any,
-        undecided: UndecidedTokens,
-        set_id: int,
-        branch: Branch,
-        state: TokenizerState,
-        joined: bool,
-    ) -> None:
+    def _remove_plain(self, row: Any, kept: Any, undecided: UndecidedTokens, place: Place) -> None:
         """Remove the same where a text is in the middle of no added token; see `_remove_dead_ends`."""
         one = 1
         for token in undecided.dead:
             if not has(kept, token):
                 row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
-        self._check(row, kept, undecided, set_id, branch, state, joined)
+        self._check(row, kept, undecided, place)
 
-    def _check(
-        self,
-        row: Any,
-        kept: Any,
-        undecided: UndecidedTokens,
-        set_id: int,
-        branch: Branch,
-        state: TokenizerState,
-        joined: bool,
-    ) -> None:
+    def _check(self, row: Any, kept: Any, undecided: UndecidedTokens, place: Place) -> None:
         """Remove those of the undecided tokens from which no proper way leads to an end; see `_remove_dead_ends`."""
-        position, one, is_begun = self._position, 1, False
+        one, is_begun = 1, False
         for index in range(len(undecided.tokens)):
             token = undecided.tokens[index]
             if row[token >> 5] & ~kept[token >> 5] & (one << (token & 31)):
                 verdict = undecided.verdicts[index]
                 if verdict == UNKNOWN and not is_begun:
-                    self._begin(undecided, set_id, branch, state, joined)
+                    self._begin(undecided, place)
                     is_begun = True
                     verdict = undecided.verdicts[index]
                 if verdict == UNKNOWN:
-                    verdict = GOOD if self._leads_on(set_id, state, position.word_after(token), token) else BAD
+                    verdict = GOOD if self._leads_on(place, token) else BAD
                     if not self._depends_on_tail:
                         undecided.verdicts[index] = verdict
                 if verdict == BAD:
                     row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
 
-    def _begin(
-        self, undecided: UndecidedTokens, set_id: int, branch: Branch, state: TokenizerState, joined: bool
-    ) -> None:
-        """Begin to check undecided tokens; many of them are decided in one walk first. See `_remove_dead_ends`."""
+    def _begin(self, undecided: UndecidedTokens, place: Place) -> None:
+        """Begin to check undecided tokens; many of them are decided in one walk first."""
         position = self._position
-        position.begin(set_id, branch, state, joined)
+        position.begin(place)
         if position.is_kept and not undecided.is_walked and len(undecided.tokens) >= MIN_WALKED:
             undecided.is_walked = True
             self._walk.decide(undecided, position)
@@ -363,24 +333,23 @@ class ProperMasks:
             undecided = self._undecided[key] = self._finder.find(set_id, branch, state.partial)
         return undecided
 
-    def _leads_on(self, set_id: int, state: TokenizerState, word: int, token: int) -> bool:
+    def _leads_on(self, place: Place, token: int) -> bool:
         """Return whether a proper way leads from a token to an end.
 
         Sets `_depends_on_tail`: whether that holds only after the same last characters.
 
         Args:
-            set_id: the Earley set before the token.
-            state: the tokenizer's state before it.
-            word: the node of the current pre-token in `WholeWords` after it.
+            place: the place before the token, at which `_begin` was called last.
             token: the token.
         """
         self._depends_on_tail = False
-        tokenization, text, is_kept = self.tokenization, self._spellings[token], self._position.is_kept
-        steps = self._position.steps
+        tokenization, state, text = self.tokenization, place.state, self._spellings[token]
+        position = self._position
+        steps, is_kept, word = position.steps, position.is_kept, position.word_after(token)
         steps.follow(text)
         next_state, partial = steps.scanner_state, steps.partial
         if partial and not tokenization.can_be_completed(next_state, partial, token):
-            self._position.drop(token)
+            position.drop(token)
             return False
         added = tokenization.added.after(state.added, text) if state.added else self._begun[token]
         if added is None:
@@ -399,7 +368,7 @@ class ProperMasks:
             verdict = self._verdict_at.get(number, token)
             if verdict > 0:
                 return verdict == GOOD
-        verdict = self._verdicts.on(set_id, next_set, next_state, partial, word, token, added)
+        verdict = self._verdicts.on(place.set_id, next_set, next_state, partial, word, token, added)
         if verdict != UNKNOWN:
             if number >= 0:
                 self._verdict_at.put(number, token, verdict)

@@ -8,7 +8,7 @@ import pytest
 from support.bpe_tokenizers import gemma_like, gpt2, llama3, tokenizer_of, vocabulary_of
 from support.vocabularies import compiled_from
 
-from structgen.tokenization.matching.checked_position import CheckedPosition
+from structgen.tokenization.matching.checked_position import CheckedPosition, Place
 from structgen.tokenization.matching.continuations import Continuations
 from structgen.tokenization.matching.inner_walk import InnerWalk
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
@@ -72,7 +72,7 @@ def test_decided_tokens_begin_the_rest_of_a_text(make):
             for joined, row in ((True, rows.joins), (False, rows.begins)):
                 tokens = [token for token, text in enumerate(spellings) if text and has(row, token)]
                 undecided = UndecidedTokens(vocabulary.trie.in_order(np.array(tokens, dtype=np.intc)), [])
-                position.begin(set_id, state.branches[0], state, joined)
+                position.begin(Place(set_id, state, state.branches[0], joined))
                 if not position.is_kept:
                     continue
                 walk.decide(undecided, position)
