@@ -52,6 +52,7 @@ ACYCLIC = {
     "schema.rules.states",
     "schema.reading.atoms",
     "schema.reading.scopes",
+    "schema.rules.written_sets",
 }
 """Modules whose classes, and inner functions, hold nothing that leads back to them. They are so many that they are kept
 from the garbage collector: every 250 schemas it would go through all that the process holds, for 0.2 s beside
@@ -121,7 +122,10 @@ ONCE = {
             "space",
         )
     ),
-    *(f"schema.rules.{part}" for part in ("arrays", "lazy_rules", "notation", "object_states", "objects", "states")),
+    *(
+        f"schema.rules.{part}"
+        for part in ("arrays", "lazy_rules", "notation", "object_states", "objects", "states", "written_sets")
+    ),
 }
 """Modules for -Os, the smallest code. The compile of a schema runs most of their instructions once or a few times, so
 its time is that of fetching them: no cache holds them since the compile before. With -Og compiles take 5 % longer."""

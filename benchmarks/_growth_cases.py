@@ -81,9 +81,21 @@ def min_items(size: int) -> tuple[dict[str, Any], list[str]]:
     return schema, [json.dumps([number % 2 for number in range(size)])]
 
 
+def words_of(size: int) -> list[str]:
+    return [f"{'aeiou'[number % 5]}{number * 7919 % size:06d}-{number % 97}" for number in range(size)]
+
+
 def enum(size: int) -> tuple[dict[str, Any], list[str]]:
-    words = [f"{'aeiou'[number % 5]}{number * 7919 % size:06d}-{number % 97}" for number in range(size)]
+    words = words_of(size)
     return {"enum": words}, [json.dumps(words[number * (size - 1) // 9]) for number in range(10)]
+
+
+def map_keys(size: int) -> tuple[dict[str, Any], list[str]]:
+    return {"type": "object", "additionalProperties": STRING}, [json.dumps(dict.fromkeys(words_of(size), "a word"))]
+
+
+def unique_strings(size: int) -> tuple[dict[str, Any], list[str]]:
+    return {"type": "array", "items": STRING, "uniqueItems": True}, [json.dumps(words_of(size))]
 
 
 def optional_properties(size: int) -> tuple[dict[str, Any], list[str]]:
@@ -111,6 +123,8 @@ FAMILIES = {
     "maxLength": Family("`maxLength`", "flat", (100, 10_000, 1_000_000), max_length),
     "maxItems": Family("`maxItems`", "flat, or logarithmic", (100, 10_000, 1_000_000), max_items),
     "minItems": Family("`minItems`, all written", "flat, or logarithmic", (10, 100, 1_000, 10_000), min_items),
+    "keys": Family("keys of a map, each another one", "flat", (10, 100, 1_000, 10_000), map_keys),
+    "unique": Family("strings of a list that must differ", "flat", (10, 100, 1_000, 10_000), unique_strings),
     "enum": Family("strings of an `enum`", "flat", (10, 1_000, 100_000), enum),
     "optional": Family("optional properties, ten written", "flat", (10, 100, 1_000), optional_properties),
     "anyOf": Family("branches of `anyOf`", "flat", (10, 100, 1_000), any_of),

@@ -56,8 +56,6 @@ finished sets (*compaction*); here a set that no address leads to is not looked 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from structgen.engine.constants import (
     AFTER,
     DEAD_SET,
@@ -78,7 +76,7 @@ from structgen.engine.earley.kernels import Kernels
 from structgen.engine.earley.leading_bytes import LeadingBytes
 from structgen.engine.earley.predictor import Predictor
 from structgen.engine.grammar.rules import Rules
-from structgen.engine.grammar.tables import CAPTURES, END, Spelling
+from structgen.engine.grammar.tables import CAPTURES, END, Refusals
 from structgen.engine.pair_table import PairTable
 from structgen.engine.regex.tree import Literal
 from structgen.limits import Limits
@@ -89,7 +87,7 @@ __all__ = ["ItemSetStore"]
 SHORTEST_RUN = 2  # bytes that are read at once, at least
 FIRST_TOKEN = 256  # in place of a byte: the step by token 0, for tokens with two readings
 
-NOTHING_REFUSED: tuple[Sequence[Spelling], Sequence[Spelling]] = ((), ())
+NOTHING_REFUSED: Refusals = ((), ())
 
 
 class ItemSetStore:
@@ -388,7 +386,7 @@ class ItemSetStore:
         text = self.table.text[set_id]
         return self.groups.text[group] == (EMPTY_TEXT if text == NO_TEXT else text)
 
-    def refusals(self, set_id: int, group: int) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def refusals(self, set_id: int, group: int) -> Refusals:
         """Return the rests of texts that the capture of a group refuses; see `RuleSource.refusals`.
 
         Args:
@@ -400,7 +398,7 @@ class ItemSetStore:
             self._refusing_set, self._refusing_group = set_id, group
         return self._refused
 
-    def _find_refusals(self, set_id: int, group: int) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def _find_refusals(self, set_id: int, group: int) -> Refusals:
         """Compute what `refusals` returns."""
         capture = CAPTURES - self.rules.symbols[self.groups.wait_position[self.groups.first[group]] + 1]
         start = self.groups.text[group]

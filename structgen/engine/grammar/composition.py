@@ -28,8 +28,8 @@ from structgen.engine.grammar.tables import (
     GrammarTables,
     Lazy,
     Lookahead,
+    Refusals,
     RuleSource,
-    Spelling,
     Symbol,
     terminal_number,
 )
@@ -257,7 +257,7 @@ class ComposedRules:
         after = self._source(part).after(inner, text)
         return None if after is None else (part, after)
 
-    def refusals(self, then: Any, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def refusals(self, then: Any, begun: bytes) -> Refusals:
         """Return the rests of refused texts; see `RuleSource`."""
         return self._source(then[0]).refusals(then[1], begun)
 

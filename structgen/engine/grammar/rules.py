@@ -29,7 +29,7 @@ from structgen.engine.grammar.tables import (
     GrammarTables,
     Lazy,
     Lookahead,
-    Spelling,
+    Refusals,
     Symbol,
     terminal_number,
 )
@@ -107,7 +107,7 @@ class Rules:
         self._keys: list[Hashable | None] = []  # by nonterminal; None for those that are not lazy
         self._numbers: dict[Hashable, int] = {}
         self._captures: list[Captured] = []
-        self._refusals: dict[tuple[int, bytes], tuple[Sequence[Spelling], Sequence[Spelling]]] = {}
+        self._refusals: dict[tuple[int, bytes], Refusals] = {}
         self._continuations: dict[Hashable, int] = {}
         self.has_captures = False
         self.counts_tokens = isinstance(tables.source, ComposedRules) and counts_tokens(tables)
@@ -206,7 +206,7 @@ class Rules:
         captured: Captured = self._captures[number]
         return captured.refuses
 
-    def refusals(self, number: int, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def refusals(self, number: int, begun: bytes) -> Refusals:
         """Return the rests of texts that a capture refuses; see `RuleSource.refusals`."""
         if self._source is None:
             return (), ()

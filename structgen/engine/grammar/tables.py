@@ -34,6 +34,7 @@ __all__ = [
     "Lazy",
     "Lookahead",
     "Origins",
+    "Refusals",
     "RuleSource",
     "Spelling",
     "Symbol",
@@ -95,6 +96,11 @@ Symbol = Regex | Lazy | Capture
 Spelling = tuple[tuple[bytes, ...], ...]
 """Ways to write a text: one of the first alternatives, then one of the second, and so on. None begins with another."""
 
+Refusals = tuple[Sequence[Sequence[Spelling]], Sequence[Spelling]]
+"""Rests of texts that are refused: first groups that are refused again and again, none of them empty, and each the same
+object each time; then others.
+"""
+
 Origins = Callable[[], Mapping[Regex, tuple[str, ...]]]
 """Returns the names of the rules that each terminal comes from. For messages."""
 
@@ -117,15 +123,12 @@ class RuleSource(Protocol):
             text: the captured text. None for a nonterminal that derives at least everything that may follow any text.
         """
 
-    def refusals(self, then: Hashable, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def refusals(self, then: Hashable, begun: bytes) -> Refusals:
         """Return the rests of texts that must not be captured, of which some bytes have been written.
 
         Args:
             then: `Capture.then`, of a capture that refuses texts.
             begun: the bytes; never a whole text. Once nothing was returned for some bytes, longer ones are not asked.
-
-        Returns:
-            First the rests that are always refused after these bytes: the same object each time. Then the others.
         """
 
     def remaining(self, then: Hashable) -> Regex:

@@ -121,10 +121,11 @@ class RefusedTexts:
                 nodes = set()
                 self._find_ends(remainders, state, nodes)
             elif sets.groups.captures[group] & REFUSING:
-                always, others = sets.refusals(set_id, group)
-                known = self._nodes_of(remainders, always) if always else ()
-                if known or others:
-                    nodes = set(known)
+                groups, others = sets.refusals(set_id, group)
+                nodes = set()
+                for rests in groups:
+                    nodes.update(self._nodes_of(remainders, rests))
+                if others:
                     self._find_spellings(remainders, others, nodes)
             if is_first:
                 some = every = nodes

@@ -223,8 +223,8 @@ class SetMasks:
             group = sets.scans.group[scan]
             if not sets.groups.captures[group] & REFUSING or sets.begins_here(set_id, group):
                 continue
-            always, others = sets.refusals(set_id, group)
-            if always or others:
+            groups, others = sets.refusals(set_id, group)
+            if groups or others:
                 return None
         mask = self.get(sets.unknown(set_id))
         return None if mask.is_for_text else mask

@@ -14,7 +14,15 @@ from array import array
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from structgen.engine.grammar.tables import END, GrammarTables, Lazy, Lookahead, Spelling, Symbol, terminal_number
+from structgen.engine.grammar.tables import (
+    END,
+    GrammarTables,
+    Lazy,
+    Lookahead,
+    Refusals,
+    Symbol,
+    terminal_number,
+)
 from structgen.engine.regex import tree as rx
 from structgen.kbnf.normal_form.productions import Body, Productions
 
@@ -108,7 +116,7 @@ class IndentedRules:
         """Not called: KBNF has no captured texts."""
         raise NotImplementedError
 
-    def refusals(self, then: Hashable, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def refusals(self, then: Hashable, begun: bytes) -> Refusals:
         """Not called: KBNF has no captured texts."""
         raise NotImplementedError
 

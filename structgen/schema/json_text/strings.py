@@ -328,6 +328,11 @@ def remaining_spelling(text: str, begun: bytes) -> tuple[tuple[bytes, ...], ...]
     return rest_of(spelling(text), begun)
 
 
+def begun_text(begun: bytes) -> str:
+    """Return the characters of a begun string up to its first escape, without a last one that is unfinished."""
+    return begun[1:].partition(b"\\")[0].decode(errors="ignore")
+
+
 def rest_of(units: tuple[tuple[bytes, ...], ...], begun: bytes) -> tuple[tuple[bytes, ...], ...] | None:
     """Return the units of a spelling after some bytes; None where it cannot begin so, or is complete."""
     at = 0

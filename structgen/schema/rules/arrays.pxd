@@ -18,8 +18,6 @@ cdef class ArrayRules:
     cdef readonly object max_items
     cdef bint _is_endless
     cdef bint _is_distinct   # items must only differ, and infinitely many are left whatever was written
-    cdef frozenset _refused_of
-    cdef tuple _refused
 
     @cython.locals(index="Py_ssize_t")
     cdef _find_max_items(self)

@@ -18,15 +18,16 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from structgen.engine.deadlines import spend
-from structgen.engine.grammar.tables import Capture, Lazy, Spelling, Symbol
+from structgen.engine.grammar.tables import Capture, Lazy, Refusals, Symbol
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import ArraySet, Case, Contains, Inexpressible, Node, any_of, meet
 from structgen.schema.algebra.counting import can_be_met
-from structgen.schema.json_text.values import Value, read_value, strings_of
+from structgen.schema.json_text.values import Value, read_value
 from structgen.schema.reading.emptiness import can_differ, can_repeat
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.notation import JsonNotation
 from structgen.schema.rules.states import ArrayState
+from structgen.schema.rules.written_sets import Written, rests_of, with_written
 
 __all__ = ["ArrayRules"]
 
@@ -40,7 +41,7 @@ class _Item(NamedTuple):
     """An item that may come next: a value of `node` not in `values`, and the state after it."""
 
     node: Node
-    values: frozenset[Value]
+    values: Written
     state: _ShortState
 
 
@@ -49,7 +50,7 @@ class _Refusing(NamedTuple):
 
     then: ArrayState
     node: Node
-    values: frozenset[Value]
+    values: Written
 
 
 def _next_items(state: ArrayState) -> dict[Value, list[Value]]:
@@ -84,8 +85,6 @@ class ArrayRules:
         self._needed_after: dict[ArrayState, frozenset[Value]] = {}
         self._is_plain = not part.contains and part.repeats is None
         self.max_items = self._find_max_items()
-        self._refused_of: frozenset[Value] = _NO_VALUES  # the values that `_refused` has the strings of
-        self._refused: tuple[str, ...] = ()
         self._is_endless = part.repeats is False and all(
             lazy.is_endless(node) for index in range(part.settled + 1) for _, node in part.cases(index)
         )
@@ -178,7 +177,7 @@ class ArrayRules:
         if left.repeats is None:
             return can_be_met(left, holds)
         if left.repeats is False:
-            return can_differ(left, holds, self._lazy.space.sizes(), state.seen)
+            return can_differ(left, holds, self._lazy.space.sizes(), frozenset(state.seen))
         return can_repeat(left, holds) or bool(self._repeatable(left, self._lazy.among(state.seen)))
 
     def _left(self, state: ArrayState) -> ArraySet:
@@ -283,8 +282,8 @@ class ArrayRules:
         if left.has_empty or (left.high is not None and left.high < left.low):
             return _NO_VALUES
         few = [sizes.values(node) or _NO_VALUES for at in range(left.settled + 1) for _, node in left.cases(at)]
-        rare = _NO_VALUES.union(*few) - after.seen
-        return frozenset(value for value in rare if not can_differ(left, holds, sizes, after.seen | {value}))
+        rare = _NO_VALUES.union(*few).difference(after.seen)
+        return frozenset(value for value in rare if not can_differ(left, holds, sizes, after.seen.union((value,))))
 
     def _cases(self, state: ArrayState) -> list[Case]:
         """Return the node of the next item, split by the counts that it adds to.
@@ -388,11 +387,9 @@ class ArrayRules:
         is_more = shape.null or shape.booleans or shape.numbers or shape.arrays or shape.objects
         return len(shape.strings) == 1 and not is_more and shape.strings[0].texts is None
 
-    def refusals(self, then: _Refusing, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def refusals(self, then: _Refusing, begun: bytes) -> Refusals:
         """Return the completions of strings that are items already. See `RuleSource.refusals`."""
-        if self._refused_of is not then.values:
-            self._refused_of, self._refused = then.values, tuple(sorted(strings_of(then.values)))
-        return (), self._lazy.notation.completions(self._refused, begun)
+        return rests_of(self._lazy.notation, then.values, begun)
 
     def least_bytes(self, kind: str | int, state: _ShortState) -> int:
         """Return a lower bound of the bytes of a kind of nonterminal in a state. See `SetRules.least_bytes`."""
@@ -418,4 +415,4 @@ class ArrayRules:
         value = read_value(text)
         if isinstance(then, _Refusing) and value in then.values:
             return None
-        return "then", ArrayState(state.written, state.counts, state.seen | {value}, state.avoid)
+        return "then", ArrayState(state.written, state.counts, with_written(state.seen, value), state.avoid)

@@ -22,6 +22,7 @@ from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.marks import mark_of
 from structgen.schema.algebra import ALL_STRINGS, Inexpressible, Shape, StringSet
 from structgen.schema.json_text.layout import LAYOUTS, Layout
+from structgen.schema.json_text.strings import begun_text
 from structgen.schema.json_text.terminals import scalar_terminals
 from structgen.schema.options import SchemaOptions
 from structgen.schema.rules import python_strings
@@ -121,6 +122,10 @@ class _BareKeys:
         """Return the key of a captured text."""
         return text.decode()
 
+    def surely_begun(self, begun: bytes) -> str:
+        """Return the characters so far."""
+        return begun.decode(errors="ignore")  # without the last one, where it is unfinished
+
     def completions(self, keys: Collection[str], begun: bytes) -> tuple[Spelling, ...]:
         """Return the rests of keys that begin with some bytes."""
         whole = [key.encode("utf-8", "surrogatepass") for key in keys]
@@ -214,6 +219,10 @@ class PythonNotation:
     def key_of(self, text: bytes) -> str:
         """Return the key of a captured text. See `Notation`."""
         return python_strings.key_of(text)
+
+    def surely_begun(self, begun: bytes) -> str:
+        """Return the characters up to the first escape. See `Notation`."""
+        return begun_text(begun)
 
     def completions(self, keys: Collection[str], begun: bytes) -> tuple[Spelling, ...]:
         """Return the rests of keys that begin with some bytes. See `Notation`."""

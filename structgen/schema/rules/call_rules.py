@@ -15,7 +15,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any, TypeVar
 
 from structgen.engine.deadlines import Deadline
-from structgen.engine.grammar.tables import Capture, Lazy, Spelling, Symbol
+from structgen.engine.grammar.tables import Capture, Lazy, Refusals, Symbol
 from structgen.engine.regex import tree as rx
 from structgen.errors import UnsatisfiableSchemaError
 from structgen.limits import Limits
@@ -97,7 +97,7 @@ class CallRules:
         after = self._outer.after(then[1], text)
         return None if after is None else ("arguments", after)
 
-    def refusals(self, then: Any, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def refusals(self, then: Any, begun: bytes) -> Refusals:
         """Return the completions of keys that must not be written. See `RuleSource.refusals`."""
         if then[0] == "arguments":
             return self._outer.refusals(then[1], begun)

@@ -23,7 +23,7 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any, Protocol
 
 from structgen.engine.deadlines import Deadline
-from structgen.engine.grammar.tables import Lazy, Spelling, Symbol
+from structgen.engine.grammar.tables import Lazy, Refusals, Symbol
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import (
     ALL_NUMBERS,
@@ -46,6 +46,7 @@ from structgen.schema.reading.emptiness import children
 from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.space import Space
 from structgen.schema.rules.notation import JsonNotation, Notation
+from structgen.schema.rules.written_sets import Written
 
 __all__ = ["LazyRules", "SetRules", "reaches_grammar"]
 
@@ -64,7 +65,7 @@ class _Deeper(Exception):
         question: the arguments of `LazyRules.alternatives`.
     """
 
-    def __init__(self, question: tuple[Node, frozenset[Value]]) -> None:
+    def __init__(self, question: tuple[Node, Written]) -> None:
         self.question = question
 
 
@@ -87,7 +88,7 @@ class SetRules(Protocol):
     def after(self, then: Any, text: bytes | None) -> tuple[str | int, Any] | None:
         """Return the kind and the state after a capture; None where the text is refused. See `RuleSource.after`."""
 
-    def refusals(self, then: Any, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def refusals(self, then: Any, begun: bytes) -> Refusals:
         """Return the completions that are refused after some bytes of a capture. See `RuleSource.refusals`."""
 
     def remaining(self, then: Any) -> Regex:
@@ -172,7 +173,7 @@ class LazyRules:
         after = rules.after(inner, text)
         return None if after is None else (number, after[0], after[1])
 
-    def refusals(self, then: Any, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def refusals(self, then: Any, begun: bytes) -> Refusals:
         """Return the completions that are refused after some bytes of a capture. See `RuleSource.refusals`."""
         rules: SetRules = self._set_rules[then[0]]
         return rules.refusals(then[1], begun)
@@ -252,7 +253,7 @@ class LazyRules:
 
     # --- values except some ------------------------------------------------------------------------------------------
 
-    def symbol_without(self, node: Node, values: frozenset[Value]) -> Symbol:
+    def symbol_without(self, node: Node, values: Written) -> Symbol:
         """Return the symbol that derives the values of a node except some."""
         return Lazy(("without", node, values)) if values else self.symbol(node)
 
@@ -262,12 +263,12 @@ class LazyRules:
             return self.holds(node)
         return _has_endless_scalars(self.shapes[node]) or bool(self.alternatives(node, values))
 
-    def alternatives(self, node: Node, values: frozenset[Value] = _NO_VALUES) -> tuple[Symbol, ...]:
+    def alternatives(self, node: Node, values: Written = _NO_VALUES) -> tuple[Symbol, ...]:
         """Return the symbols that derive the values of a node except some: terminals, and nonterminals of sets."""
         found = self._alternatives.get((node, values) if values else node)
         return self._find_alternatives(node, values) if found is None else found
 
-    def _find_alternatives(self, node: Node, values: frozenset[Value]) -> tuple[Symbol, ...]:
+    def _find_alternatives(self, node: Node, values: Written) -> tuple[Symbol, ...]:
         """Find and keep alternatives. Those without arrays depend on the items' without the arrays' items, and so on.
 
         Values may nest deeper than functions may call each other. So past a few levels the outermost call begins again,
@@ -293,16 +294,16 @@ class LazyRules:
             waiting.pop()
         return found
 
-    def _made_alternatives(self, node: Node, values: frozenset[Value]) -> tuple[Symbol, ...]:
+    def _made_alternatives(self, node: Node, values: Written) -> tuple[Symbol, ...]:
         self.holds(node)
         shape = self.shapes[node]
         found: list[Symbol] = []
         if shape.null or shape.booleans or shape.numbers or shape.strings:
             found += self.scalars(_scalars_without(shape, values) if values else shape)
         for array in shape.arrays:
-            self._add_first(array, _of_type("array", values) if values else values, bool(values), found)
+            self._add_first(array, _of_type("array", values) if values else _NO_VALUES, bool(values), found)
         for members in shape.objects:
-            self._add_first(members, _of_type("object", values) if values else values, bool(values), found)
+            self._add_first(members, _of_type("object", values) if values else _NO_VALUES, bool(values), found)
         return tuple(found)
 
     def _add_first(
@@ -417,7 +418,7 @@ def reaches_grammar(lazy: LazyRules, shape: Shape) -> bool:
     return False
 
 
-def _of_type(kind: str, values: frozenset[Value]) -> frozenset[Value]:
+def _of_type(kind: str, values: Written) -> frozenset[Value]:
     """Return the values of one JSON type."""
     return frozenset([value for value in values if value[0] == kind])
 
@@ -452,7 +453,7 @@ def _has_endless_scalars(shape: Shape) -> bool:
     return False
 
 
-def _scalars_without(shape: Shape, values: frozenset[Value]) -> Shape:
+def _scalars_without(shape: Shape, values: Written) -> Shape:
     """Return the scalars of a shape except some values."""
     booleans = shape.booleans
     for value in values:
@@ -466,7 +467,7 @@ def _scalars_without(shape: Shape, values: frozenset[Value]) -> Shape:
     )
 
 
-def _numbers_without(parts: tuple[NumberSet, ...], values: frozenset[Value]) -> tuple[NumberSet, ...]:
+def _numbers_without(parts: tuple[NumberSet, ...], values: Written) -> tuple[NumberSet, ...]:
     for number in sorted(numbers_of(values)):
         gaps = NumberSet(values=(number,)).complement()
         parts = tuple(
@@ -478,7 +479,7 @@ def _numbers_without(parts: tuple[NumberSet, ...], values: frozenset[Value]) -> 
     return parts
 
 
-def _strings_without(parts: tuple[StringSet, ...], values: frozenset[Value]) -> tuple[StringSet, ...]:
+def _strings_without(parts: tuple[StringSet, ...], values: Written) -> tuple[StringSet, ...]:
     texts = strings_of(values)
     if not texts:
         return parts

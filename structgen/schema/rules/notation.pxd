@@ -11,5 +11,5 @@ cdef class JsonNotation:
 
     cpdef list scalars(self, Shape shape)
     cpdef keys(self, keys, names)
-    @cython.locals(text=bytes, start=str, size="Py_ssize_t", first="Py_ssize_t", last="Py_ssize_t")
+    @cython.locals(start=str, size="Py_ssize_t", first="Py_ssize_t", last="Py_ssize_t")
     cpdef tuple completions(self, keys, bytes begun)

@@ -19,7 +19,7 @@ from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import StringSet
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.json_text.layout import Layout
-from structgen.schema.json_text.strings import remaining_spelling, spelling
+from structgen.schema.json_text.strings import begun_text, remaining_spelling, spelling
 from structgen.schema.json_text.terminals import key_regex, scalar_terminals
 
 __all__ = ["JsonNotation", "Notation"]
@@ -56,6 +56,9 @@ class Notation(Protocol):
     def key_of(self, text: bytes) -> str:
         """Return the key of a captured text."""
 
+    def surely_begun(self, begun: bytes) -> str:
+        """Return characters with which all keys begin whose text begins with some bytes; none where that is unknown."""
+
     def completions(self, keys: Collection[str], begun: bytes) -> tuple[Spelling, ...]:
         """Return the rests of those keys' spellings that begin with some bytes; a tuple of keys must be sorted."""
 
@@ -88,19 +91,21 @@ class JsonNotation:
         """Return the key of a captured text. See `Notation`."""
         return str(json.loads(text)) if b"\\" in text else text[1 : len(text) - 1].decode()
 
+    def surely_begun(self, begun: bytes) -> str:
+        """Return the characters up to the first escape. See `Notation`."""
+        return begun_text(begun)
+
     def completions(self, keys: Collection[str], begun: bytes) -> tuple[Spelling, ...]:
         """Return the rests of keys in quotes. See `Notation`."""
         if not begun:
             return tuple([spelling(key) for key in keys])
-        text = begun[1:]
-        if b"\\" in text or not text.isascii():
-            return tuple([rest for key in keys if (rest := remaining_spelling(key, begun)) is not None])
-        start, size = text.decode(), len(begun)
+        start = begun_text(begun)
         if isinstance(keys, tuple):
             first = last = bisect_left(keys, start)
             while last < len(keys) and keys[last].startswith(start):
                 last += 1
             keys = keys[first:last]
-        else:
-            keys = [key for key in keys if key.startswith(start)]
-        return tuple([spelling(key)[size:] for key in keys])  # each character of `start` is one byte
+        if b"\\" in begun or not begun.isascii():
+            return tuple([rest for key in keys if (rest := remaining_spelling(key, begun)) is not None])
+        size = len(begun)  # each character is one byte, and so one unit
+        return tuple([spelling(key)[size:] for key in keys if key.startswith(start)])

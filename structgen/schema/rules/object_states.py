@@ -23,6 +23,7 @@ from structgen.schema.rules.lazy_rules import LazyRules, reaches_grammar
 from structgen.schema.rules.notation import JsonNotation
 from structgen.schema.rules.overlapping_keys import allowed_keys
 from structgen.schema.rules.states import MAX_COUNTED_KEYS, ObjectState, OtherKeys, Pair, Property
+from structgen.schema.rules.written_sets import Written
 
 __all__ = ["ObjectStates", "ShortState", "index_of", "seen_of", "shortened", "whole"]
 
@@ -56,7 +57,7 @@ def index_of(short_state: ShortState) -> int:
     return short_state if isinstance(short_state, int) else short_state.progress
 
 
-def seen_of(short_state: ShortState) -> frozenset[str]:
+def seen_of(short_state: ShortState) -> Written:
     """Return the keys written so far that the schema does not name."""
     return _NONE if isinstance(short_state, int) else short_state.seen
 
@@ -207,7 +208,7 @@ class ObjectStates:
         """Return whether nothing depends on what was written, except that keys must differ."""
         return self.is_plain and (isinstance(short_state, int) or not short_state.avoid)
 
-    def has_keys(self, seen: frozenset[str]) -> bool:
+    def has_keys(self, seen: Written) -> bool:
         """Return whether some key without a property was not seen."""
         for found in self.classes:  # noqa: SIM110  (no generator where it is compiled)
             if found.is_endless or found.left(seen) > 0:
@@ -582,7 +583,7 @@ class ObjectStates:
         """Return the keys of a class that excluded objects have and that were not written yet."""
         if not state.avoid:
             return []
-        keys = {key for other in state.avoid for key in members(other)} - state.seen - self.names.keys()
+        keys = {key for other in state.avoid for key in members(other)}.difference(state.seen, self.names)
         return sorted([key for key in keys if found.keys.contains(key)])
 
     def is_alive_after(self, pair: Pair) -> bool:

@@ -58,7 +58,7 @@ cdef class ObjectRules:
     cdef tuple _captured_key(self, int index, before, used)
     @cython.locals(key_class=OtherKeys)
     cpdef after(self, then, text)
-    @cython.locals(always=tuple, others=tuple, names=tuple)
+    @cython.locals(groups=tuple, always=tuple, others=tuple, names=tuple)
     cpdef tuple refusals(self, then, bytes begun)
     @cython.locals(names=list, found=OtherKeys)
     cdef tuple _names_in(self, index)

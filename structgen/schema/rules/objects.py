@@ -28,7 +28,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from structgen.engine.deadlines import spend
-from structgen.engine.grammar.tables import Capture, Lazy, Spelling, Symbol
+from structgen.engine.grammar.tables import Capture, Lazy, Refusals, Spelling, Symbol
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import Inexpressible
 from structgen.schema.algebra.objects import ObjectSet
@@ -38,6 +38,7 @@ from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.notation import JsonNotation
 from structgen.schema.rules.object_states import ObjectStates, ShortState, index_of, seen_of, shortened, whole
 from structgen.schema.rules.states import ObjectState, Pair
+from structgen.schema.rules.written_sets import Written, rests_of, with_written
 
 __all__ = ["ObjectRules"]
 
@@ -45,7 +46,7 @@ _STATE_BITS_OF_UNIT = 10  # log2 of the bits of a state that one unit of `spend`
 _MAX_BODY_SYMBOLS = 128  # symbols of a body of required properties, about
 _NONE: frozenset[Any] = frozenset()  # one object shared by all states, as there are many
 _MAX_BEGINNINGS = 10_000  # beginnings of keys whose completions are kept
-_NOTHING_REFUSED: tuple[Spelling, ...] = ()
+_NOTHING_REFUSED: Refusals = ((), ())
 
 _AfterKey = tuple[int, ShortState, tuple[str, ...]]
 """The `then` of a captured key: the index of its class, the state before it, and refused keys besides those seen."""
@@ -58,7 +59,7 @@ class _Deferred(NamedTuple):
     state: ObjectState
 
 
-def _used_keys(then: _AfterKey) -> frozenset[str]:
+def _used_keys(then: _AfterKey) -> Written:
     """Return the keys that must not be written again."""
     seen = seen_of(then[1])
     return seen.union(then[2]) if then[2] else seen
@@ -342,7 +343,8 @@ class ObjectRules:
         key_class = self.classes[index]
         if key_class.is_mixed:
             index = self.states.values_of(key)
-        return index, ObjectState(state.progress, state.written, state.given, state.seen | {key}, state.avoid)
+        seen = with_written(state.seen, key)
+        return index, ObjectState(state.progress, state.written, state.given, seen, state.avoid)
 
     def _after_grouped(self, numbers: dict[str, int], state: ObjectState, text: bytes | None) -> ObjectState:
         """Return the state after a key of a group; for an unknown key, one with all continuations of any of them."""
@@ -351,23 +353,23 @@ class ObjectRules:
             return ObjectState(state.progress + 1 if text is None else index + 1)
         return ObjectState(state.progress | 1 << index, state.written, state.given, state.seen)
 
-    def refusals(self, then: _AfterKey, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def refusals(self, then: _AfterKey, begun: bytes) -> Refusals:
         """Return the completions of keys that are declared or already written. See `RuleSource.refusals`."""
         index = then[0]
         used = _used_keys(then)
-        others = self._notation.completions(used, begun) if used else _NOTHING_REFUSED
+        groups, others = rests_of(self._notation, used, begun) if used else _NOTHING_REFUSED
         names = self._names_in(index)
         if not names:
-            return _NOTHING_REFUSED, others
+            return groups, others
         always = self._names_begun.get((index, begun))
         if always is None:
             always = self._notation.completions(names, begun)
             if not always:
-                return _NOTHING_REFUSED, others
+                return groups, others
             if len(self._names_begun) >= _MAX_BEGINNINGS:
-                return _NOTHING_REFUSED, (*always, *others)
+                return groups, (*always, *others)
             self._names_begun[index, begun] = always
-        return always, others
+        return (always, *groups), others
 
     def _names_in(self, index: int) -> tuple[str, ...]:
         """Return the schema's names that are keys of a class, sorted."""

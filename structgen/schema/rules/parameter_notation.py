@@ -134,6 +134,10 @@ class ParameterNotation:
         """Return the key of a captured text. See `Notation`."""
         return text[len(self._before_key) : len(text) - len(self._after_key)].decode()
 
+    def surely_begun(self, begun: bytes) -> str:
+        """Return the characters of the key so far. See `Notation`."""
+        return begun[len(self._before_key) :].decode(errors="ignore")  # without the last one, where it is unfinished
+
     def completions(self, keys: Collection[str], begun: bytes) -> tuple[Spelling, ...]:
         """Return the rests of keys with the text around them. See `Notation`."""
         whole = [self._before_key + key.encode("utf-8", "surrogatepass") + self._after_key for key in keys]

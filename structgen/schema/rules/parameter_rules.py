@@ -24,7 +24,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from structgen.engine.deadlines import Deadline
-from structgen.engine.grammar.tables import Capture, Lazy, Lookahead, Spelling, Symbol
+from structgen.engine.grammar.tables import Capture, Lazy, Lookahead, Refusals, Symbol
 from structgen.engine.regex import tree as rx
 from structgen.errors import UnsatisfiableSchemaError
 from structgen.limits import Limits
@@ -272,7 +272,7 @@ class ParameterRules:
         after = self._rules(then).after(then[1], text)
         return None if after is None else (then[0], after)
 
-    def refusals(self, then: Any, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def refusals(self, then: Any, begun: bytes) -> Refusals:
         """Return the completions of keys that must not be written. See `RuleSource.refusals`."""
         return self._rules(then).refusals(then[1], begun)
 

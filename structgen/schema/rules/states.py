@@ -16,6 +16,7 @@ from typing import Any
 
 from structgen.schema.algebra import Case, Node, StringSet
 from structgen.schema.json_text.values import Value
+from structgen.schema.rules.written_sets import Written
 
 __all__ = ["MAX_COUNTED_KEYS", "ArrayState", "ObjectState", "OtherKeys", "Pair", "Property"]
 
@@ -63,7 +64,7 @@ class OtherKeys:
         self.mark = f"\0{number}:"
         self.is_endless = size >= MAX_COUNTED_KEYS
 
-    def left(self, seen: frozenset[str]) -> int:
+    def left(self, seen: Written) -> int:
         """Return the number of its keys that were not seen."""
         left = self.size
         for key in seen:
@@ -88,7 +89,7 @@ class ObjectState:
     progress: int
     written: int = 0
     given: frozenset[int] = _NONE
-    seen: frozenset[str] = _NONE
+    seen: Written = _NONE
     avoid: frozenset[Value] = _NONE
 
 
@@ -130,6 +131,6 @@ class ArrayState:
 
     written: int
     counts: tuple[int, ...]
-    seen: frozenset[Value] = _NONE
+    seen: Written = _NONE
     avoid: frozenset[Value] = _NONE
     repeats: bool = False

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any
 
-from structgen.engine.grammar.tables import Spelling
+from structgen.engine.grammar.tables import Refusals
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import Inexpressible
 from structgen.schema.json_text.strings import escaped
@@ -63,7 +63,7 @@ class StringRules:
         """Not called: there are no captured texts."""
         raise AssertionError("rules of strings capture nothing")
 
-    def refusals(self, then: Hashable, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def refusals(self, then: Hashable, begun: bytes) -> Refusals:
         """Not called: there are no captured texts."""
         raise AssertionError("rules of strings capture nothing")
 

@@ -25,13 +25,14 @@ from collections.abc import Collection, Hashable, Sequence
 from typing import Any, NamedTuple
 
 from structgen.engine.deadlines import Deadline
-from structgen.engine.grammar.tables import Capture, GrammarTables, Lazy, Lookahead, Spelling, Symbol
+from structgen.engine.grammar.tables import Capture, GrammarTables, Lazy, Lookahead, Refusals, Spelling, Symbol
 from structgen.engine.regex.tree import Literal, Regex, sequence
 from structgen.errors import UnsupportedSchemaError
 from structgen.kbnf import ast
 from structgen.limits import Limits
 from structgen.schema.algebra import Node, Shape, StringSet
 from structgen.schema.json_text.layout import Layout
+from structgen.schema.json_text.strings import begun_text
 from structgen.schema.options import SchemaOptions
 from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.lazy_rules import LazyRules
@@ -136,6 +137,10 @@ class YamlNotation:
     def key_of(self, text: bytes) -> str:
         """Return the key of a captured text. See `Notation`."""
         return yaml_keys.key_of(text)
+
+    def surely_begun(self, begun: bytes) -> str:
+        """Return the characters up to the first escape. See `Notation`."""
+        return begun_text(begun) if begun[:1] == b'"' else begun.decode(errors="ignore")
 
     def completions(self, keys: Collection[str], begun: bytes) -> tuple[Spelling, ...]:
         """Return the rests of keys and their colons. See `Notation`."""
@@ -244,7 +249,7 @@ class YamlRules:
         after = self.lazy.after(inner, text)
         return None if after is None else (after, place)
 
-    def refusals(self, then: Any, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def refusals(self, then: Any, begun: bytes) -> Refusals:
         """Return the completions of keys that must not be written. See `RuleSource.refusals`."""
         return self.lazy.refusals(then[0], begun)
 

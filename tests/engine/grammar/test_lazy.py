@@ -10,7 +10,7 @@ import pytest
 from support.texts import is_read
 from support.vocabularies import accepted_tokens
 
-from structgen.engine.grammar.tables import Capture, GrammarTables, Lazy, Spelling, Symbol
+from structgen.engine.grammar.tables import Capture, GrammarTables, Lazy, Refusals, Spelling, Symbol
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.regex.tree import Literal, Regex, difference, literal_set
@@ -242,10 +242,10 @@ class Without:
         assert isinstance(then, int)
         return None if text in self.words else ("rest", then + 1)
 
-    def refusals(self, then: Hashable, begun: bytes) -> tuple[Sequence[Spelling], Sequence[Spelling]]:
+    def refusals(self, then: Hashable, begun: bytes) -> Refusals:
         self.asked.append((then, begun))
         rests = [((word[len(begun) :],),) for word in self.words if word.startswith(begun) and word != begun]
-        return self._always.setdefault(begun, rests), ()
+        return ((self._always.setdefault(begun, rests),) if rests else ()), ()
 
     def forget(self) -> None:
         """Drop nothing: nothing is computed for written texts."""
