@@ -202,15 +202,21 @@ class StringSet:
         """The keyword of the first context-free condition, for errors."""
         return self.grammars[0].name.partition(" ")[0]
 
+    def is_surely_endless(self) -> bool:
+        """Return whether there are infinitely many members, as far as one look at the conditions shows."""
+        if self.texts is not None or self.high is not None or self.outside or self.grammars or len(self.within) > 1:
+            return False
+        return not self.within or _lengths(self.within[0])[1] == inf
+
     def count(self, at_most: int) -> int:
         """Return the number of members, or `at_most` if there are more."""
         if self.texts is not None:
             return min(len(self.texts), at_most)
         if self.grammars:  # not known
             return at_most
-        is_simple = self.high is None and not self.outside and len(self.within) < 2
-        if is_simple and (not self.within or _lengths(self.within[0])[1] == inf):  # more than any excluded ones
+        if self.is_surely_endless():  # more than any excluded ones
             return at_most
+        is_simple = self.high is None and not self.outside and len(self.within) < 2
         if is_simple and not self.low and _fewest(self.within[0]) - len(self.excluded) >= at_most:
             return at_most
         if self.high is not None and self.high - self.low > _MAX_LENGTHS_COUNTED:  # many lengths make many texts

@@ -436,19 +436,13 @@ def _has_own_terminals(shape: Shape) -> bool:
     return False
 
 
-def _is_open(strings: StringSet) -> bool:
-    """Return whether a set of strings surely has infinitely many texts: at most a few are excluded."""
-    bounds = strings.texts or strings.within or strings.outside or strings.grammars
-    return not bounds and strings.high is None
-
-
 def _has_endless_scalars(shape: Shape) -> bool:
     """Return whether a shape surely has infinitely many scalars."""
     for numbers in shape.numbers:
         if numbers.values is None and (numbers.low is None or numbers.high is None):
             return True
     for strings in shape.strings:  # noqa: SIM110  (no generator: this is asked after each item)
-        if _is_open(strings):
+        if strings.is_surely_endless():
             return True
     return False
 
