@@ -95,6 +95,8 @@ HOT = {
     "engine.matching.table_lock",
     "engine.pair_table",
     "engine.vocabulary.token_trie",
+    "schema.reading.shape_cache",
+    "schema.reading.shared_parts",
     "tokenization.merges.merge_table",
 }
 """Modules for -O2: most of the instructions that are not Python's own are theirs. A module in no list gets -O1."""
@@ -117,8 +119,6 @@ ONCE = {
             "keywords",
             "plain_data",
             "scopes",
-            "shape_cache",
-            "shared_parts",
             "space",
         )
     ),

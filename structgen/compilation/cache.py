@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
-from typing import Any
 
 from structgen.engine.fork_safety import forkable_lock
 from structgen.engine.grammar.composition import ComposedRules
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.reporting.telemetry import logger
-from structgen.schema.reading.shared_parts import SmallKey
+from structgen.schema.reading.shared_parts import text_length
 from structgen.schema.rules.lazy_rules import LazyRules
 
 __all__ = ["CompileCache", "estimated_bytes"]
@@ -182,7 +181,7 @@ class CompileCache:
                     entry.error = error
                 with self._lock:
                     if entry.compiled is not None:
-                        entry.key_bytes = KEY_BYTES * max(0, _text_length(entry.key) - SMALL_KEY)
+                        entry.key_bytes = KEY_BYTES * max(0, text_length(entry.key) - SMALL_KEY)
                         self._entries.pop(entry, None)  # made twice, after an interrupt
                         self._entries[entry] = entry
                         self._shrink(entry, max_bytes)
@@ -243,18 +242,3 @@ def _schema_bytes(tables: GrammarTables) -> int:
         return sum([_schema_bytes(part) for part in source.grammars])
     source = getattr(source, "lazy", None)  # the rules of YAML texts hold those of the schema
     return SCHEMA_BYTES + SHAPE_BYTES * len(source.shapes) if isinstance(source, LazyRules) else 0
-
-
-def _text_length(key: object) -> int:
-    """Return the length of all texts in a key."""
-    length = 0
-    parts: list[Any] = [key]
-    for part in parts:  # grows meanwhile
-        kind = type(part)  # `isinstance` takes long for a type that is not the one
-        if kind is tuple:
-            parts += part
-        elif kind is SmallKey:
-            length += part.text_length
-        elif kind is str or kind is bytes:
-            length += len(part)
-    return length

@@ -229,14 +229,21 @@ def from_source(source: Source, limits: Limits) -> CompileInput:
     if source.options.format == "yaml":
         return _from_yaml(source, limits)
 
+    content = _content(source, limits)
+
     def tables(
         limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
     ) -> GrammarTables:
         return json_schema_to_rules(
-            source.json_schema, source.options, limits=limits, deadline=deadline, narrowed=narrowed
+            source.json_schema,
+            source.options,
+            limits=limits,
+            deadline=deadline,
+            narrowed=narrowed,
+            is_plain=isinstance(content, SmallKey),  # only data in Python's own types has one
         )
 
-    key = ("schema", _content(source, limits), source.options.without_registry())
+    key = ("schema", content, source.options.without_registry())
     return CompileInput(key, tables, source.parse, lambda value: [JsonValue(value)], is_json=True, source=source)
 
 

@@ -14,7 +14,7 @@ from structgen.compilation.inputs import _ENCODER, _content, _encode
 from structgen.errors import SchemaError
 from structgen.limits import Limits
 from structgen.schema import resolve
-from structgen.schema.reading.shared_parts import SmallKey, small_key
+from structgen.schema.reading.shared_parts import SmallKey, small_key, text_length
 
 
 def value(chance: random.Random, depth: int) -> Any:
@@ -59,7 +59,7 @@ def test_a_small_schema_is_found_by_its_values_and_their_order() -> None:
     keys = {key_of(other) for other in [schema, *others]}
     assert len(keys) == 10
     assert {type(key) for key in keys} == {SmallKey}
-    assert all(isinstance(key, SmallKey) and key.text_length < 60 for key in keys)
+    assert all(isinstance(key, SmallKey) and text_length((key,)) < 60 for key in keys)
 
 
 def test_a_small_key_tells_where_each_list_ends_and_which_member_holds_it() -> None:

@@ -163,7 +163,9 @@ def is_surely_expressible(shape: Shape) -> bool:
         for strings in shape.strings:
             if not are_surely_expressible(strings):
                 return False
-    return shape.numbers is ALL_NUMBERS or shape.numbers is INTEGERS or all(map(_is_wide, shape.numbers))
+    if not shape.numbers or shape.numbers is ALL_NUMBERS or shape.numbers is INTEGERS:
+        return True
+    return all(map(_is_wide, shape.numbers))
 
 
 def is_long(shape: Shape) -> bool:
@@ -187,7 +189,7 @@ def are_surely_expressible(strings: StringSet) -> bool:
     """Return whether `string_regex` and `key_regex` surely raise nothing, without building a regex."""
     if strings.grammars:
         return False
-    for language in (*strings.within, *strings.outside):
+    for language in strings.within + strings.outside:
         if not language.name.startswith("ecma "):
             return False
     return not strings.texts or all(map(str.isascii, strings.texts))

@@ -12,7 +12,7 @@ from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
-__all__ = ["SmallKey", "check_size", "small_key"]
+__all__ = ["SmallKey", "check_size", "small_key", "text_length"]
 
 _MAX_VALUES = 5_000_000
 _FEW_VALUES = 20_000  # written at once, so parts that they share do no harm
@@ -31,11 +31,19 @@ class SmallKey(tuple[Any, ...]):
 
     __slots__ = ()
 
-    @property
-    def text_length(self) -> int:
-        """The number of characters of all texts."""
-        length: int = self[0]
-        return length
+
+def text_length(key: Any) -> int:
+    """Return the length of all texts in a key: a tuple of texts, small keys, tuples like it, and other values."""
+    length = 0
+    for part in key:
+        kind = type(part)
+        if kind is SmallKey:
+            length += part[0]
+        elif kind is tuple:
+            length += text_length(part)
+        elif kind is str or kind is bytes:
+            length += len(part)
+    return length
 
 
 def small_key(content: list[Any]) -> SmallKey | None:
@@ -53,27 +61,31 @@ def small_key(content: list[Any]) -> SmallKey | None:
     for _ in range(_FEW_LEVELS):
         deeper: list[Any] = []
         for part in level:
-            count += len(part)
+            size = len(part)
+            count += size
             if count > _FEW_VALUES:
                 return None
-            found.append(len(part))
+            found.append(size)
             if type(part) is dict:
                 members = part
                 for name, value in members.items():
                     if type(name) is not str:
                         return None
-                    length += len(name)
-                    found.append(name)
+                    text = name  # compiled, its type is known, unlike that of a member
+                    length += len(text)
+                    found.append(text)
                     if type(value) is str:
-                        length += len(value)
-                        found.append(value)
+                        text = value
+                        length += len(text)
+                        found.append(text)
                     elif not _add(value, found, deeper):
                         return None
             else:
                 for value in part:
                     if type(value) is str:
-                        length += len(value)
-                        found.append(value)
+                        text = value
+                        length += len(text)
+                        found.append(text)
                     elif not _add(value, found, deeper):
                         return None
         level = deeper

@@ -1,8 +1,11 @@
 cimport cython
 
 from structgen.engine.grammar.tables cimport Lazy
+from structgen.schema.algebra.arrays cimport ArraySet
+from structgen.schema.algebra.objects cimport ObjectSet
 from structgen.schema.algebra.shape cimport Shape
 from structgen.schema.json_text.layout cimport Layout
+from structgen.schema.json_text.terminals cimport is_long, is_surely_expressible
 from structgen.schema.reading.space cimport Space
 
 
@@ -32,6 +35,8 @@ cdef class LazyRules:
     cpdef refusals(self, then, begun)
     cpdef remaining(self, then)
     cpdef bint holds(self, node) except -1
+    @cython.locals(shapes=dict)
+    cpdef list not_surely_writable(self, set nodes)
     cpdef symbol(self, node)
     @cython.locals(shape=Shape)
     cdef _symbol(self, node)
@@ -49,4 +54,6 @@ cdef class LazyRules:
     cpdef tuple rules_of(self, part)
 
 
+@cython.locals(items=ArraySet, members=ObjectSet, key=str)
+cdef bint _is_surely_writable(Shape shape) except -1
 cdef bint _has_own_terminals(Shape shape) except -1

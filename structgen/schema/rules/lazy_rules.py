@@ -31,21 +31,24 @@ from structgen.schema.algebra import (
     ANY,
     INTEGERS,
     NONE,
-    ArraySet,
+    OPEN,
     Inexpressible,
     Node,
     NumberSet,
-    ObjectSet,
     StringSet,
     meet,
 )
+from structgen.schema.algebra.arrays import ArraySet
+from structgen.schema.algebra.objects import ObjectSet
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
+from structgen.schema.json_text.terminals import is_long, is_surely_expressible
 from structgen.schema.json_text.values import Value, numbers_of, strings_of, thaw, too_deep
 from structgen.schema.reading.emptiness import children
 from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.space import Space
 from structgen.schema.rules.notation import JsonNotation, Notation
+from structgen.schema.rules.states import MAX_COUNTED_KEYS
 from structgen.schema.rules.written_sets import Written
 
 __all__ = ["LazyRules", "SetRules", "reaches_grammar"]
@@ -208,6 +211,11 @@ class LazyRules:
             self.shapes.update(shapes)
             self.productive |= productive
         return node in self.productive
+
+    def not_surely_writable(self, nodes: set[Node]) -> list[Node]:
+        """Return those of some nodes whose rules may raise an error; see `_is_surely_writable`."""
+        shapes = self.shapes
+        return [node for node in nodes if not _is_surely_writable(shapes[node])]
 
     def symbol(self, node: Node) -> Symbol:
         """Return the symbol that derives the values of a node, which must have some."""
@@ -416,6 +424,27 @@ def reaches_grammar(lazy: LazyRules, shape: Shape) -> bool:
         seen.update(new)
         waiting += [lazy.shapes[node] for node in new]
     return False
+
+
+def _is_surely_writable(shape: Shape) -> bool:
+    """Return whether the rules of a shape surely raise nothing, so that they need not be tried in the compile."""
+    if (shape.numbers or shape.strings) and (not is_surely_expressible(shape) or is_long(shape)):
+        return False
+    for items in shape.arrays:
+        if items.contains or items.repeats is not None:
+            return False
+    for members in shape.objects:
+        if (members.classes and members.classes is not OPEN) or members.overlapping or members.clauses:
+            return False
+        if members.somewhere or members.low > MAX_COUNTED_KEYS:
+            return False
+        for key in members.properties:
+            if not key.isascii():
+                return False
+        for key in members.required:
+            if not key.isascii():
+                return False
+    return True
 
 
 def _of_type(kind: str, values: Written) -> frozenset[Value]:

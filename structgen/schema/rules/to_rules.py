@@ -94,6 +94,7 @@ def json_schema_to_rules(
     limits: Limits | None = None,
     deadline: Deadline | None = None,
     narrowed: Narrowed | None = None,
+    is_plain: bool = False,
 ) -> GrammarTables:
     """Return the grammar of the JSON texts whose values satisfy a schema, for the engine.
 
@@ -103,6 +104,7 @@ def json_schema_to_rules(
         limits: bounds on the cost of the translation.
         deadline: a running clock; by default one of `limits.compile_seconds` starts now.
         narrowed: the texts of a regex that the tokenizer can spell; by default all of them.
+        is_plain: whether the schema is known to be in Python's own types; see `plain_data`.
 
     Raises:
         SchemaError: not a schema.
@@ -110,7 +112,9 @@ def json_schema_to_rules(
         UnsatisfiableSchemaError: no value satisfies it.
         LimitExceededError: it costs more than `limits` allow.
     """
-    return read_schema(json_schema, _tables, options, limits=limits, deadline=deadline, narrowed=narrowed)
+    return read_schema(
+        json_schema, _tables, options, limits=limits, deadline=deadline, narrowed=narrowed, is_plain=is_plain
+    )
 
 
 _SYMBOLS, _FIRST_RULE, _RULE_STARTS = array("i", [1, END]), array("i", [0, 1]), array("i", [0])
@@ -207,6 +211,7 @@ def read_schema(
     limits: Limits | None = None,
     deadline: Deadline | None = None,
     narrowed: Narrowed | None = None,
+    is_plain: bool = False,
 ) -> _T:
     """Read a schema and return what `make` makes of it.
 
@@ -220,6 +225,7 @@ def read_schema(
         limits: as for `json_schema_to_rules`.
         deadline: as for `json_schema_to_rules`.
         narrowed: as for `json_schema_to_rules`.
+        is_plain: as for `json_schema_to_rules`.
 
     Raises:
         SchemaError, LimitExceededError: as `json_schema_to_rules`.
@@ -228,7 +234,8 @@ def read_schema(
     notation = notation or _JSON[options.whitespace, options.numbers]
     deadline = deadline or Deadline(limits.compile_seconds)
     base_uri, draft = options.base_uri or "", options.draft_if_unknown
-    document = Document(plain_data(json_schema), options.registry, draft=draft, base_uri=base_uri)
+    content = json_schema if is_plain else plain_data(json_schema)
+    document = Document(content, options.registry, draft=draft, base_uri=base_uri)
     try:
         with deadline:
             while True:
@@ -272,12 +279,7 @@ def _read(space: Space, make: Callable[[LazyRules, Node], _T], notation: Notatio
             raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=pointer(location), keyword=keyword)
         lazy = LazyRules(space, shapes, productive, _set_rules, notation, captures=captures)
         try:
-            checked: set[Node] = set()
-            while len(checked) < len(productive):  # the rules of a set may need more nodes
-                unchecked = productive - checked
-                for node in unchecked:
-                    _check(lazy, node, shapes[node])
-                checked |= unchecked
+            _check_all(lazy)
             return make(lazy, root)
         except _Widened:
             continue
@@ -290,6 +292,16 @@ def _set_rules(lazy: LazyRules, part: ArraySet | ObjectSet | TextGrammar | JsonC
     if isinstance(part, JsonContent):
         return ContentRules(lazy, part, number)
     return ArrayRules(lazy, part, number) if isinstance(part, ArraySet) else ObjectRules(lazy, part, number)
+
+
+def _check_all(lazy: LazyRules) -> None:
+    """Check all nodes that have a value; see `_check`."""
+    checked = set[Node]()
+    while len(checked) < len(lazy.productive):  # the rules of a set may need more nodes
+        unchecked = lazy.productive - checked
+        for node in lazy.not_surely_writable(unchecked):
+            _check(lazy, node, lazy.shapes[node])
+        checked |= unchecked
 
 
 def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import structgen
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.schema.reading.plain_data import plain_data
+from structgen.schema.reading.shared_parts import small_key
 
 BYTES = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
 SCHEMA = {
@@ -85,6 +86,12 @@ def test_data_becomes_plain_and_stays_equal(data: Any) -> None:
     assert types_of(found) <= own
     if types_of(data) <= own:
         assert found is data
+
+
+@given(DATA)
+def test_only_plain_data_has_a_small_key(data: Any) -> None:
+    if small_key([data]) is not None:
+        assert plain_data(data) is data
 
 
 def test_shared_parts_and_circles_stay() -> None:

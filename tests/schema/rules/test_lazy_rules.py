@@ -21,6 +21,7 @@ from structgen.schema import schema_to_rules
 from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.json_text.layout import LAYOUTS
 from structgen.schema.options import SchemaOptions
+from structgen.schema.rules import to_rules
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.notation import JsonNotation
 
@@ -386,3 +387,41 @@ def test_the_automaton_of_a_pattern_is_made_where_an_optional_value_begins() -> 
     assert states(matcher) - plain < 20
     matcher.accept_bytes(b'07": "ab07')
     assert set(bytes(matcher.allowed_token_ids())) == set(b"0123456789\\")
+
+
+UNUSUAL: list[Any] = [
+    {"type": "string", "pattern": "a" * 20_000},
+    {"type": "string", "pattern": "^a+$", "minLength": 20_000},
+    {"type": "string", "format": "date"},
+    {"enum": ["é", "a"]},
+    {"type": "number", "minimum": 0.1, "maximum": 0.3},
+    {"type": "object", "properties": {"é": True}},
+    {"type": "object", "required": ["é"]},
+]
+
+
+def test_the_nodes_that_are_checked_are_those_that_a_check_looks_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    def looked(*_: Any) -> None:
+        raise InterruptedError
+
+    def compare(lazy: LazyRules, root: Any) -> int:
+        unsure = lazy.not_surely_writable(lazy.productive)
+        with monkeypatch.context() as patch:
+            patch.setattr(to_rules, "expressed", looked)
+            patch.setattr(to_rules, "_check_size", looked)
+            for node in lazy.productive.difference(unsure):
+                to_rules._check(lazy, node, lazy.shapes[node])
+            for node in unsure:
+                with pytest.raises(InterruptedError):
+                    to_rules._check(lazy, node, lazy.shapes[node])
+        return len(unsure)
+
+    rng = random.Random(5)
+    counts: list[int] = []
+    for schema in [*UNUSUAL, *[{"$schema": DRAFT, "allOf": [random_schema(rng)]} for _ in range(200)]]:
+        try:
+            counts.append(to_rules.read_schema(schema, compare))
+        except UnsatisfiableSchemaError:
+            continue
+    assert all(counts[: len(UNUSUAL)])
+    assert 0 in counts
