@@ -50,6 +50,7 @@ from structgen.schema.json_text.numbers import (
     number_range,
     scientific_range,
 )
+from structgen.schema.json_text.remainders import Choices, integers_of, magnitudes_of, may_count
 from structgen.schema.json_text.strings import byte_set
 
 __all__ = [
@@ -81,6 +82,7 @@ _ZERO = Literal(b"0")
 _POINT = Literal(b".")
 _MINUS = Literal(b"-")
 _SIGN = optional(_MINUS)
+_POINT_ZEROS = Repeat(_ZERO, 1, MAX_FRACTION_DIGITS)
 
 
 def is_large(step: Number) -> bool:
@@ -114,14 +116,24 @@ def digits_of_multiples(low: Number | None, high: Number | None, step: Number, o
     divisor = step_in_integers(step)
     if any(divisor % step_in_integers(other) == 0 for other in outside):
         return NOTHING
-    if divisor > 1:
-        of_bounds = (len(str(abs(ceil(bound)))) + 1 for bound in (low, high) if bound is not None)
-        bound = 10 ** max(MAX_MULTIPLE_DIGITS, len(str(divisor)) * 3 // 2, *of_bounds) - 1
-        low, high = (-bound if low is None else low), (bound if high is None else high)
-    found = integer_range(None if low is None else ceil(low), None if high is None else floor(high))
+    choices = ((divisor, tuple(step_in_integers(other) for other in outside)),)
+    if may_count(choices):
+        return integers_of(*_bounds_of_digits(low, high, divisor), choices)
+    found = integer_range(*_bounds_of_digits(low, high, divisor))
     if divisor > 1:
         found = intersection(found, sequence(_SIGN, _whole_multiples(divisor)))
     return _without_multiples(found, outside)
+
+
+def _bounds_of_digits(low: Number | None, high: Number | None, divisor: int) -> tuple[int, int]:
+    """Return bounds for the multiples of a divisor between two bounds, in digits; None stands for no bound."""
+    if divisor > 1:
+        of_bounds = (len(str(abs(ceil(bound)))) + 1 for bound in (low, high) if bound is not None)
+        digits = max(MAX_MULTIPLE_DIGITS, len(str(divisor)) * 3 // 2, *of_bounds)
+    else:
+        digits = max(MAX_INTEGER_DIGITS, len(str(max(ceil(low or 0), -floor(high or 0), 0))))
+    most: int = 10**digits - 1
+    return -most if low is None else ceil(low), most if high is None else floor(high)
 
 
 def multiples_of_any_length(
@@ -131,7 +143,11 @@ def multiples_of_any_length(
 
     The automaton has a state for each remainder. With the bound it has one for each remainder and number of digits.
     """
-    found = _any_length(None if low is None else ceil(low), None if high is None else floor(high))
+    choices = ((step_in_integers(step), tuple(step_in_integers(other) for other in outside)),)
+    least, most = None if low is None else ceil(low), None if high is None else floor(high)
+    if may_count(choices):
+        return integers_of(least, most, choices)
+    found = _any_length(least, most)
     found = intersection(found, sequence(_SIGN, _whole_multiples(step_in_integers(step))))
     return _without_multiples(found, outside)
 
@@ -187,13 +203,21 @@ def other_forms(
     reads_all = step is not None and Fraction(step).numerator == 1 and not outside
     has_exponents = not plain and (step is None or _factors(Fraction(step))[0] <= MAX_ODD_FACTOR)
     places = MAX_SAFE_DIGITS if step is None else min(_places(Fraction(step)), MAX_SAFE_DIGITS)
+    counted = _counted(step, outside)
     found: list[Regex] = []
     # Part by part, with few sizes and exponents: it would take long to see that the others have no number in the range.
     for sign, least, most in ((EMPTY, low or 0, high), (_MINUS, -(high or 0), None if low is None else -low)):
         sizes = _sizes(least, most, reads_all)
         if not sizes:
             continue
-        forms: list[tuple[Regex, tuple[int, int] | None]] = [(_plain(sizes, places), None)]
+        forms: list[tuple[Regex, tuple[int, int] | None]] = []
+        if counted:
+            is_open = (low_open, high_open) if sign == EMPTY else (high_open, low_open)
+            found.append(sequence(sign, _whole_numbers(least, is_open[0], most, is_open[1], counted)))
+            if sizes & _ZEROS:
+                forms.append((_plain(_ZEROS, 0), None))
+        else:
+            forms.append((_plain(sizes, places), None))
         if has_exponents:
             forms.append((_scientific(sizes), _exponents(least, most, sizes)))
         for form, exponents in forms:
@@ -206,6 +230,21 @@ def other_forms(
                 part = difference(part, _multiples(other, exponents))
             found.append(part)
     return choice(*found)
+
+
+def _counted(step: Number | None, outside: tuple[Number, ...]) -> Choices:
+    """Return the integers that are multiples of a step and of none of others; nothing if they have another form."""
+    if step is None or any(Fraction(number).denominator > 1 for number in (step, *outside)):
+        return ()
+    choices = ((step_in_integers(step), tuple(step_in_integers(other) for other in outside)),)
+    return choices if (step != 1 or outside) and may_count(choices) else ()
+
+
+def _whole_numbers(low: Number, low_open: bool, high: Number | None, high_open: bool, choices: Choices) -> Regex:
+    """Return the positive integers of some sets between two bounds with a point and zeros, as far as doubles do."""
+    first = floor(low) + 1 if low_open else ceil(low)
+    last = MAX_EXACT_INTEGER if high is None else ceil(high) - 1 if high_open else floor(high)
+    return sequence(magnitudes_of(max(first, 1), min(last, MAX_EXACT_INTEGER), choices), _POINT, _POINT_ZEROS)
 
 
 _ZEROS, _SHORT, _MIDDLE, _LARGE = 1, 2, 4, 8
@@ -243,9 +282,8 @@ def _plain(sizes: int, most_places: int) -> Regex:
         most_places: the largest number of digits after the point, without zeros at the end; up to `MAX_SAFE_DIGITS`.
     """
     forms: list[Regex] = []
-    zeros = Repeat(_ZERO, 1, MAX_FRACTION_DIGITS)
     if sizes & _ZEROS:
-        forms.append(sequence(_ZERO, _POINT, zeros))
+        forms.append(sequence(_ZERO, _POINT, _POINT_ZEROS))
     if sizes & _SHORT:
         for places in range(most_places + 1):
             before = MAX_SAFE_DIGITS - places
@@ -253,7 +291,7 @@ def _plain(sizes: int, most_places: int) -> Regex:
             more = Repeat(_ZERO, 0 if places else 1, MAX_FRACTION_DIGITS - places)
             forms.append(sequence(whole, _POINT, repeat(_DIGIT, places, places), more))
     if sizes & _MIDDLE:
-        forms.append(sequence(integer_range(10**MAX_SAFE_DIGITS, MAX_EXACT_INTEGER), _POINT, zeros))
+        forms.append(sequence(integer_range(10**MAX_SAFE_DIGITS, MAX_EXACT_INTEGER), _POINT, _POINT_ZEROS))
     if sizes & _LARGE:
         whole = sequence(_NONZERO, Repeat(_DIGIT, MAX_SAFE_DIGITS + 1, MAX_INTEGER_DIGITS - 1))
         forms.append(sequence(whole, _POINT, Repeat(_DIGIT, 1, MAX_FRACTION_DIGITS)))
