@@ -14,6 +14,7 @@ follow, and whether one of the numbers that they make is a member.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from structgen.engine.automata.remainder_sets import modulus_of
 from structgen.engine.regex.tree import Literal, Regex, Remainders, choice, sequence
@@ -50,6 +51,7 @@ def integers_of(low: int | None, high: int | None, choices: Choices) -> Regex:
     return choice(*parts)
 
 
+@lru_cache(maxsize=256)
 def magnitudes_of(low: int, high: int | None, choices: Choices) -> Regex:
     """Return the positive integers between two bounds that are members of one of some sets.
 
@@ -62,8 +64,14 @@ def magnitudes_of(low: int, high: int | None, choices: Choices) -> Regex:
     size = len(str(low))
     last = 10 ** (size + 1) - 1 if high is None else high
     free: dict[int, list[int]] = {}  # by prefix: the numbers of digits that may follow
-    for prefix, count in _blocks(low, last):
-        free.setdefault(prefix, []).append(count)
+    for digits in range(size, len(str(last)) + 1):
+        least, most = 10 ** (digits - 1), 10**digits - 1
+        if low <= least and most <= last:
+            for digit in range(1, 10):
+                free.setdefault(digit, []).append(digits - 1)
+        else:
+            for prefix, count in _blocks(max(low, least), min(last, most)):
+                free.setdefault(prefix, []).append(count)
     parts: list[Regex] = []
     for prefix, counts in sorted(free.items(), key=lambda item: str(item[0])):
         first = None
@@ -78,9 +86,11 @@ def magnitudes_of(low: int, high: int | None, choices: Choices) -> Regex:
 
 def _blocks(low: int, high: int) -> Iterator[tuple[int, int]]:
     """Yield the integers from `low` to `high` in blocks of 10**k: a prefix, not empty, and the number k of digits."""
+    count, size = 0, 1
     while low <= high:
-        count, size = 0, 1
         while low % (size * 10) == 0 and low >= size * 10 and low + size * 10 - 1 <= high:
             count, size = count + 1, size * 10
+        while low + size - 1 > high:
+            count, size = count - 1, size // 10
         yield low // size, count
         low += size
