@@ -28,6 +28,7 @@ K_SUBSTRINGS = 12  # (suffix automaton, state)
 K_MULTIPLE = 13  # (divisor, remainder)
 K_COUNTING = 14  # (star, phase, term): what spells `phase`, then `star`, and is matched by `term`; see `Terms.counting`
 K_BOUNDED = 15  # (counting term, most): its texts that begin at most so many of what is counted
+K_DIGITS = 16  # (remainder set, remainder, least, most): so many digits, most -1 is without bound; `Terms.digits`
 
 FAR = 1 << 60  # lengths and counts saturate here
 

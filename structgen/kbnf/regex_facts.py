@@ -88,6 +88,12 @@ def _facts(
     if isinstance(node, rx.Multiple):
         is_one = any(node.remainder % factor == 0 for factor in (node.divisor, *node.factors))
         return is_one, True, (node.divisor, node.remainder, node.factors)
+    if isinstance(node, rx.Remainders):
+        is_one = any(
+            node.remainder % step == 0 and all(node.remainder % divisor for divisor in refused)
+            for step, refused in node.choices
+        )
+        return is_one and node.min == 0, None, (node.choices, node.remainder, node.min, node.max)
     if isinstance(node, rx.Complement):
         return not nullable[id(node.body)], True if matches[id(node.body)] is False else None, None
     if isinstance(node, rx.Early):

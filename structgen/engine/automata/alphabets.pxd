@@ -7,7 +7,7 @@ from structgen.engine.deadlines cimport spend
 # Typed copies of the constants of structgen/engine/constants.py and alphabets.py.
 cdef int ANY_BYTE, EMPTY, NOTHING
 cdef int K_EMPTY, K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY
-cdef int K_TABLE, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING, K_BOUNDED
+cdef int K_TABLE, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING, K_BOUNDED, K_DIGITS
 cdef int MAX_TABLE_TEXTS, MAX_CODE_TERMS
 
 

@@ -20,6 +20,7 @@ from structgen.engine.constants import (
     K_CHARS,
     K_COMPLEMENT,
     K_COUNTING,
+    K_DIGITS,
     K_EARLY,
     K_EMPTY,
     K_INTERSECTION,
@@ -36,6 +37,7 @@ from structgen.engine.deadlines import spend
 __all__ = ["ASCII_MASK", "Alphabets"]
 
 ASCII_MASK = (1 << 128) - 1
+DIGITS_MASK = 0x3FF << ord("0")
 MAX_TABLE_TEXTS = 1000  # texts; the alphabet of a larger table is not computed
 MAX_CODE_TERMS = 64  # terms visited by one test for a prefix code; past it the answer is no
 
@@ -143,6 +145,8 @@ class Alphabets:
             return self.payloads.class_alphabet[int(self.table.payload[term])]
         if kind == K_TABLE:
             return self._alphabet_of_table(int(self.table.payload[term][0]))
+        if kind == K_DIGITS:
+            return DIGITS_MASK
         if kind in (K_INTERSECTION, K_COMPLEMENT, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING):
             return ASCII_MASK | OTHER_CHARS | BROKEN_CHARS
         return 0
@@ -240,6 +244,8 @@ class Alphabets:
             return len(payload)
         if kind == K_BYTES:
             return 1
+        if kind == K_DIGITS:
+            return int(payload[3]) if payload[3] >= 0 else FAR
         if kind == K_CHARS:
             return max([len(sequence) for sequence in self.payloads.sequences[int(payload)]])
         return FAR

@@ -25,9 +25,13 @@ from structgen.engine.automata.term_table import TermTable
 from structgen.engine.constants import NO_MAP, ONE_CLASS
 from structgen.engine.pair_table import PairTable
 
-__all__ = ["BytePartitions"]
+__all__ = ["DIGITS", "DIGITS_AND_POINT", "BytePartitions"]
 
 TERMS_PER_MAP = 32  # an estimate, for the initial size of the arrays: at least as many terms share a class map
+
+DIGITS = bytes([b"0123456789".find(byte) + 1 for byte in range(256)])
+"""The classes of bytes where each digit is a class of its own."""
+DIGITS_AND_POINT = bytes([b"0123456789.".find(byte) + 1 for byte in range(256)])
 
 _SPREAD = [bytes([byte >> bit & 1 for bit in range(8)]) for byte in range(256)]  # by byte: its 8 bits, lowest first
 

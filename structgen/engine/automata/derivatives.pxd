@@ -3,12 +3,13 @@ from structgen.engine.deadlines cimport spend
 from structgen.engine.arrays cimport grown_pool, zeros
 from structgen.engine.automata.byte_partitions cimport BytePartitions
 from structgen.engine.automata.payload_tables cimport PayloadTables
+from structgen.engine.automata.remainder_sets cimport RemainderSet
 from structgen.engine.automata.term_table cimport TermColumn, TermTable
 from structgen.engine.automata.terms cimport Terms
 
 # Typed copies of the constants of structgen/engine/constants.py.
 cdef int EMPTY, NOTHING
-cdef int K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY, K_TABLE, K_MULTIPLE, K_COUNTING, K_BOUNDED
+cdef int K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY, K_TABLE, K_MULTIPLE, K_COUNTING, K_BOUNDED, K_DIGITS
 
 cdef int NESTED, NOT_MADE, NO_MAP, ONE_CLASS
 
@@ -72,8 +73,10 @@ cdef class Derivatives:
     @cython.locals(kind=int, tail=int, number=int, targets=list, target=int)
     cdef int _of_head(self, int term) except -1
     cdef tuple _of_class(self, int number)
-    @cython.locals(number=int, low=int, high=int, depth=int, byte=int, after=int, texts=tuple, prefix=bytes, found=dict, place=int, classes=bytearray)
+    @cython.locals(number=int, low=int, high=int, depth=int, byte=int, first=int, after=int, found=dict, place=int, classes=bytearray)
     cdef int _of_table(self, tuple payload, int tail) except -1
+    @cython.locals(number=int, remainder=int, least=int, most=int, members=RemainderSet, digit=int, after=int)
+    cdef int _of_digits(self, tuple payload, int tail) except -1
     @cython.locals(number=int, first=int, place=int, target=int)
     cdef int _of_repeat(self, int term, int body) except -1
     @cython.locals(body=int, low="long long", high="long long")

@@ -19,10 +19,9 @@ the same derivative, and which bytes surely lead to NOTHING. The target of any o
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
 from structgen.engine.arrays import grown_pool, zeros
-from structgen.engine.automata.byte_partitions import BytePartitions
+from structgen.engine.automata.byte_partitions import DIGITS, DIGITS_AND_POINT, BytePartitions
+from structgen.engine.automata.remainder_sets import RemainderSet
 from structgen.engine.automata.suffix_automaton import SuffixAutomaton
 from structgen.engine.automata.term_table import FULL_MASK
 from structgen.engine.automata.terms import Terms, is_multiple
@@ -33,6 +32,7 @@ from structgen.engine.constants import (
     K_CHARS,
     K_COMPLEMENT,
     K_COUNTING,
+    K_DIGITS,
     K_EARLY,
     K_INTERSECTION,
     K_LITERAL,
@@ -180,6 +180,8 @@ class Derivatives:
             return bool(self.table.accepting[term])
         if kind == K_MULTIPLE:
             return is_multiple(payload)
+        if kind == K_DIGITS:
+            return bool(payload[2] == 0 and self.payloads.remainder_sets[payload[0]].holds(payload[1]))
         return True
 
     def _missing(self, heads: list[int]) -> list[int]:
@@ -437,6 +439,8 @@ class Derivatives:
             return self._of_table(payload, tail)
         if kind == K_MULTIPLE:
             return self._of_multiple(payload, tail)
+        if kind == K_DIGITS:
+            return self._of_digits(payload, tail)
         return self._of_substrings(payload, tail)
 
     def _of_repeat(self, term: int, body: int) -> int:
@@ -515,13 +519,9 @@ class Derivatives:
         """
         found = self._class_partitions.get(number)
         if found is None:
-            rests: list[list[ByteRanges]] = [[] for _ in range(256)]
-            for sequence in self.payloads.sequences[number]:
-                low, high = sequence[0]
-                for byte in range(low, high + 1):
-                    rests[byte].append(sequence[1:])
             numbers: dict[tuple[ByteRanges, ...], int] = {(): 0}
-            classes = bytes([numbers.setdefault(tuple(rest), len(numbers)) for rest in rests])
+            rests = self.payloads.rests_by_byte(number)
+            classes = bytes([numbers.setdefault(rest, len(numbers)) for rest in rests])
             targets = [self.terms.byte_sequence_set(rest) if rest else NOTHING for rest in numbers]
             found = self._class_partitions[number] = (self.partitions.map_number(classes), targets)
         return found
@@ -550,16 +550,9 @@ class Derivatives:
     def _of_table(self, payload: tuple[int, int, int, int], tail: int) -> int:
         """Compute the partition of a table of texts: a bisection of its sorted rows for each possible next byte."""
         number, low, high, depth = payload
-        texts = self.payloads.texts[number]
-        if len(texts[low]) == depth:
-            low += 1
         found: dict[int, int] = {}
-        prefix = texts[low][:depth]
-        while low < high:
-            byte = texts[low][depth]
-            after = bisect_left(texts, prefix + bytes((byte + 1,)), low, high) if byte < 255 else high
-            found[byte] = self.terms.text_table(number, low, after, depth + 1, tail)
-            low = after
+        for byte, first, after in self.payloads.rows_by_byte(number, low, high, depth):
+            found[byte] = self.terms.text_table(number, first, after, depth + 1, tail)
         if len(found) == 256:  # all bytes lead on; a class for NOTHING would be the 257th
             for byte in range(256):
                 self.partitions.push(found[byte])
@@ -577,14 +570,22 @@ class Derivatives:
         For divisor 7 after remainder 3, digit 5 leads to remainder 0, because 35 is a multiple of 7.
         """
         divisor, remainder, factors = payload
-        classes = bytearray(256)
-        classes[ord(".")] = 1
         self.partitions.push(NOTHING)
-        self.partitions.push(self.terms.multiple(divisor, remainder, factors, tail))
         for digit in range(10):
-            classes[ord("0") + digit] = digit + 2
             self.partitions.push(self.terms.multiple(divisor, (remainder * 10 + digit) % divisor, factors, tail))
-        return self.partitions.map_number(bytes(classes))
+        self.partitions.push(self.terms.multiple(divisor, remainder, factors, tail))
+        return self.partitions.map_number(DIGITS_AND_POINT)
+
+    def _of_digits(self, payload: tuple[int, int, int, int], tail: int) -> int:
+        """Compute the partition of digits that continue a number: one class for each digit."""
+        number, remainder, least, most = payload
+        members: RemainderSet = self.payloads.remainder_sets[number]
+        least, most = least - 1 if least > 0 else 0, most - 1 if most > 0 else -1
+        self.partitions.push(NOTHING)
+        for digit in range(10):
+            after = (remainder * 10 + digit) % members.modulus
+            self.partitions.push(self.terms.digits(number, after, least, most, tail))
+        return self.partitions.map_number(DIGITS)
 
     def _of_substrings(self, payload: tuple[int, int], tail: int) -> int:
         """Compute the partition of a state of a suffix automaton: a union with one literal for each possible unit."""
@@ -594,7 +595,6 @@ class Derivatives:
             self.terms.literal(unit, self.terms.substrings(number, target, tail))
             for unit, target in automaton.edges(state)
         ]
-        if units:
-            return self._combine(units)
-        self.partitions.push(NOTHING)
-        return ONE_CLASS
+        if not units:
+            self.partitions.push(NOTHING)
+        return self._combine(units) if units else ONE_CLASS

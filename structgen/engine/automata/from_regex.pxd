@@ -1,7 +1,7 @@
 cimport cython
 
 from structgen.engine.automata.terms cimport Terms
-from structgen.engine.regex.tree cimport ByteSet, Chars, Choice, Complement, Early, Intersection, Literal, LiteralSet, Multiple, Repeat, Runs, Sequence, Substrings
+from structgen.engine.regex.tree cimport ByteSet, Chars, Choice, Complement, Early, Intersection, Literal, LiteralSet, Multiple, Remainders, Repeat, Runs, Sequence, Substrings
 
 # Typed copies of the constants of structgen/engine/constants.py and from_regex.py.
 cdef int EMPTY, NOTHING

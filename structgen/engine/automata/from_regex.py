@@ -26,6 +26,7 @@ from structgen.engine.regex.tree import (
     LiteralSet,
     Multiple,
     Regex,
+    Remainders,
     Repeat,
     Runs,
     Sequence,
@@ -123,6 +124,10 @@ def _leaf(terms: Terms, regex: Regex, values: list[int]) -> bool:
         term = terms.text_table(number, 0, terms.payloads.table_size(number), 0, values.pop())
     elif isinstance(regex, Multiple):
         term = terms.multiple(regex.divisor, regex.remainder, regex.factors, values.pop())
+    elif isinstance(regex, Remainders):
+        number = terms.payloads.add_remainder_set(regex.choices)
+        most = -1 if regex.max is None else regex.max
+        term = terms.digits(number, regex.remainder, regex.min, most, values.pop())
     elif isinstance(regex, Substrings):
         term = terms.substrings(terms.payloads.add_suffix_automaton(regex.units), 0, values.pop())
     elif isinstance(regex, Runs):

@@ -13,7 +13,9 @@ cdef class PayloadTables:
     cdef readonly list texts             # by table: its texts, sorted and distinct
     cdef readonly long long bytes_used   # estimated memory of all of them
     cdef readonly list suffix_automata   # by number: a SuffixAutomaton
+    cdef readonly list remainder_sets    # by number: a RemainderSet
     cdef dict _class_of_sequences        # byte sequences -> class
     cdef dict _class_of_ranges           # ranges of code points -> class
     cdef dict _table_of                  # texts -> table
     cdef dict _suffix_automaton_of       # units -> number of the suffix automaton
+    cdef dict _remainder_set_of          # choices -> number of the remainder set

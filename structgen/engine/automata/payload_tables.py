@@ -1,4 +1,4 @@
-"""Numbered tables of the large things in terms: character classes, sets of texts, and suffix automata.
+"""Numbered tables of the large things in terms: character classes, sets of texts or integers, and suffix automata.
 
 A term's payload is compared and hashed at every look-up of an equal term. So large things are kept here, each once, and
 the payload holds only their number.
@@ -6,6 +6,9 @@ the payload holds only their number.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
+from structgen.engine.automata.remainder_sets import RemainderSet
 from structgen.engine.automata.suffix_automaton import SuffixAutomaton
 from structgen.engine.deadlines import spend
 from structgen.engine.regex.utf8 import ByteRanges, byte_sequences
@@ -22,7 +25,7 @@ BROKEN_CHARS = 1 << 129  # bit of an alphabet: bytes that are not whole characte
 
 
 class PayloadTables:
-    """The character classes, text tables and suffix automata of one `TermTable`, each with a number.
+    """The character classes, text tables, remainder sets and suffix automata of one `TermTable`, each with a number.
 
     Attributes:
         sequences: by class, its byte sequences: the UTF-8 forms of its characters, whole or without their first bytes.
@@ -30,6 +33,7 @@ class PayloadTables:
         class_alphabet: by class, the characters that its texts may hold; see `Alphabets.alphabet`.
         texts: by table, its texts, sorted and distinct.
         suffix_automata: by number, the suffix automaton.
+        remainder_sets: by number, the set of integers.
         bytes_used: estimated memory of all of them.
     """
 
@@ -39,11 +43,13 @@ class PayloadTables:
         self.class_alphabet: list[int] = []
         self.texts: list[tuple[bytes, ...]] = []
         self.suffix_automata: list[SuffixAutomaton] = []
+        self.remainder_sets: list[RemainderSet] = []
         self.bytes_used = 0
         self._class_of_sequences: dict[tuple[ByteRanges, ...], int] = {}
         self._class_of_ranges: dict[tuple[tuple[int, int], ...], int] = {}
         self._table_of: dict[tuple[bytes, ...], int] = {}
         self._suffix_automaton_of: dict[tuple[bytes, ...], int] = {}
+        self._remainder_set_of: dict[tuple[tuple[int, tuple[int, ...]], ...], int] = {}
 
     def class_of_ranges(self, ranges: tuple[tuple[int, int], ...]) -> int:
         """Return the number of the class of some code points; -1 if none of them has a UTF-8 form (surrogates).
@@ -96,6 +102,33 @@ class PayloadTables:
         """Return the number of texts in a table."""
         return len(self.texts[number])
 
+    def rows_by_byte(self, number: int, low: int, high: int, depth: int) -> list[tuple[int, int, int]]:
+        """Return the bytes that come next in the texts `low` to `high - 1` of a table after their first `depth` bytes.
+
+        Returns:
+            For each such byte: the byte, the first text with it, and the one after the last: a bisection finds it.
+        """
+        texts = self.texts[number]
+        if len(texts[low]) == depth:
+            low += 1
+        found: list[tuple[int, int, int]] = []
+        prefix = texts[low][:depth] if low < high else b""
+        while low < high:
+            byte = texts[low][depth]
+            after = bisect_left(texts, prefix + bytes((byte + 1,)), low, high) if byte < 255 else high
+            found.append((byte, low, after))
+            low = after
+        return found
+
+    def rests_by_byte(self, number: int) -> list[tuple[ByteRanges, ...]]:
+        """Return for each byte what follows it in the byte sequences of a class; empty if none begins with it."""
+        rests: list[list[ByteRanges]] = [[] for _ in range(256)]
+        for sequence in self.sequences[number]:
+            low, high = sequence[0]
+            for byte in range(low, high + 1):
+                rests[byte].append(sequence[1:])
+        return [tuple(rest) for rest in rests]
+
     def add_suffix_automaton(self, units: tuple[bytes, ...]) -> int:
         """Return the number of the suffix automaton of a text, given as units such as words; make it if it is new."""
         units = tuple([unit for unit in units if unit])
@@ -104,6 +137,16 @@ class PayloadTables:
             number = self._suffix_automaton_of[units] = len(self.suffix_automata)
             made = SuffixAutomaton(units)
             self.suffix_automata.append(made)
+            self.bytes_used += made.bytes_used
+        return number
+
+    def add_remainder_set(self, choices: tuple[tuple[int, tuple[int, ...]], ...]) -> int:
+        """Return the number of a set of integers; make it if it is new. `Remainders` says what the choices are."""
+        number = self._remainder_set_of.get(choices)
+        if number is None:
+            number = self._remainder_set_of[choices] = len(self.remainder_sets)
+            made = RemainderSet(choices)
+            self.remainder_sets.append(made)
             self.bytes_used += made.bytes_used
         return number
 

@@ -2,12 +2,14 @@ cimport cython
 from structgen.engine.deadlines cimport spend
 from structgen.engine.pair_table cimport PairTable
 from structgen.engine.automata.inclusion cimport is_part_of
+from structgen.engine.automata.remainder_sets cimport RemainderSet
 from structgen.engine.automata.regular_terms cimport RegularTerms, is_star
+from structgen.engine.automata.term_table cimport TermTable
 
 # Typed copies of the constants of structgen/engine/constants.py.
 cdef int ALL, EMPTY, NOTHING
 cdef int K_UNION, K_LITERAL, K_BYTES, K_CHARS, K_REPEAT, K_INTERSECTION, K_COMPLEMENT, K_EARLY
-cdef int K_TABLE, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING, K_BOUNDED
+cdef int K_TABLE, K_SUBSTRINGS, K_MULTIPLE, K_COUNTING, K_BOUNDED, K_DIGITS
 cdef long long FAR
 
 
@@ -27,7 +29,6 @@ cdef class Terms(RegularTerms):
     cpdef bint _merge_counts(self, set found) except -1
     @cython.locals(rest=int, body=int, wider=int)
     cpdef bint _counts_alike(self, int narrow, int wide) except -1
-    cpdef bint _is_bounded(self, int term) except -1
     cpdef bint _is_countable(self, int term) except -1
     cpdef bint is_countable_with(self, int body, int rest) except -1
     @cython.locals(star=int, phase=int, body=int, rest=int, least="long long", most="long long", low="long long", high="long long", part=int, inner=int)
@@ -43,5 +44,10 @@ cdef class Terms(RegularTerms):
     @cython.locals(texts=tuple, ends=bint, accepting=int)
     cpdef int text_table(self, int number, int low, int high, int depth, int tail) except -1
     cpdef int substrings(self, int number, int state, int tail) except -1
+    @cython.locals(members=RemainderSet, needed=int)
+    cpdef int digits(self, int number, int remainder, int least, int most, int tail) except -1
     @cython.locals(kind=int)
     cpdef int with_tail(self, int term, int tail) except -1
+
+
+cdef bint is_bounded(TermTable table, int term) except -1

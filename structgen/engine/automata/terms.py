@@ -17,7 +17,8 @@ languages become equal terms, the more tables are shared. Equal terms always hav
 may have different terms.
 
 `regular_terms.py` makes the terms of regular expressions. This module adds the other operators: intersections,
-complements, bounds on counts, shortest matches, the texts of a table or of a suffix automaton, and multiples.
+complements, bounds on counts, shortest matches, the texts of a table or of a suffix automaton, multiples, and digits of
+other sets of integers.
 
 Sources: Brzozowski, "Derivatives of Regular Expressions" (1964); Antimirov, "Partial Derivatives of Regular Expressions
 and Finite Automaton Constructions" (1996); Owens, Reppy, Turon, "Regular-expression derivatives reexamined" (2009).
@@ -31,6 +32,7 @@ from structgen.engine.automata.alphabets import Alphabets
 from structgen.engine.automata.inclusion import is_part_of
 from structgen.engine.automata.payload_tables import PayloadTables
 from structgen.engine.automata.regular_terms import RegularTerms, is_star
+from structgen.engine.automata.remainder_sets import RemainderSet
 from structgen.engine.automata.suffix_automaton import SuffixAutomaton
 from structgen.engine.automata.term_table import TermTable, power_of_two
 from structgen.engine.constants import (
@@ -42,6 +44,7 @@ from structgen.engine.constants import (
     K_CHARS,
     K_COMPLEMENT,
     K_COUNTING,
+    K_DIGITS,
     K_EARLY,
     K_INTERSECTION,
     K_LITERAL,
@@ -104,7 +107,7 @@ class Terms(RegularTerms):
         if len(found) == 1:
             return self.append(found.pop(), tail)
         for part in sorted(found):
-            if self._is_bounded(part) or self._is_countable(part):
+            if is_bounded(self.table, part) or self._is_countable(part):
                 return self._bounded_by(part, found, tail)
         least = max([self.table.min_len[t] for t in found])
         accepting = 1 if self.table.accepting[tail] and self.table.all_accepting(found) else 0
@@ -216,10 +219,6 @@ class Terms(RegularTerms):
             self.table.count_pairs(1)
         return found
 
-    def _is_bounded(self, term: int) -> bool:
-        """Return whether a term is a bound on a count, with nothing after it."""
-        return self.table.kind[term] == K_BOUNDED and self.table.tail[term] == EMPTY
-
     def _is_countable(self, term: int) -> bool:
         """Return whether a term is C{m,n}·R with a maximum n, where the text so far tells how many C have begun.
 
@@ -249,7 +248,7 @@ class Terms(RegularTerms):
             found: all parts of the intersection, with `bound`.
             tail: the term that follows.
         """
-        if self._is_bounded(bound):
+        if is_bounded(self.table, bound):
             star, phase, _ = self.table.payload[self.table.payload[bound][0]]
         else:
             star = self.repeat(self.table.payload[bound][0], 0, -1, self.table.tail[bound])
@@ -270,7 +269,7 @@ class Terms(RegularTerms):
                 least = max(least, low)
                 most = min(most, high) if high >= 0 else most
                 continue
-            if self._is_bounded(part):
+            if is_bounded(self.table, part):
                 inner, high = self.table.payload[part]
                 if self.table.payload[inner][0] == star and self.table.payload[inner][1] == phase:
                     most = min(most, high)
@@ -430,6 +429,33 @@ class Terms(RegularTerms):
             self._sum(0 if is_one else 1, self.table.min_len[tail]),
         )
 
+    def digits(self, number: int, remainder: int, least: int, most: int, tail: int) -> int:
+        """Return the digits that continue a number so that it becomes a member of a set of integers, then `tail`.
+
+        Args:
+            number: of the set, a `RemainderSet`.
+            remainder: of the digits that were read before, modulo the set's modulus.
+            least: the least number of digits.
+            most: the largest number of digits; -1 if there is no bound.
+            tail: the term that follows.
+        """
+        if tail == NOTHING:
+            return NOTHING
+        members: RemainderSet = self.payloads.remainder_sets[number]
+        needed = members.digits_needed(remainder, least)
+        if needed < 0 or 0 <= most < needed:
+            return NOTHING
+        if most == 0:
+            return tail
+        return self.table.intern(
+            K_DIGITS,
+            (number, remainder, least, most),
+            tail,
+            self.table.accepting[tail] if needed == 0 else 0,
+            self.table.may_be_empty[tail],
+            self._sum(needed, self.table.min_len[tail]),
+        )
+
     def with_tail(self, term: int, tail: int) -> int:
         """Return a sequence with its tail replaced by `tail`."""
         if tail == NOTHING:
@@ -462,6 +488,9 @@ class Terms(RegularTerms):
         if kind == K_MULTIPLE:
             divisor, remainder, factors = payload
             return self.multiple(divisor, remainder, factors, tail)
+        if kind == K_DIGITS:
+            number, remainder, least, most = payload
+            return self.digits(number, remainder, least, most, tail)
         number, state = payload
         return self.substrings(number, state, tail)
 
@@ -473,3 +502,8 @@ def is_multiple(payload: tuple[int, int, tuple[int, ...]]) -> bool:
         if remainder % factor == 0:
             return True
     return remainder == 0
+
+
+def is_bounded(table: TermTable, term: int) -> bool:
+    """Return whether a term is a bound on a count, with nothing after it."""
+    return table.kind[term] == K_BOUNDED and table.tail[term] == EMPTY

@@ -36,3 +36,6 @@ cdef class Runs:
 
 cdef class Multiple:
     cdef readonly object divisor, remainder, factors
+
+cdef class Remainders:
+    cdef readonly object choices, remainder, min, max

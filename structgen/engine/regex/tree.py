@@ -30,6 +30,7 @@ __all__ = [
     "LiteralSet",
     "Multiple",
     "Regex",
+    "Remainders",
     "Repeat",
     "Runs",
     "Sequence",
@@ -160,6 +161,24 @@ class Multiple:
     factors: tuple[int, ...] = ()
 
 
+@dataclass(unsafe_hash=True)
+class Remainders:
+    """Decimal digits that continue a number with some remainder, so that it becomes a member of a set of integers.
+
+    Attributes:
+        choices: sets of integers, each a step and divisors: its multiples that are multiples of none of the divisors.
+            The number must be in one of them.
+        remainder: of the digits before, modulo the least common multiple of all steps and divisors.
+        min: the least number of digits.
+        max: the largest number of digits; None if there is no bound.
+    """
+
+    choices: tuple[tuple[int, tuple[int, ...]], ...]
+    remainder: int
+    min: int
+    max: int | None
+
+
 Regex = (
     Literal
     | Chars
@@ -172,6 +191,7 @@ Regex = (
     | Early
     | LiteralSet
     | Multiple
+    | Remainders
     | Substrings
     | Runs
 )

@@ -17,10 +17,10 @@ All doubles above 2**53 are integers, so larger numbers are multiples of steps s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cache, lru_cache
-from math import ceil, floor, lcm
+from math import ceil, floor, gcd, lcm
 
 from structgen.engine.regex.tree import (
     EMPTY,
@@ -50,10 +50,15 @@ from structgen.schema.json_text.numbers import (
     number_range,
     scientific_range,
 )
+from structgen.schema.json_text.remainders import Choices, integers_of, magnitudes_of, may_count
 from structgen.schema.json_text.strings import byte_set
 
 __all__ = [
     "MAX_DIVISOR",
+    "are_counted",
+    "choices_of",
+    "counted_forms",
+    "digits_of_choices",
     "digits_of_multiples",
     "is_large",
     "multiples_of_any_length",
@@ -81,6 +86,7 @@ _ZERO = Literal(b"0")
 _POINT = Literal(b".")
 _MINUS = Literal(b"-")
 _SIGN = optional(_MINUS)
+_POINT_ZEROS = Repeat(_ZERO, 1, MAX_FRACTION_DIGITS)
 
 
 def is_large(step: Number) -> bool:
@@ -114,14 +120,34 @@ def digits_of_multiples(low: Number | None, high: Number | None, step: Number, o
     divisor = step_in_integers(step)
     if any(divisor % step_in_integers(other) == 0 for other in outside):
         return NOTHING
-    if divisor > 1:
-        of_bounds = (len(str(abs(ceil(bound)))) + 1 for bound in (low, high) if bound is not None)
-        bound = 10 ** max(MAX_MULTIPLE_DIGITS, len(str(divisor)) * 3 // 2, *of_bounds) - 1
-        low, high = (-bound if low is None else low), (bound if high is None else high)
-    found = integer_range(None if low is None else ceil(low), None if high is None else floor(high))
+    choices = choices_of(((step, outside),))
+    if may_count(choices):
+        return digits_of_choices(low, high, choices)
+    found = integer_range(*_bounds_of_digits(low, high, divisor))
     if divisor > 1:
         found = intersection(found, sequence(_SIGN, _whole_multiples(divisor)))
     return _without_multiples(found, outside)
+
+
+def choices_of(sets: Iterable[tuple[Number, tuple[Number, ...]]]) -> Choices:
+    """Return the integers of sets of numbers, each given by a step and steps whose multiples are left out."""
+    return tuple([(step_in_integers(step), tuple(map(step_in_integers, outside))) for step, outside in sets])
+
+
+def digits_of_choices(low: Number | None, high: Number | None, choices: Choices) -> Regex:
+    """Return the integers in digits between two bounds that are in one of some sets; 1 is no step, or the only one."""
+    return integers_of(*_bounds_of_digits(low, high, max(step for step, _ in choices)), choices)
+
+
+def _bounds_of_digits(low: Number | None, high: Number | None, divisor: int) -> tuple[int, int]:
+    """Return bounds for the multiples of a divisor between two bounds, in digits; None stands for no bound."""
+    if divisor > 1:
+        of_bounds = (len(str(abs(ceil(bound)))) + 1 for bound in (low, high) if bound is not None)
+        digits = max(MAX_MULTIPLE_DIGITS, len(str(divisor)) * 3 // 2, *of_bounds)
+    else:
+        digits = max(MAX_INTEGER_DIGITS, len(str(max(ceil(low or 0), -floor(high or 0), 0))))
+    most: int = 10**digits - 1
+    return -most if low is None else ceil(low), most if high is None else floor(high)
 
 
 def multiples_of_any_length(
@@ -131,7 +157,11 @@ def multiples_of_any_length(
 
     The automaton has a state for each remainder. With the bound it has one for each remainder and number of digits.
     """
-    found = _any_length(None if low is None else ceil(low), None if high is None else floor(high))
+    choices = choices_of(((step, outside),))
+    least, most = None if low is None else ceil(low), None if high is None else floor(high)
+    if may_count(choices):
+        return integers_of(least, most, choices)
+    found = _any_length(least, most)
     found = intersection(found, sequence(_SIGN, _whole_multiples(step_in_integers(step))))
     return _without_multiples(found, outside)
 
@@ -184,6 +214,10 @@ def other_forms(
     """
     if step is not None and Fraction(step).denominator == 1 and len(outside) > MAX_EXCLUDED_STEPS:
         return NOTHING
+    if step is not None and are_counted(step, outside):
+        choices = choices_of(((step, outside),))
+        if may_count(choices):
+            return counted_forms(low, low_open, high, high_open, choices, plain=plain)
     reads_all = step is not None and Fraction(step).numerator == 1 and not outside
     has_exponents = not plain and (step is None or _factors(Fraction(step))[0] <= MAX_ODD_FACTOR)
     places = MAX_SAFE_DIGITS if step is None else min(_places(Fraction(step)), MAX_SAFE_DIGITS)
@@ -195,7 +229,7 @@ def other_forms(
             continue
         forms: list[tuple[Regex, tuple[int, int] | None]] = [(_plain(sizes, places), None)]
         if has_exponents:
-            forms.append((_scientific(sizes), _exponents(least, most, sizes)))
+            forms.append((_scientific(sizes, *_middle(least, most)), _exponents(least, most, sizes)))
         for form, exponents in forms:
             part = sequence(sign, form)
             if low is not None or high is not None:
@@ -206,6 +240,54 @@ def other_forms(
                 part = difference(part, _multiples(other, exponents))
             found.append(part)
     return choice(*found)
+
+
+def are_counted(step: Number, outside: tuple[Number, ...]) -> bool:
+    """Return whether the remainders of integers tell the multiples of a step that are multiples of none of others."""
+    return (step != 1 or bool(outside)) and all(Fraction(number).denominator == 1 for number in (step, *outside))
+
+
+def counted_forms(
+    low: Number | None,
+    low_open: bool,
+    high: Number | None,
+    high_open: bool,
+    choices: Choices,
+    *,
+    plain: bool = False,
+) -> Regex:
+    """Return `other_forms` of the members of sets of integers that remainders tell; of all the sets at once."""
+    choices = tuple([(step, refused) for step, refused in choices if len(refused) <= MAX_EXCLUDED_STEPS])
+    scientific = tuple([(step, refused) for step, refused in choices if _factors(Fraction(step))[0] <= MAX_ODD_FACTOR])
+    has_zero = any(not refused for _, refused in choices)
+    found: list[Regex] = [_whole_forms(low, low_open, high, high_open, choices)] if choices else []
+    for sign, least, most in ((EMPTY, low or 0, high), (_MINUS, -(high or 0), None if low is None else -low)):
+        sizes = _sizes(least, most, False)
+        parts: list[Regex] = [_plain(_ZEROS, 0)] if sizes & _ZEROS and has_zero else []
+        if sizes and scientific and not plain:
+            multiples: list[Regex] = [_counted_scientific(scientific, *_exponents(least, most, sizes))]
+            if any(not refused for _, refused in scientific):
+                multiples.append(_ZERO_WITH_EXPONENT)
+            parts.append(intersection(_scientific(sizes, *_middle(least, most)), choice(*multiples)))
+        part = sequence(sign, choice(*parts))
+        is_free = low is None and high is None
+        found.append(part if is_free else intersection(part, number_range(low, low_open, high, high_open)))
+    return choice(*found)
+
+
+def _middle(low: Number, high: Number | None) -> tuple[int, int]:
+    """Return the least and the largest integer of size `_MIDDLE` between two bounds."""
+    last = MAX_EXACT_INTEGER if high is None else min(MAX_EXACT_INTEGER, floor(high))
+    return max(10**MAX_SAFE_DIGITS, ceil(low)), last
+
+
+def _whole_forms(low: Number | None, low_open: bool, high: Number | None, high_open: bool, choices: Choices) -> Regex:
+    """Return the integers of some sets between two bounds, but 0, with a point and zeros; up to MAX_EXACT_INTEGER."""
+    least = -MAX_EXACT_INTEGER if low is None else floor(low) + 1 if low_open else ceil(low)
+    most = MAX_EXACT_INTEGER if high is None else ceil(high) - 1 if high_open else floor(high)
+    positive = magnitudes_of(max(least, 1), min(most, MAX_EXACT_INTEGER), choices)
+    negative = magnitudes_of(max(-most, 1), min(-least, MAX_EXACT_INTEGER), choices)
+    return sequence(choice(positive, sequence(_MINUS, negative)), _POINT, _POINT_ZEROS)
 
 
 _ZEROS, _SHORT, _MIDDLE, _LARGE = 1, 2, 4, 8
@@ -243,9 +325,8 @@ def _plain(sizes: int, most_places: int) -> Regex:
         most_places: the largest number of digits after the point, without zeros at the end; up to `MAX_SAFE_DIGITS`.
     """
     forms: list[Regex] = []
-    zeros = Repeat(_ZERO, 1, MAX_FRACTION_DIGITS)
     if sizes & _ZEROS:
-        forms.append(sequence(_ZERO, _POINT, zeros))
+        forms.append(sequence(_ZERO, _POINT, _POINT_ZEROS))
     if sizes & _SHORT:
         for places in range(most_places + 1):
             before = MAX_SAFE_DIGITS - places
@@ -253,16 +334,23 @@ def _plain(sizes: int, most_places: int) -> Regex:
             more = Repeat(_ZERO, 0 if places else 1, MAX_FRACTION_DIGITS - places)
             forms.append(sequence(whole, _POINT, repeat(_DIGIT, places, places), more))
     if sizes & _MIDDLE:
-        forms.append(sequence(integer_range(10**MAX_SAFE_DIGITS, MAX_EXACT_INTEGER), _POINT, zeros))
+        forms.append(sequence(integer_range(10**MAX_SAFE_DIGITS, MAX_EXACT_INTEGER), _POINT, _POINT_ZEROS))
     if sizes & _LARGE:
         whole = sequence(_NONZERO, Repeat(_DIGIT, MAX_SAFE_DIGITS + 1, MAX_INTEGER_DIGITS - 1))
         forms.append(sequence(whole, _POINT, Repeat(_DIGIT, 1, MAX_FRACTION_DIGITS)))
     return choice(*forms)
 
 
-@cache
-def _scientific(sizes: int) -> Regex:
-    """Return numbers of some sizes with an exponent that doubles tell apart, without sign."""
+@lru_cache(maxsize=1024)
+def _scientific(sizes: int, first: int, last: int) -> Regex:
+    """Return numbers of some sizes with an exponent that doubles tell apart, without sign.
+
+    Args:
+        sizes: as bits.
+        first: the least of size `_MIDDLE`. Without these bounds, a mask may search long to see that no other bound
+            leaves one: each of these numbers has 16 digits.
+        last: the largest of size `_MIDDLE`.
+    """
     forms: list[Regex] = []
     if sizes & _ZEROS:
         forms.append(_ZERO_WITH_EXPONENT)
@@ -270,8 +358,8 @@ def _scientific(sizes: int) -> Regex:
         zeros = Repeat(_ZERO, 0, MAX_MANTISSA_DIGITS - MAX_SAFE_DIGITS + 1)
         mantissa = sequence(_NONZERO, optional(sequence(_POINT, Repeat(_DIGIT, 1, MAX_SAFE_DIGITS - 1), zeros)))
         forms.append(sequence(mantissa, exponent_range(_MIN_EXPONENT, MAX_SAFE_DIGITS - 1)))
-    if sizes & _MIDDLE:
-        forms.append(scientific_range(10**MAX_SAFE_DIGITS, False, MAX_EXACT_INTEGER, False, whole=True))
+    if sizes & _MIDDLE and first <= last:
+        forms.append(scientific_range(first, False, last, False, whole=True))
     if sizes & _LARGE:
         forms.append(scientific_range(MAX_EXACT_INTEGER, False, None, False))
     return choice(*forms)
@@ -320,24 +408,77 @@ def _scientific_multiples(step: Fraction, lowest: int, highest: int) -> Iterator
     """
     odd, prime, least, spared = _factors(step)
     for power in range(spared + 1):
-        forms: list[Regex] = []
-        for used in range(MAX_MANTISSA_DIGITS + 1):
-            first = used + least - power
-            last = highest if power == 0 else min(first, highest)
-            first = max(first, lowest)
-            if first <= last:
-                forms.append(sequence(_mantissa(used), exponent_range(first, last)))
+        found = _with_exponents(least - power, least - power if power else None, lowest, highest)
         divisor = odd * prime**power
-        found = choice(*forms)
         yield found if divisor == 1 else intersection(found, sequence(_mantissas_of(divisor), _ANY_EXPONENT))
 
 
-@cache
-def _mantissa(used: int) -> Regex:
-    """Return the mantissas with some number of digits after the point, without zeros at the end; these may follow."""
-    if not used:
-        return sequence(_NONZERO, optional(sequence(_POINT, plus(_ZERO))))
-    return sequence(_NONZERO, _POINT, repeat(_DIGIT, used - 1, used - 1), _NONZERO, star(_ZERO))
+def _with_exponents(first: int, last: int | None, lowest: int, highest: int) -> Regex:
+    """Return the numbers m · 10^t in scientific form, where m does not end in 0, by bounds for t.
+
+    The digits are read one by one; an alternative for each number of digits would make larger states.
+
+    Args:
+        first: the least t.
+        last: the largest t; None for no bound.
+        lowest: the least exponent that is written.
+        highest: the largest exponent that is written.
+    """
+    found: Regex = NOTHING  # what follows `used - 1` digits after the point
+    exponents: Regex = NOTHING
+    for used in range(MAX_MANTISSA_DIGITS, -1, -1):
+        least, most = max(used + first, lowest), highest if last is None else min(used + last, highest)
+        exponents = exponent_range(least, most) if least <= most else NOTHING
+        if used:
+            found = choice(sequence(_NONZERO, star(_ZERO), exponents), sequence(_DIGIT, found))
+    zeros = sequence(optional(sequence(_POINT, plus(_ZERO))), exponents)
+    return sequence(_NONZERO, choice(zeros, sequence(_POINT, found)))
+
+
+@lru_cache(maxsize=1024)
+def _counted_scientific(choices: Choices, lowest: int, highest: int) -> Regex:
+    """Return the members of sets of integers with an exponent in a range, but 0.
+
+    A number m · 10^t, where m does not end in 0, is an integer if t >= 0. It is a multiple of 12 if m is one of
+    12, of 6 or of 3, for t = 0, t = 1 or t >= 2. So there is an alternative for each such condition on m.
+    """
+    numbers = [number for step, refused in choices for number in (step, *refused)]
+    largest = max(_factors(Fraction(number))[2] for number in numbers)  # from here on, t makes no difference
+    found: list[Regex] = []
+    first = 0
+    for power in range(largest + 1):
+        shares = _shares(choices, power)
+        if power < largest and shares == _shares(choices, power + 1):
+            continue
+        if shares:
+            form = _with_exponents(first, power if power < largest else None, lowest, highest)
+            found.append(_with_mantissas(form, shares))
+        first = power + 1
+    return choice(*found)
+
+
+def _shares(choices: Choices, power: int) -> Choices:
+    """Return the sets of the integers m with m · 10**power in some sets."""
+    found: dict[tuple[int, tuple[int, ...]], None] = {}
+    for step, refused in choices:
+        rest = step // gcd(step, 10**power)
+        others = tuple(number // gcd(number, 10**power) for number in refused)
+        if all(rest % number for number in others):
+            found[rest, others] = None
+    return tuple(found)
+
+
+def _with_mantissas(form: Regex, choices: Choices) -> Regex:
+    """Return those numbers in scientific form whose digits are in one of some sets, without the zeros at their end."""
+    if (1, ()) in choices:
+        return form
+    parts: list[Regex] = []
+    for step, refused in choices:
+        to_last = sequence(star(byte_set("0123456789.")), _NONZERO)
+        to_last = to_last if step == 1 else intersection(Multiple(step), to_last)
+        others = choice(*map(Multiple, refused))
+        parts.append(difference(to_last, others) if refused else to_last)
+    return intersection(form, sequence(choice(*parts), star(byte_set("0.")), _ANY_EXPONENT))
 
 
 def _mantissas_of(divisor: int) -> Regex:

@@ -30,7 +30,15 @@ from structgen.engine.regex.tree import (
 )
 from structgen.schema.algebra import ALL_NUMBERS, INTEGERS, Inexpressible, Number, NumberSet
 from structgen.schema.algebra.numbers import ANY_FORM, DIGITS, OTHER_FORMS
-from structgen.schema.json_text.multiples import digits_of_multiples, is_large, other_forms
+from structgen.schema.json_text.multiples import (
+    are_counted,
+    choices_of,
+    counted_forms,
+    digits_of_choices,
+    digits_of_multiples,
+    is_large,
+    other_forms,
+)
 from structgen.schema.json_text.numbers import (
     MAX_EXACT_INTEGER,
     MAX_FRACTION_DIGITS,
@@ -42,6 +50,7 @@ from structgen.schema.json_text.numbers import (
     integral_range,
     number_range,
 )
+from structgen.schema.json_text.remainders import may_count
 from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["INTEGER", "MAX_LISTED", "NUMBER", "has_no_text", "number_regex", "numbers_regex"]
@@ -68,7 +77,11 @@ def numbers_regex(parts: tuple[NumberSet, ...]) -> Regex:
     Raises:
         Inexpressible: as `number_regex`; or the set has numbers, but doubles cannot tell them from others.
     """
-    found = number_regex(parts[0]) if len(parts) == 1 else choice(*map(number_regex, parts))
+    if len(parts) == 1:
+        found = number_regex(parts[0])
+    else:
+        groups = _groups(parts)
+        found = choice(*[_counted_together(part) if len(part) > 1 else number_regex(part[0]) for part in groups])
     if has_no_text(parts, found):
         first = parts[0]
         raise Inexpressible(
@@ -89,6 +102,72 @@ def has_no_text(parts: tuple[NumberSet, ...], found: Regex) -> bool:
         if not part.outside or (part.low is None and part.high is None):
             return False
     return AutomatonStore().is_empty(found)
+
+
+def _groups(parts: tuple[NumberSet, ...]) -> list[list[NumberSet]]:
+    """Return sets of numbers in groups: those that remainders tell, between the same bounds, are together."""
+    groups: list[list[NumberSet]] = []
+    for part in parts:
+        joined = next((group for group in groups if _is_told_with(part, group)), None)
+        if joined is None:
+            groups.append([part])
+        else:
+            joined.append(part)
+    return groups
+
+
+def _is_told_with(part: NumberSet, group: list[NumberSet]) -> bool:
+    """Return whether remainders tell a set and those of a group, and all have the same bounds and forms."""
+    first, together = group[0], [*group, part]
+    if first.written != part.written or (first.multiple == 1) != (part.multiple == 1) or not _has_decimal_bounds(part):
+        return False
+    if (first.low is None) != (part.low is None) or (first.high is None) != (part.high is None):
+        return False
+    for one in together:
+        if one.values is not None or one.multiple is None or _is_listed(one, one.multiple):
+            return False
+        if not are_counted(one.multiple, one.outside):
+            return False
+    low, high = _common_bounds(together)
+    for one in together:  # its bounds are multiples: there may be none between them and the common ones
+        step = one.multiple or 1
+        if (one.low is not None and one.low - step >= (low or 0)) or (
+            one.high is not None and one.high + step <= (high or 0)
+        ):
+            return False
+    return may_count(choices_of(_steps(together)))
+
+
+def _has_decimal_bounds(part: NumberSet) -> bool:
+    return all(_has_decimal_form(bound) for bound in (part.low, part.high) if bound is not None)
+
+
+def _common_bounds(group: list[NumberSet]) -> tuple[Number | None, Number | None]:
+    """Return the least lower and the largest upper bound of some sets; all or none of them have one."""
+    lows = [part.low for part in group if part.low is not None]
+    highs = [part.high for part in group if part.high is not None]
+    return min(lows) if lows else None, max(highs) if highs else None
+
+
+def _steps(group: list[NumberSet]) -> list[tuple[Number, tuple[Number, ...]]]:
+    return [(part.multiple or 1, part.outside) for part in group]
+
+
+def _counted_together(group: list[NumberSet]) -> Regex:
+    """Return the numbers of some sets that remainders tell, with the same bounds; see `_is_told_with`.
+
+    One automaton counts remainders for all of them. Otherwise, there would be a state for each of their combinations.
+    """
+    low, high = _common_bounds(group)
+    written, choices = group[0].written, choices_of(_steps(group))
+    parts: list[Regex] = []
+    if written & DIGITS:
+        parts.append(digits_of_choices(low, high, choices))
+    if written & OTHER_FORMS:
+        parts.append(counted_forms(low, False, high, False, choices))
+        if written == ANY_FORM and any(part.contains(0) for part in group):
+            parts.append(Literal(b"-0"))
+    return choice(*parts)
 
 
 @lru_cache(maxsize=1024)

@@ -32,6 +32,7 @@ from structgen.engine.regex.tree import (
     LiteralSet,
     Multiple,
     Regex,
+    Remainders,
     Repeat,
     Runs,
     Sequence,
@@ -397,7 +398,7 @@ def _leaf(regex: Regex, every: bool) -> Regex:
         return Substrings(tuple([_unquoted(unit.decode()) for unit in regex.units]))
     if isinstance(regex, Runs) and not every:
         return _escaped_runs(regex)
-    if isinstance(regex, Multiple) and not every:
+    if isinstance(regex, (Multiple, Remainders)) and not every:
         return regex  # of digits, which are written as they are
     if isinstance(regex, ByteSet) and regex.mask < 1 << 128:
         return _ascii(regex.mask, every)

@@ -216,7 +216,7 @@ class Spellable:
         used = ALL_BYTES
         if isinstance(regex, rx.Intersection):
             used = reduce(and_, (self._bytes_of(part)[0] for part in regex.parts))
-        elif isinstance(regex, rx.Multiple):
+        elif isinstance(regex, rx.Multiple | rx.Remainders):
             used = DIGITS
         return used, used & self._last
 
