@@ -38,6 +38,7 @@ ENGINE = (
     "earley.item_sets",
     "earley.kernels",
     "earley.predictor",
+    "earley.runs",
     "grammar.rules",
     "grammar.tables",
     "masks.refused_texts",
@@ -102,7 +103,10 @@ HOT = {
 """Modules for -O2: most of the instructions that are not Python's own are theirs. A module in no list gets -O1."""
 ONCE = {
     *(f"engine.automata.{part}" for part in ("payload_tables", "regular_terms", "terms")),
-    *(f"engine.earley.{part}" for part in ("captured_texts", "groups", "item_columns", "item_sets", "predictor")),
+    *(
+        f"engine.earley.{part}"
+        for part in ("captured_texts", "groups", "item_columns", "item_sets", "predictor", "runs")
+    ),
     "engine.grammar.lookaheads",
     "engine.grammar.rules",
     "engine.grammar.tables",

@@ -22,6 +22,7 @@ cdef class SetTable:
     cdef public int[::1] first_target
     cdef public int[::1] run_length
     cdef public int[::1] run_target
+    cdef public int[::1] run_byte
     cdef public int[::1] kernel
     cdef int _kernel_size
 

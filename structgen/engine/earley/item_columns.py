@@ -44,6 +44,7 @@ class SetTable:
             side by side. `first_byte` is -1 for none, and `first_target` 0.
         run_length, run_target: int32 by set; the last run that was read from it, and the set after it; 0 for none. See
             `ItemSetStore.follow`.
+        run_byte: int32 by set; the byte of which that run is made; -1 where it is part of a literal.
         kernel: int32; the items of all kernels.
     """
 
@@ -52,7 +53,7 @@ class SetTable:
         self.count = 0
         self.accepting = self.text = self.first_kernel = self.last_kernel = self.kernel_hash = nothing
         self.first_scan = self.last_scan = self.only_byte = self.captures = nothing
-        self.first_byte = self.first_target = self.run_length = self.run_target = nothing
+        self.first_byte = self.first_target = self.run_length = self.run_target = self.run_byte = nothing
         self.kernel = zeros(128)
         self._kernel_size = 0
         self._grow(0)
@@ -82,7 +83,7 @@ class SetTable:
         used = self.count
         size = rows_for(needed)
         before = self.accepting  # keeps the old block until the new one is in place: see `Matcher._fill`
-        columns = block(13, size)
+        columns = block(14, size)
         self.accepting = column(columns, 0, size, before, used)
         self.first_scan = column(columns, 1, size, self.first_scan, used)
         self.last_scan = column(columns, 2, size, self.last_scan, used)
@@ -96,6 +97,7 @@ class SetTable:
         self.first_target = column(columns, 10, size, self.first_target, used)
         self.run_length = column(columns, 11, size, self.run_length, used)
         self.run_target = column(columns, 12, size, self.run_target, used)
+        self.run_byte = column(columns, 13, size, self.run_byte, used)
 
 
 class ItemTable:

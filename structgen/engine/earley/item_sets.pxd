@@ -2,7 +2,6 @@ cimport cython
 
 from structgen.engine.deadlines cimport spend
 from structgen.engine.automata.store cimport AutomatonStore
-from structgen.engine.automata.term_table cimport TermTable
 from structgen.engine.earley.captured_texts cimport CapturedTexts
 from structgen.engine.earley.completer cimport Completer
 from structgen.engine.earley.groups cimport GroupTable
@@ -10,6 +9,7 @@ from structgen.engine.earley.item_columns cimport ItemTable, ScanTable, SetTable
 from structgen.engine.earley.kernels cimport Kernels
 from structgen.engine.earley.leading_bytes cimport LeadingBytes
 from structgen.engine.earley.predictor cimport Predictor
+from structgen.engine.earley.runs cimport Runs
 from structgen.engine.grammar.lookaheads cimport Lookaheads
 from structgen.engine.grammar.rules cimport Rules
 from structgen.engine.pair_table cimport PairTable
@@ -17,7 +17,7 @@ from structgen.engine.pair_table cimport PairTable
 
 cdef int FIRST_TOKEN
 cdef tuple NOTHING_REFUSED
-cdef int AFTER, CAPTURES, DEAD_SET, EMPTY_TEXT, END, K_LITERAL, NEEDS_CHECK, NO_BYTE, NO_TEXT, ROOT, SHORTEST_RUN, UNKNOWN_TEXT
+cdef int AFTER, CAPTURES, DEAD_SET, EMPTY_TEXT, END, NEEDS_CHECK, NO_BYTE, NO_TEXT, ROOT, UNKNOWN_TEXT
 
 
 @cython.final
@@ -34,6 +34,7 @@ cdef class ItemSetStore:
     cdef Predictor _predictor
     cdef Completer _completer
     cdef LeadingBytes _leading_bytes
+    cdef Runs _runs
     cdef readonly PairTable step_targets
     cdef readonly long long steps
     cdef readonly int followed
@@ -56,10 +57,6 @@ cdef class ItemSetStore:
     cdef int known_after(self, int set_id, bytes text) noexcept
     @cython.locals(after=int)
     cpdef int follow(self, int set_id, bytes text) except -1
-    @cython.locals(length=int, literal=bytes, index=int)
-    cdef int _known_run(self, int set_id, bytes text, int at) noexcept
-    @cython.locals(known=int, table=SetTable, terms=TermTable, first=int, last=int, scan=int, state=int, literal=bytes, most=int, length=int, after=int, reached=int)
-    cdef int _run(self, int set_id, bytes text, int at) except -1
     @cython.locals(first=int, last=int, scan=int, state=int, automata=AutomatonStore, scans=ScanTable)
     cdef int _step(self, int set_id, int byte) except -1
     @cython.locals(text=int)

@@ -60,7 +60,6 @@ from structgen.engine.constants import (
     AFTER,
     DEAD_SET,
     EMPTY_TEXT,
-    K_LITERAL,
     NEEDS_CHECK,
     NO_BYTE,
     NO_TEXT,
@@ -75,6 +74,7 @@ from structgen.engine.earley.item_columns import ItemTable, ScanTable, SetTable
 from structgen.engine.earley.kernels import Kernels
 from structgen.engine.earley.leading_bytes import LeadingBytes
 from structgen.engine.earley.predictor import Predictor
+from structgen.engine.earley.runs import Runs
 from structgen.engine.grammar.rules import Rules
 from structgen.engine.grammar.tables import CAPTURES, END, Refusals
 from structgen.engine.pair_table import PairTable
@@ -84,7 +84,6 @@ from structgen.limits import Limits
 __all__ = ["ItemSetStore"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-SHORTEST_RUN = 2  # bytes that are read at once, at least
 FIRST_TOKEN = 256  # in place of a byte: the step by token 0, for tokens with two readings
 
 NOTHING_REFUSED: Refusals = ((), ())
@@ -123,6 +122,7 @@ class ItemSetStore:
         self._predictor = Predictor(self.table, self._items, self.scans, self.groups, rules, limits)
         self._completer = Completer(self._kernels, self.groups, self.texts, rules)
         self._leading_bytes = LeadingBytes(self.table, self.scans, self.automata)
+        self._runs = Runs(self.table, self.scans, self.groups, self._kernels, self._predictor, self._completer, rules)
         self.step_targets = PairTable()
         self.steps = 0
         self.followed = 0
@@ -420,7 +420,7 @@ class ItemSetStore:
         """Return the set after a text, if what was computed before tells it; else 0."""
         at = 0
         while at < len(text):
-            after = self._known_run(set_id, text, at)
+            after = self._runs.known(set_id, text, at)
             if after:
                 at += self.table.run_length[set_id]
             else:
@@ -439,69 +439,25 @@ class ItemSetStore:
         """
         self.followed = 0
         while self.followed < len(text):
-            after = self._run(set_id, text, self.followed)
+            after = self._runs.known(set_id, text, self.followed)
             if after:
                 self.followed += self.table.run_length[set_id]
-            else:
+                set_id = after
+                continue
+            after = self.known_step(set_id, text[self.followed])
+            if after < 0:
+                after = self._runs.read(set_id, text, self.followed)
+                if after:
+                    self.steps += 1
+                    self.followed += self.table.run_length[set_id]
+                    set_id = after
+                    continue
                 after = self.goto(set_id, text[self.followed])
-                if not after:
-                    return DEAD_SET
-                self.followed += 1
+            if not after:
+                return DEAD_SET
+            self.followed += 1
             set_id = after
         return set_id
-
-    def _known_run(self, set_id: int, text: bytes, at: int) -> int:
-        """Return the set after the last run from a set, if the text goes on with its bytes from `at` on; else 0."""
-        length = self.table.run_length[set_id]
-        if not length or at + length > len(text):
-            return DEAD_SET
-        literal: bytes = self.automata.table.payload[self.scans.state[self.table.first_scan[set_id]]]
-        for index in range(length):
-            if literal[index] != text[at + index]:
-                return DEAD_SET
-        return self.table.run_target[set_id]
-
-    def _run(self, set_id: int, text: bytes, at: int) -> int:
-        """Read several bytes at once where only one literal may come next, such as the rest of a key.
-
-        A step for each byte would make as many sets and automaton states. The last byte of a literal is left to a step.
-
-        Returns:
-            The set after the bytes; `SetTable.run_length` says how many they are. 0 where a step has to be made.
-
-        Raises:
-            LimitExceededError: see `goto`.
-        """
-        known = self._known_run(set_id, text, at)
-        if known:
-            return known
-        table, terms = self.table, self.automata.table
-        self.close(set_id)
-        first, last = table.first_scan[set_id], table.last_scan[set_id]
-        if first == last or not 0 <= table.only_byte[set_id] < NO_BYTE or table.text[set_id] >= EMPTY_TEXT:
-            return DEAD_SET
-        state = self.scans.state[first]
-        if terms.kind[state] != K_LITERAL or table.captures[set_id]:
-            return DEAD_SET
-        for scan in range(first + 1, last):
-            if self.scans.state[scan] != state:
-                return DEAD_SET
-        literal: bytes = terms.payload[state]
-        most = min(len(literal) - 1, len(text) - at)
-        length = 0
-        while length < most and literal[length] == text[at + length]:
-            length += 1
-        if length < SHORTEST_RUN:
-            return DEAD_SET
-        spend(last - first)
-        self.steps += 1
-        after = self.automata.after_bytes(state, length)
-        self._kernels.begin(table.text[set_id])
-        for scan in range(first, last):
-            self._kernels.add(self.scans.position[scan], after, self.groups.top(self.scans.group[scan]))
-        reached = self._kernels.finish()
-        table.run_length[set_id], table.run_target[set_id] = length, reached
-        return reached
 
     # -- sets of another store --------------------------------------------------------------------------------------
 

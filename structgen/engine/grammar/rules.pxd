@@ -2,7 +2,7 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata.store cimport AutomatonStore
-from structgen.engine.grammar.tables cimport Capture, Lazy, Lookahead
+from structgen.engine.grammar.tables cimport Capture, Ladder, Lazy, Lookahead
 from structgen.engine.grammar.lookaheads cimport Lookaheads
 
 cdef int CAPTURES, END, NOT_MADE, MAX_REFUSALS, MAX_SEEN, TERMINAL, WIDTH
@@ -31,6 +31,7 @@ cdef class Rules:
     cdef readonly bint counts_tokens
     cdef readonly bint serve_many_texts
     cdef object _source
+    cdef object _bodies_or_ladder
     cdef int _max_symbols
     cdef int[::1] _ready
     cdef int _ready_size
@@ -48,9 +49,8 @@ cdef class Rules:
 
     @cython.locals(low=int, high=int, middle=int, rule=int, at=int)
     cpdef int rule_at(self, int position) except -2
-    @cython.locals(nonterminal=int)
+    @cython.locals(nonterminal=int, first=int, found=int, start=int)
     cpdef int head_of(self, int rule) except -2
-    @cython.locals(start=int)
     cpdef int expand(self, int nonterminal) except -1
     @cython.locals(captured=Captured)
     cpdef int continuation(self, int number, text) except -2
@@ -73,8 +73,12 @@ cdef class Rules:
     cpdef refusals(self, int number, bytes begun)
     @cython.locals(states=list, count=int, symbol=int, nonterminal=int, rule=int, at=int)
     cdef int _load(self, tables) except -1
-    @cython.locals(index=int, symbol=int, first=int, most=int, begins=bint)
+    @cython.locals(first=int, most=int)
     cdef int _write_bodies(self, int nonterminal, bodies) except -1
+    @cython.locals(keys=list, bodies=list, ready=int, numbers=list, starts=list, index=int, number=int, size=int, first=int)
+    cdef int _write_ladder(self, Ladder ladder) except -1
+    @cython.locals(index=int, symbol=int, begins=bint)
+    cdef int _write_ready(self, int most) except -1
     @cython.locals(size=int, is_dead=bint, state=int, before=int, captured=int, lazy=Lazy)
     cdef int _prepare(self, body) except -1
     @cython.locals(size=int)

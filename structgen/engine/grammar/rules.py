@@ -10,6 +10,8 @@ has ended and its text is known, `RuleSource.after` returns the key of what foll
 
     [ITEM (captured)  CAPTURES - 0]      a body that ends with capture number 0
     after(then, b"12") -> key            the text of ITEM was "12": what follows is named "an array that has 12"
+
+Rules that several nonterminals share (`Ladder`) are written once: those of each end where those of the others end.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from structgen.engine.grammar.tables import (
     TERMINAL,
     Capture,
     GrammarTables,
+    Ladder,
     Lazy,
     Lookahead,
     Refusals,
@@ -75,8 +78,8 @@ class Rules:
         start_state: int32 by position; the start state of the terminal there.
         before: int32 by position; the number of the look-ahead that must hold where the dot stands there; 0 for none.
         lookaheads: the look-aheads by number.
-        first_rule, last_rule: int32 by nonterminal; its rules are `first_rule[A]` to `last_rule[A] - 1`. -1 where they
-            are not made yet.
+        first_rule, last_rule: int32 by nonterminal; its rules are `first_rule[A]` to `last_rule[A] - 1`. Other
+            nonterminals may have the last of them, too. -1 where they are not made yet.
         rule_starts: int32 by rule; its position in `symbols`.
         size: number of symbols.
         start_position: the dotted rule `whole text -> .start`. The position before it is a terminal, for a prefix that
@@ -91,6 +94,7 @@ class Rules:
     def __init__(self, tables: GrammarTables, automata: AutomatonStore, limits: Limits) -> None:
         self.automata = automata
         self._source = tables.source
+        self._bodies_or_ladder = getattr(tables.source, "bodies_or_ladder", None)  # of a `LadderSource`
         self._max_symbols = limits.grammar_symbols
         self._ready = zeros(64)  # bodies to be written: each symbol, its start state and the look-ahead before it
         self._ready_size = 0
@@ -133,7 +137,12 @@ class Rules:
         """
         if self._source is None:
             raise ValueError(f"nonterminal {nonterminal} has no bodies, and the grammar has no source of bodies")
-        self._write_bodies(nonterminal, self._source.bodies(self._keys[nonterminal]))
+        key = self._keys[nonterminal]
+        found = self._source.bodies(key) if self._bodies_or_ladder is None else self._bodies_or_ladder(key)
+        if isinstance(found, Ladder):
+            self._write_ladder(found)
+        else:
+            self._write_bodies(nonterminal, found)
 
     def continuation(self, number: int, text: bytes | None) -> int:
         """Return the dotted rule that follows a captured symbol; -1 where that text must not be captured.
@@ -277,11 +286,13 @@ class Rules:
         return rule
 
     def head_of(self, rule: int) -> int:
-        """Return the nonterminal of a rule; -1 for none."""
+        """Return the nonterminal of a rule, whose own it is if several share it; -1 for none."""
+        found = start = NOT_MADE
         for nonterminal in range(self._nonterminals):
-            if self.first_rule[nonterminal] <= rule < self.last_rule[nonterminal]:
-                return nonterminal
-        return NOT_MADE
+            first = self.first_rule[nonterminal]
+            if start <= first <= rule < self.last_rule[nonterminal] and first >= 0:
+                found, start = nonterminal, first
+        return found
 
     def key_of(self, nonterminal: int) -> Hashable | None:
         """Return the key of a lazy nonterminal; None for other nonterminals."""
@@ -340,6 +351,38 @@ class Rules:
         most = 0
         if self.counts_tokens and isinstance(self._source, ComposedRules):
             most = self._source.max_tokens(self._keys[nonterminal])
+        self._write_ready(most)
+        self.first_rule[nonterminal] = first  # last, so that an error leaves no half of the rules
+        self.last_rule[nonterminal] = self._rule_count
+
+    def _write_ladder(self, ladder: Ladder) -> None:
+        """Write the rules of the nonterminals of a ladder, up to the first that has rules."""
+        keys, bodies = ladder.keys, ladder.bodies
+        self._ready_size = 0
+        ready = 0
+        numbers: list[int] = []
+        starts: list[int] = []  # by nonterminal: the number of rules before its own
+        for index in range(len(bodies)):
+            if index < len(keys):
+                number = self._lazy(keys[index])
+                if self.first_rule[number] >= 0:
+                    self._add_ready(number, 0, 0)
+                    self._add_ready(END, 0, 0)
+                    break
+                numbers.append(number)
+                starts.append(ready)
+            size = self._ready_size
+            self._prepare(bodies[index])
+            ready += self._ready_size > size
+        first = self._rule_count
+        self._write_ready(0)
+        for index in range(len(numbers)):
+            number = numbers[index]
+            self.first_rule[number] = first + starts[index]
+            self.last_rule[number] = self._rule_count
+
+    def _write_ready(self, most: int) -> None:
+        """Write the rules that are ready; `most` is the bound on the tokens of their terminals, 0 for none."""
         begins = True
         index = 0
         while index < self._ready_size:
@@ -353,8 +396,6 @@ class Rules:
                 self._tokens_left[self.size - 1] = most
             begins = symbol == END
             index += WIDTH
-        self.first_rule[nonterminal] = first  # last, so that an error leaves no half of the rules
-        self.last_rule[nonterminal] = self._rule_count
 
     def _prepare(self, body: Sequence[Symbol | Lookahead]) -> None:
         """Add the symbols of a body and its end to `_ready`; none where a terminal matches no text."""

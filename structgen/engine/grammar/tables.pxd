@@ -7,6 +7,11 @@ cdef class Lazy:
 
 
 @cython.final
+cdef class Ladder:
+    cdef readonly list keys, bodies
+
+
+@cython.final
 cdef class Lookahead:
     cdef readonly int number
 

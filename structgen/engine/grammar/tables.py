@@ -31,6 +31,7 @@ __all__ = [
     "Capture",
     "Describer",
     "GrammarTables",
+    "Ladder",
     "Lazy",
     "Lookahead",
     "Origins",
@@ -91,6 +92,24 @@ class Lookahead:
         self.number = number
 
 
+class Ladder:
+    """The bodies of several nonterminals, each of which has its own body and those of the ones after it.
+
+        keys     pair 0           pair 1           pair 2
+        bodies   "a": 1 then 1    "b": 2 then 2    "c": 3 then 3        pair 1 has the last two of them
+
+    So the optional keys of an object are predicted as one nonterminal.
+
+    Attributes:
+        keys: of the nonterminals.
+        bodies: those from index i on belong to the nonterminal with `keys[i]`. There may be more of them than keys.
+    """
+
+    def __init__(self, keys: list[Hashable], bodies: list[Sequence[Regex | Lazy | Capture]]) -> None:
+        self.keys = keys
+        self.bodies = bodies
+
+
 Symbol = Regex | Lazy | Capture
 
 Spelling = tuple[tuple[bytes, ...], ...]
@@ -142,6 +161,16 @@ class RuleSource(Protocol):
 
     def forget(self) -> None:
         """Drop what was computed for written texts. It is computed again when needed, with the same results."""
+
+
+class LadderSource(RuleSource, Protocol):
+    """A source that makes the bodies of several nonterminals at once, where they share them."""
+
+    def bodies_or_ladder(self, key: Hashable) -> Sequence[Sequence[Symbol | Lookahead]] | Ladder:
+        """Return the bodies of a lazy nonterminal, or a ladder whose first key it has.
+
+        With `bodies`, a nonterminal of a ladder has its own body, and one that is the next nonterminal alone.
+        """
 
 
 class Describer(Protocol):

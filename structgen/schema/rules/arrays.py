@@ -15,7 +15,7 @@ A state is alive if some array of the set can be completed from it. Rules lead t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from structgen.engine.deadlines import spend
 from structgen.engine.grammar.tables import Capture, Lazy, Refusals, Symbol
@@ -401,6 +401,9 @@ class ArrayRules:
         if isinstance(regex, (Lazy, Capture)):
             raise TypeError("strings are one terminal")
         return regex
+
+    def ladder(self, state: Any) -> None:
+        """Return None: there are no pairs. See `SetRules.ladder`."""
 
     def forget(self) -> None:
         """Drop what was computed for written items. See `RuleSource.forget`."""

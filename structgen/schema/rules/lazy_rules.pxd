@@ -29,6 +29,8 @@ cdef class LazyRules:
 
     @cython.locals(space=Space)
     cpdef bodies(self, key)
+    @cython.locals(space=Space)
+    cpdef bodies_or_ladder(self, key)
     @cython.locals(found=list)
     cdef _bodies(self, key)
     cpdef after(self, then, text)

@@ -23,7 +23,7 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any, Protocol
 
 from structgen.engine.deadlines import Deadline
-from structgen.engine.grammar.tables import Lazy, Refusals, Symbol
+from structgen.engine.grammar.tables import Ladder, Lazy, Refusals, Symbol
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import (
     ALL_NUMBERS,
@@ -51,10 +51,11 @@ from structgen.schema.rules.notation import JsonNotation, Notation
 from structgen.schema.rules.states import MAX_COUNTED_KEYS
 from structgen.schema.rules.written_sets import Written
 
-__all__ = ["LazyRules", "SetRules", "reaches_grammar"]
+__all__ = ["PAIR", "LazyRules", "SetRules", "reaches_grammar"]
 
 Bodies = Sequence[Sequence[Symbol]]
 
+PAIR = "pair"  # the kind of nonterminals that ladders are made of
 _MAX_DEPTH = 4
 _MAX_NESTED = 8  # calls of `LazyRules.alternatives` within each other
 _NO_DEADLINE = Deadline(math.inf)
@@ -87,6 +88,9 @@ class SetRules(Protocol):
 
     def bodies(self, kind: Any, state: Any) -> Bodies:
         """Return the bodies of a kind of nonterminal in a state."""
+
+    def ladder(self, state: Any) -> Ladder | None:
+        """Return the bodies of a PAIR in a state and of those after it, where they share them. See `LadderSource`."""
 
     def after(self, then: Any, text: bytes | None) -> tuple[str | int, Any] | None:
         """Return the kind and the state after a capture; None where the text is refused. See `RuleSource.after`."""
@@ -156,6 +160,21 @@ class LazyRules:
         try:
             return self._bodies(key)
         except RecursionError as error:  # keys hold written values, which are compared
+            raise too_deep() from error
+
+    def bodies_or_ladder(self, key: Any) -> Bodies | Ladder:
+        """Return the bodies of a lazy nonterminal, or those of several. See `LadderSource.bodies_or_ladder`."""
+        first = key[0]
+        space = self.space
+        space.begin_again(_NO_DEADLINE)  # see `bodies`
+        try:
+            if isinstance(first, int) and key[1] == PAIR:
+                rules: SetRules = self._set_rules[first]
+                found = rules.ladder(key[2])
+                if found is not None:
+                    return found
+            return self._bodies(key)
+        except RecursionError as error:
             raise too_deep() from error
 
     def _bodies(self, key: Any) -> Bodies:

@@ -1,7 +1,7 @@
 cimport cython
 
 from structgen.engine.deadlines cimport spend
-from structgen.engine.grammar.tables cimport Capture, Lazy
+from structgen.engine.grammar.tables cimport Capture, Ladder, Lazy
 from structgen.schema.algebra.objects cimport ObjectSet
 from structgen.schema.json_text.layout cimport Layout
 from structgen.schema.rules.lazy_rules cimport LazyRules
@@ -43,6 +43,8 @@ cdef class ObjectRules:
     cdef _after_grouped(self, numbers, ObjectState state, text)
     @cython.locals(states=ObjectStates, entry=Property, after=int, number=int, found=list)
     cdef list _optional_bodies(self, int index)
+    @cython.locals(states=ObjectStates, size=int, lazy=LazyRules, layout=Layout, index=int, keys=list, bodies=list, entry=Property)
+    cpdef ladder(self, short_state)
     @cython.locals(found=list, after=int)
     cdef list _run_bodies(self, int number, index)  # a C integer cannot be shifted so far
     @cython.locals(states=ObjectStates, state=ObjectState, further=ObjectState, found=list)

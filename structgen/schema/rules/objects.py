@@ -28,13 +28,13 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from structgen.engine.deadlines import spend
-from structgen.engine.grammar.tables import Capture, Lazy, Refusals, Spelling, Symbol
+from structgen.engine.grammar.tables import Capture, Ladder, Lazy, Refusals, Spelling, Symbol
 from structgen.engine.regex.tree import Regex
 from structgen.schema.algebra import Inexpressible
 from structgen.schema.algebra.objects import ObjectSet
 from structgen.schema.json_text.values import Value
 from structgen.schema.rules.key_groups import groups_of
-from structgen.schema.rules.lazy_rules import LazyRules
+from structgen.schema.rules.lazy_rules import PAIR, LazyRules
 from structgen.schema.rules.notation import JsonNotation
 from structgen.schema.rules.object_states import ObjectStates, ShortState, index_of, seen_of, shortened, whole
 from structgen.schema.rules.states import ObjectState, Pair
@@ -113,7 +113,7 @@ class ObjectRules:
     def bodies(self, kind: str | int, short_state: ShortState) -> Sequence[Sequence[Symbol]]:
         """Return the bodies of a kind of nonterminal in a state. See `SetRules.bodies`."""
         states = self.states
-        if kind == "pair":
+        if kind == PAIR:
             return self._pair_bodies(short_state)
         if kind == "value":
             return self._rests(index_of(short_state), whole(short_state))
@@ -136,7 +136,7 @@ class ObjectRules:
         if states.is_forced(short_state):
             found.append(self._forced("{" if is_first else ",", short_state))
         else:
-            found.append((layout.open_object if is_first else layout.comma, self._nonterminal("pair", short_state)))
+            found.append((layout.open_object if is_first else layout.comma, self._nonterminal(PAIR, short_state)))
         return found
 
     def _forced(self, lead: str, short_state: ShortState) -> Sequence[Symbol]:
@@ -214,8 +214,35 @@ class ObjectRules:
         key, value = self._layout.key(entry.key), self._lazy.late_symbol(entry.node)
         found: list[Sequence[Symbol]] = [(key, value, self._nonterminal("then", after))]
         if after < len(states.properties) or self.classes:
-            found.append((self._nonterminal("pair", after),))
+            found.append((self._nonterminal(PAIR, after),))
         return found
+
+    def ladder(self, short_state: ShortState) -> Ladder | None:
+        """Return optional properties that follow each other, and what comes after them. See `SetRules.ladder`."""
+        states = self.states
+        size = len(states.properties)
+        if states.any_order or self._groups or not isinstance(short_state, int) or not states.is_free(short_state):
+            return None  # a longer state has a body of its own, and then goes on with a short one
+        index = index_of(short_state)
+        if index >= size:
+            return None
+        number, lazy, layout = self._number, self._lazy, self._layout
+        spend(size - index)
+        keys: list[Any] = []
+        bodies: list[Sequence[Symbol]] = []
+        while index < size:
+            entry = states.properties[index]
+            keys.append((number, PAIR, index))
+            if entry.is_required:
+                bodies.append(self._forced("", index))
+                break
+            index += 1
+            then = Lazy((number, "then", index))
+            bodies.append((layout.key(entry.key), lazy.late_symbol(entry.node), then))
+        if index == size and self.classes:
+            keys.append((number, PAIR, index))
+            bodies += self._pair_bodies(index)
+        return Ladder(keys, bodies)
 
     def _run_bodies(self, number: int, index: int) -> list[Sequence[Symbol]]:
         """Return the keys of a group from an optional property on, or what comes after them."""
@@ -225,7 +252,7 @@ class ObjectRules:
         found: list[Sequence[Symbol]] = [(Capture(keys, (self._number, (-1 - number, index, ())), False),)]
         after = group.last + 1
         if after < len(self.states.properties) or self.classes:
-            found.append((self._nonterminal("pair", after),))
+            found.append((self._nonterminal(PAIR, after),))
         return found
 
     def _next_property_bodies(self, short_state: ShortState) -> list[Sequence[Symbol]]:
@@ -240,7 +267,7 @@ class ObjectRules:
         if not states.properties[state.progress].is_required:
             further = states.skipped(state)
             if states.is_alive(further, True):
-                found.append((self._nonterminal("pair", shortened(further)),))
+                found.append((self._nonterminal(PAIR, shortened(further)),))
         return found
 
     def _key(self, index: int) -> Regex:

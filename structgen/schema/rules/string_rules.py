@@ -56,6 +56,9 @@ class StringRules:
         """Return a lower bound of the bytes of a kind of nonterminal. See `SetRules.least_bytes`."""
         return 1
 
+    def ladder(self, state: Any) -> None:
+        """Return None: there are no pairs. See `SetRules.ladder`."""
+
     def forget(self) -> None:
         """Drop nothing: nothing is computed for written texts."""
 

@@ -172,3 +172,43 @@ def test_the_bytes_of_a_literal_make_no_sets_between() -> None:
     assert compiled.sets.set_count == 3  # the dead one, the first, and the one after ten bytes
     matcher.accept_bytes(b"klmnopx")
     assert matcher.allows_bytes(b"y") and matcher.is_accepting
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_equal_bytes_read_at_once_lead_where_steps_lead(seed: int) -> None:
+    rng = random.Random(seed)
+    gaps = ["#' {0,9}'", "#' {3,12}'", "#'[ \\n]{0,20}'", "#' *'", "#'( |  b){2,9}'", "#'(   )*'"]
+    values = ["'x'", "' y'", "'y' start?", "#' {4}[xy]'", "'[' start ']'", "#'[a-z ]{2,8}'"]
+    gap = rng.choice(gaps)
+    text = f"start ::= lead {gap} value | 'b' #'[ab]{{0,12}}' {gap} 'c'; lead ::= 'a' | 'a(' start ')'; value ::= "
+    text += " | ".join([*rng.sample(values, 3), "'<' start '>'"]) + ";"  # so that the gap is a terminal of its own
+    compiled, by_steps = compiled_from(text), compiled_from(text)
+    for _ in range(40):
+        lengths = [rng.choice([0, 1, 3, 4, 5, 8, 11, 25]) for _ in range(3)]
+        data = rng.choice([b"a", b"ba"]) + b" " * lengths[0] + rng.choice([b"\n", b"b", b"y", b"x", b"[", b"c"])
+        data += b" " * lengths[1] + rng.choice([b"a", b"aaaaaa", b"x"]) + b" " * lengths[2]
+        step, at, stepped = rng.choice([4, 7, 40]), 0, by_steps.sets.start_set
+        matcher = Matcher(compiled)
+        while at < len(data):
+            part = data[at : at + step]
+            after = by_steps.sets.goto_all(stepped, part)
+            if not after:
+                with pytest.raises(structgen.TokenRejectedError):
+                    matcher.accept_bytes(part)
+                break
+            matcher.accept_bytes(part)
+            at, stepped = at + step, after
+            assert matcher.is_accepting == bool(by_steps.sets.table.accepting[stepped])
+            assert matcher.allowed_token_ids() == [byte for byte in range(256) if by_steps.sets.goto(stepped, byte)]
+
+
+def test_white_space_up_to_a_bound_makes_no_sets_between() -> None:
+    compiled = compiled_from("start ::= 'a' #'[ \\n]{0,64}' ('1' | '2');")
+    matcher = Matcher(compiled)
+    matcher.accept_bytes(b"a" + b" " * 50)
+    assert (
+        compiled.sets.set_count == 5
+    )  # the dead one, the first, those after the letter and one blank, and the last one
+    assert matcher.allowed_token_ids() == sorted(b" \n12")
+    matcher.accept_bytes(b" " * 14)
+    assert matcher.allowed_token_ids() == sorted(b"12")
