@@ -47,8 +47,10 @@ cdef class ItemSetStore:
 
     cpdef int close(self, int set_id) except -1
     cpdef bint captures_at(self, int set_id) noexcept
-    @cython.locals(target=int, only=int)
+    @cython.locals(target=int)
     cpdef int goto(self, int set_id, int byte) except -1
+    @cython.locals(target=int, only=int)
+    cdef int _new_step(self, int set_id, int byte) except -1
     @cython.locals(byte=int)
     cpdef int append_forced(self, int set_id, bytearray out, int most) except -1
     @cython.locals(table=SetTable, target=int, scan=int, is_alone=bint)

@@ -179,8 +179,10 @@ class ItemSetStore:
             LimitExceededError: a set is too large, there are too many, or the automata have grown too large.
         """
         target = self.known_step(set_id, byte)
-        if target >= 0:
-            return target
+        return self._new_step(set_id, byte) if target < 0 else target
+
+    def _new_step(self, set_id: int, byte: int) -> int:
+        """Compute and keep what `goto` returns, where it is not known."""
         if self.table.first_scan[set_id] < 0:
             self._predictor.close(set_id)
         only = self.table.only_byte[set_id]
@@ -446,13 +448,13 @@ class ItemSetStore:
                 continue
             after = self.known_step(set_id, text[self.followed])
             if after < 0:
-                after = self._runs.read(set_id, text, self.followed)
+                after = self._runs.read(set_id, text, self.followed) if self.followed + 1 < len(text) else DEAD_SET
                 if after:
                     self.steps += 1
                     self.followed += self.table.run_length[set_id]
                     set_id = after
                     continue
-                after = self.goto(set_id, text[self.followed])
+                after = self._new_step(set_id, text[self.followed])
             if not after:
                 return DEAD_SET
             self.followed += 1

@@ -30,7 +30,7 @@ cdef class RefusedTexts:
     cdef void remove(self, RemainderNodes remainders, int set_id, int state, int first_refusing, int first_found, int first_range) except *
     @cython.locals(sets=ItemSetStore, scan=int)
     cdef bint _may_refuse(self, int set_id, int state, int first_refusing) except -1
-    @cython.locals(sets=ItemSetStore, some=set, every=set, nodes=set, known=tuple, is_first=bint, scan=int, group=int)
+    @cython.locals(sets=ItemSetStore, some=set, every=set, nodes=set, groups=tuple, others=object, is_first=bint, scan=int, group=int)
     cdef bint _find_refused(self, RemainderNodes remainders, int set_id, int state) except -1
     @cython.locals(sets=ItemSetStore, captures=int, other=int)
     cdef bint _may_end_too_soon(self, int set_id, int scan, int state) except -1

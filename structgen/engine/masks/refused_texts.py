@@ -122,10 +122,10 @@ class RefusedTexts:
                 self._find_ends(remainders, state, nodes)
             elif sets.groups.captures[group] & REFUSING:
                 groups, others = sets.refusals(set_id, group)
-                nodes = set()
-                for rests in groups:
-                    nodes.update(self._nodes_of(remainders, rests))
-                if others:
+                if groups or others:
+                    nodes = set()
+                    for rests in groups:
+                        nodes.update(self._nodes_of(remainders, rests))
                     self._find_spellings(remainders, others, nodes)
             if is_first:
                 some = every = nodes
