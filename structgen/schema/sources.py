@@ -155,7 +155,7 @@ def _from_type(given: Any, options: SchemaOptions) -> Source:
         )
     try:
         adapter, json_schema = adapter_and_schema(given)
-    except (PydanticInvalidForJsonSchema, PydanticUserError, NameError, AttributeError, TypeError) as error:
+    except (PydanticInvalidForJsonSchema, PydanticUserError, NameError, AttributeError, TypeError, ValueError) as error:
         raise _not_a_schema(given, name, error) from error
     formats = "assert" if options.formats == "annotate" else options.formats
 

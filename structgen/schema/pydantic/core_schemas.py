@@ -19,6 +19,7 @@ __all__ = [
     "is_hashable",
     "is_outlines",
     "is_own",
+    "is_scalar",
     "keeps_values_distinct",
     "narrowed",
     "single_names",
@@ -149,6 +150,11 @@ def _holds(constraint: Any, value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def is_scalar(schema: Any) -> bool:
+    """Return whether a core schema reads one number, text or the like."""
+    return schema["type"] in _SCALARS
 
 
 def is_hashable(schema: Any) -> bool:

@@ -37,6 +37,7 @@ from structgen.schema.pydantic.core_schemas import (
     is_hashable,
     is_outlines,
     is_own,
+    is_scalar,
     keeps_values_distinct,
     narrowed,
     single_names,
@@ -112,7 +113,7 @@ class ExactJsonSchema(GenerateJsonSchema):
         strips = schema.get("strip_whitespace") or getattr(self._config, "str_strip_whitespace", False)
         if strips and {"minLength", "pattern"} & result.keys():
             result = {"allOf": [result, _text("x-stripped")]}
-        return result
+        return {"allOf": [result, _text("x-ascii")]} if schema.get("ascii_only") else result
 
     def _bound_text(self, result: JsonSchemaValue) -> None:
         """Add the lengths that the model's options give to all strings."""
@@ -162,6 +163,8 @@ class ExactJsonSchema(GenerateJsonSchema):
             if schema.get(name) is not None:
                 bounds[keyword] = Decimal(schema[name])
         digits, places = schema.get("max_digits"), schema.get("decimal_places")
+        if digits is not None and places is not None:
+            places = min(digits, places)  # Pydantic counts the zeros after the point: 0.01 has two digits
         # No digit is allowed before the point then, and Pydantic counts that of 0.
         no_zero = digits is not None and digits == places
         variants: list[JsonSchemaValue] = []
@@ -272,6 +275,8 @@ class ExactJsonSchema(GenerateJsonSchema):
 
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of any type; refuse Pydantic's types that look at the machine, such as existing files."""
+        if schema["type"] == "missing-sentinel" and "schema" not in schema:
+            return {"not": {}}  # `pydantic.MISSING`: no JSON is read as it
         kind = text_kind(schema, is_strict=bool(getattr(self._config, "strict", False)))
         if kind == "bytes" and self._reads_encoded_bytes():
             return _refused("val_json_bytes")
@@ -314,8 +319,11 @@ class ExactJsonSchema(GenerateJsonSchema):
             return {"type": _SCALARS}
         texts = [step["schema"] if step["type"] == "function-wrap" else step for step in others]
         is_plain = not any(map(follows_user_function, schema["steps"]))  # a user's function may return another type
-        if is_plain and all(text["type"] == "str" for text in texts):
+        kinds = {text["type"] for text in texts}
+        if is_plain and (kinds == {"str"} or (len(kinds) == 1 and kinds <= {first["type"]} <= {"float", "int"})):
             return {"allOf": [self.generate_inner(step) for step in (first, *texts)]}
+        if is_plain and any(map(is_scalar, texts)):  # such as a string that is read as an integer
+            return _refused("type", "a value that is read as one type and then as another")
         return super().chain_schema(schema)
 
     def is_subclass_schema(self, schema: Any) -> JsonSchemaValue:
@@ -329,7 +337,12 @@ class ExactJsonSchema(GenerateJsonSchema):
         index = schema.get("variadic_item_index")
         if index is not None and index + 1 != len(schema["items_schema"]):
             return {"type": "array", "items": _refused("prefixItems"), "minItems": 1}
-        return super().tuple_schema(schema)
+        result = super().tuple_schema(schema)
+        required = len(schema["items_schema"]) - (index is not None)
+        result["minItems"] = max(required, result.get("minItems", 0))  # Pydantic writes one of them, or the other
+        if index is None:
+            result["maxItems"] = min(required, result.get("maxItems", required))
+        return result
 
     def set_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of sets. Equal items become one, so they must differ only if there is a minimum."""
@@ -354,6 +367,9 @@ class ExactJsonSchema(GenerateJsonSchema):
     def dict_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of maps, with that of their keys."""
         return self._map(schema, super().dict_schema(schema))
+
+    # Kinds of maps that newer releases have.
+    ordered_dict_schema = frozendict_schema = counter_schema = dict_schema
 
     def _map(self, schema: Any, result: JsonSchemaValue) -> JsonSchemaValue:
         result.pop("patternProperties", None)
@@ -412,6 +428,17 @@ class ExactJsonSchema(GenerateJsonSchema):
     def typed_dict_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of typed dicts, closed unless they keep extra keys."""
         return _closed(super().typed_dict_schema(schema), schema)
+
+    def model_fields_schema(self, schema: Any) -> JsonSchemaValue:
+        """Return the schema of a model's fields, with that of the names of its extra keys, which are always `str`."""
+        result = super().model_fields_schema(schema)
+        keys = schema.get("extras_keys_schema", {"type": "any"})
+        names = self.generate_inner(keys)
+        is_text = keys["type"] in ("any", "literal") or (names.get("type") == "string" and "format" not in names)
+        allowed = self._key_names(names) if is_text else _refused("propertyNames")
+        if allowed is not None:
+            result["propertyNames"] = {"anyOf": [{"enum": list(result.get("properties", {}))}, allowed]}
+        return result
 
     def field_is_present(self, field: Any) -> bool:
         """Return whether a field is read from JSON: not if the constructor does not take it."""

@@ -52,8 +52,8 @@ def adapter_and_schema(given: Any) -> tuple[pydantic.TypeAdapter[Any], JsonSchem
         given: a type, an annotation or an adapter.
 
     Raises:
-        pydantic.errors.PydanticUserError, PydanticInvalidForJsonSchema, NameError, AttributeError, TypeError: Pydantic
-            makes no schema of it.
+        pydantic.errors.PydanticUserError, PydanticInvalidForJsonSchema, NameError, AttributeError, TypeError,
+            ValueError: Pydantic makes no schema of it.
     """
     is_model = isinstance(given, type) and issubclass(given, pydantic.BaseModel)
     if is_model:

@@ -62,6 +62,8 @@ def datetime_format(schema: Any) -> str:
 
 def timedelta_format(schema: Any) -> str:
     """Return the format of a type of durations."""
+    if schema.get("multiple_of") is not None:
+        return _unsupported("multiple_of")
     found = _range(schema, lambda value: divmod(value // timedelta(microseconds=1), _MICROSECONDS))
     if found == (None, None):
         return "x-timedelta"

@@ -81,6 +81,30 @@ def test_constraints_around_a_type_hold_as_in_pydantic(kind, allowed):
         TypeAdapter(kind).validate_json(text)
 
 
+@pytest.mark.parametrize("digits", [1, 2, 3])
+@pytest.mark.parametrize("places", [0, 1, 2, 3, 4])
+def test_digits_of_decimals_are_counted_as_in_pydantic(digits, places):
+    # With fewer digits than places, 0 and 0.001 were allowed. Pydantic counts the 0 before the point of 0, and in other
+    # numbers all digits after it.
+    kind = Annotated[Decimal, Field(max_digits=digits, decimal_places=places)]
+    constraint = constraint_of(kind, whitespace="compact")
+    for whole in ("0", "1", "10", "-12", "123"):
+        for rest in ("", ".0", ".1", ".01", ".12", ".001", ".012", ".123", ".0001", ".1234"):
+            for text in (whole + rest, f'"{whole}{rest}"'):
+                if not rest.endswith("0"):
+                    assert is_read(constraint, text) == _is_valid(kind, text), text
+                elif is_read(constraint, text):
+                    assert _is_valid(kind, text), text
+
+
+def _is_valid(kind, text):
+    try:
+        TypeAdapter(kind).validate_json(text)
+    except pydantic.ValidationError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize(
     ("kind", "keyword"),
     [
