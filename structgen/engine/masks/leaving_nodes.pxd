@@ -1,12 +1,11 @@
 cimport cython
 
-from structgen.engine.automata.byte_partitions cimport BytePartitions
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.masks.character_kinds cimport kind_of
 from structgen.engine.masks.skippable_states cimport SkippableStates
 from structgen.engine.masks.tables cimport Trie
 
-cdef int FIRST_LEAD, MAX_SETS, MIN_NODES, MIN_UNSET, NO_SET
+cdef int EMPTY, FIRST_LEAD, K_BOUNDED, MAX_SETS, MIN_NODES, MIN_UNSET, NOTHING, NO_SET
 cdef unsigned long long ALL_KINDS
 cdef unsigned char[::1] LOWEST
 
@@ -22,11 +21,15 @@ cdef class LeavingNodes:
 
     cdef int begin(self) except -1
     cdef int known(self, int state) except -1
+    @cython.locals(found=object)
     cdef int find(self, int state) except -1
+    cdef int find_counted(self, int state, unsigned long long kinds, int body) except -1
     @cython.locals(place=int, last=int, byte=int, found=int)
     cdef int next(self, int nodes, int node, int stop) noexcept
-    @cython.locals(automata=AutomatonStore, skippable_states=SkippableStates, trie=Trie, partitions=BytePartitions, kinds="unsigned long long", first_of_byte="int[::1]", begin=int, count=int, byte=int, target=int, number=int, free="unsigned long long", needed="unsigned long long")
-    cdef int _made(self, int state) except -1
+    @cython.locals(automata=AutomatonStore, trie=Trie, first_of_byte="int[::1]", begin=int, count=int, byte=int, target=int)
+    cdef int _made(self, int state, unsigned long long kinds, int body) except -1
+    @cython.locals(skippable_states=SkippableStates, number=int, free="unsigned long long", needed="unsigned long long")
+    cdef int _add_leaving(self, int begin, int byte, int target) except -1
     @cython.locals(first_of_byte="int[::1]", count=int, byte=int)
     cdef int _looked_at(self, unsigned long long kinds) except -1
     @cython.locals(begin=int, place=int)

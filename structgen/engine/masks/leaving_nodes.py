@@ -12,6 +12,7 @@ from __future__ import annotations
 from array import array
 
 from structgen.engine.arrays import enlarged
+from structgen.engine.constants import EMPTY, K_BOUNDED, NOTHING
 from structgen.engine.masks.character_kinds import kind_of
 from structgen.engine.masks.skippable_states import SkippableStates
 from structgen.engine.masks.tables import Trie
@@ -62,7 +63,29 @@ class LeavingNodes:
         """
         found = self._set_of.get(state)
         if found is None:
-            found = self._set_of[state] = self._made(state)
+            found = NO_SET
+            # Each character makes another state of a bounded one.
+            if self._skippable_states.automata.table.kind[state] != K_BOUNDED:
+                found = self._made(state, self._skippable_states.character_kinds.loops(state), NOTHING)
+            self._set_of[state] = found
+        return found
+
+    def find_counted(self, state: int, kinds: int, body: int) -> int:
+        """Return where the set of a state begins in which each character that does not leave it is one C.
+
+        Its nodes are all those at which a text may leave the state, whatever comes after them.
+
+        Args:
+            state: the state.
+            kinds: kinds of characters that each are one C and lead back to the state.
+            body: the state of C.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        found = self._set_of.get(state)
+        if found is None:
+            found = self._set_of[state] = self._made(state, kinds, body)
         return found
 
     def next(self, nodes: int, node: int, stop: int) -> int:
@@ -83,11 +106,9 @@ class LeavingNodes:
         found = 8 * (place - nodes) + LOWEST[byte]
         return found if found < stop else stop
 
-    def _made(self, state: int) -> int:
-        """Return where the new set of a state begins; 0 if it has none."""
-        automata, skippable_states = self._skippable_states.automata, self._skippable_states
-        trie, partitions, first_of_byte = self._trie, automata.partitions, self._trie.first_of_byte
-        kinds = skippable_states.character_kinds.loops(state)
+    def _made(self, state: int, kinds: int, body: int) -> int:
+        """Return where the new set of a state begins; 0 if it has none. `body` is NOTHING, or see `find_counted`."""
+        automata, trie, first_of_byte = self._skippable_states.automata, self._trie, self._trie.first_of_byte
         if not kinds or self._count > MAX_SETS or self._looked_at(kinds) * MIN_NODES > trie.size:
             return NO_SET
         begin = self._begin_set()
@@ -95,24 +116,26 @@ class LeavingNodes:
         for byte in range(256):
             if not kind_of(byte) & ~kinds or first_of_byte[byte] == first_of_byte[byte + 1]:
                 continue
-            target = automata.live_target(
-                partitions.targets_at.values[state] + partitions.class_of[partitions.map_at.values[state] * 256 + byte]
-            )
+            target = automata.next(state, byte)
             if byte >= FIRST_LEAD:
                 count += self._add(begin, byte, kinds, ALL_KINDS, trie.kinds_with)
-            elif not target:
-                count += self._add(begin, byte, 0, 0, trie.kinds_below)
-            elif target != state:
-                number = skippable_states.find(target)
-                if skippable_states.reach[number] > trie.max_depth:
-                    free, needed = skippable_states.kinds[number], skippable_states.needed[number]
-                else:
-                    free, needed = 0, ALL_KINDS
-                count += self._add(begin, byte, free, needed, trie.kinds_below)
+            elif target != state or (body != NOTHING and automata.next(body, byte) != EMPTY):
+                count += self._add_leaving(begin, byte, target if body == NOTHING else NOTHING)
         if count * MIN_UNSET > trie.size:
             return NO_SET
         self._count += 1
         return begin
+
+    def _add_leaving(self, begin: int, byte: int, target: int) -> int:
+        """Add the nodes of an ASCII character, but those below which a walk may skip all; return how many."""
+        skippable_states = self._skippable_states
+        free = needed = 0
+        if target:
+            free, needed = 0, ALL_KINDS  # at a node without others below it all stays inside
+            number = skippable_states.find(target)
+            if skippable_states.reach[number] > self._trie.max_depth:
+                free, needed = skippable_states.kinds[number], skippable_states.needed[number]
+        return self._add(begin, byte, free, needed, self._trie.kinds_below)
 
     def _looked_at(self, kinds: int) -> int:
         """Return the number of nodes with bytes that begin characters of other kinds."""

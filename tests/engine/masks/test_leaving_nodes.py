@@ -82,6 +82,21 @@ def test_masks_of_states_that_few_bytes_leave(regex: rx.Regex) -> None:
         assert matcher.allowed_token_ids() == accepted_tokens(matcher, VOCABULARY.size), text
 
 
+@pytest.mark.parametrize(
+    "pattern", ["qu", "q|zz", "q[^u]", "z.q", "[a-t]q", "(q|日){2}", " ", "q.{3}", "(qu|[^q])*", "z.*q"]
+)
+def test_masks_of_states_with_bounds_that_few_bytes_leave(pattern: str) -> None:
+    for searched in (contains(pattern), refuses(pattern), quoted(parse_regex(pattern))):
+        regex = rx.intersection(searched, quoted(rx.repeat(CHARACTER, 2, 30)))
+        matcher = Matcher(compiled_from(ast.RegexTerminal(regex), VOCABULARY))
+        try:
+            for byte in b'"aaqaea iznst -uqee':  # after some of them one table serves for all bounds
+                matcher.accept_bytes(bytes([byte]))
+                assert matcher.allowed_token_ids() == accepted_tokens(matcher, VOCABULARY.size), pattern
+        except TokenRejectedError:
+            continue
+
+
 @pytest.mark.parametrize("regex", [refuses("qu"), contains("quz"), rx.intersection(contains("z"), refuses("qu"))])
 def test_walks_visit_few_nodes_where_few_bytes_leave_a_state(regex: rx.Regex) -> None:
     compiled = compiled_from(ast.RegexTerminal(regex), VOCABULARY)
