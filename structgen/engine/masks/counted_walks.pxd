@@ -77,9 +77,9 @@ cdef class BoundedWalk(TrieWalk):
 
     @cython.locals(automata=AutomatonStore, star=int)
     cdef int count(self, int free) except -1
-    @cython.locals(found=FoundTokens, trie=Trie, path=AutomatonPath, records="unsigned long long[::1]", kinds_of_byte="unsigned long long[::1]", first_child="int[::1]", at_depth="int[::1]", stop_at_depth="int[::1]", last_at_depth="int[::1]", visited=int, depth=int, characters=int, largest=int, free="unsigned long long", count=int, least=int, at=int, stop=int, last=int, record=int, entry="unsigned long long", more="unsigned long long", byte=int, most=int, node=int, step=int, after=int, leaving=int, begun=int, leaving_nodes=LeavingNodes, leaving_at="int[::1]")
+    @cython.locals(found=FoundTokens, trie=Trie, path=AutomatonPath, records="unsigned long long[::1]", kinds_of_byte="unsigned long long[::1]", first_child="int[::1]", at_depth="int[::1]", stop_at_depth="int[::1]", last_at_depth="int[::1]", visited=int, depth=int, characters=int, largest=int, free="unsigned long long", count=int, least=int, at=int, stop=int, last=int, record=int, entry="unsigned long long", more="unsigned long long", byte=int, most=int, node=int, step=int, after=int, leaving=int, begun=int, along_state=int, is_large=bint, leaving_nodes=LeavingNodes, leaving_at="int[::1]")
     cdef void _walk_children(self) except *
-    @cython.locals(trie=Trie, leaving_nodes=LeavingNodes, tokens=int, leaving=int, most=int)
+    @cython.locals(trie=Trie, leaving=int, most=int)
     cdef int _leaving_from(self, int node, int state, int depth) except -1
     @cython.locals(count=int, begun=int)
     cdef unsigned long long _learned_kinds(self, int depth, int characters) except? 1

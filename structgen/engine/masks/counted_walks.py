@@ -312,13 +312,12 @@ class BoundedWalk(TrieWalk):
         largest = 0
         # What `_add_all` would find for the state at this depth: the kinds of characters that only count, and the count
         # that a token gets besides its number of characters, or at least.
-        free = 0
-        count = least = 0
-        self.visited = 0
+        free = count = least = self.visited = 0
         # Where the walk goes along a set of nodes, as in `TokenWalks._walk_below`.
         leaving = begun = 0
         leaving_nodes, leaving_at = self._leaving_nodes, self._leaving_at
         leaving_nodes.begin()
+        along_state = NO_STATE
         at, stop, last = first_child[trie.size], first_child[trie.size + 1], trie.token_start[trie.size]
         while True:
             if at == stop:  # go back to the siblings of the parent
@@ -372,8 +371,12 @@ class BoundedWalk(TrieWalk):
             at, stop, last = first_child[node], first_child[node + 1], after
             characters = trie.characters[node]
             free = 0
-            leaving = self._leaving_from(node, path.state_at[depth], depth) if self._may_begin[depth] else 0
+            leaving = 0
+            is_large = last - trie.token_start[node + 1] >= MIN_ALONG_TOKENS and self._may_begin[depth] != 0
+            if is_large or path.state_at[depth] == along_state:
+                leaving = self._leaving_from(node, path.state_at[depth], depth)
             if leaving:
+                along_state = path.state_at[depth]
                 at, stop, begun = node + 1, trie.end[node], trie.token_start[node + 1]
                 self._first_count_at[depth] = self._count_at[depth]
             if self._may_begin[depth] and path.state_at[depth] == self._known:
@@ -391,17 +394,14 @@ class BoundedWalk(TrieWalk):
             state: the state there, between two of what is counted.
             depth: the number of nodes on the way there.
         """
-        trie, leaving_nodes = self.trie, self._leaving_nodes
+        trie = self.trie
         if trie.height[node] < MIN_ALONG or trie.kinds_below[node] & BROKEN_KIND:
-            return 0
-        tokens = trie.token_start[trie.end[node]] - trie.token_start[node + 1]
-        if tokens < MIN_ALONG_TOKENS and not leaving_nodes.known(state):
             return 0
         if state != self._known:
             self._learn(state)
-        leaving = 0
-        if not self._asks_for_count:
-            leaving = leaving_nodes.find_counted(state, self._characters & self._staying, self._body)
+        if self._asks_for_count:
+            return 0
+        leaving = self._leaving_nodes.find_counted(state, self._characters & self._staying, self._body)
         if leaving:
             most = self._count_at[depth] + trie.most_below[node] - trie.characters[node]
             most += self._automata.emptiness.least_begun(state)

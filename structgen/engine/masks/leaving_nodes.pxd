@@ -20,7 +20,6 @@ cdef class LeavingNodes:
     cdef dict _set_of
 
     cdef int begin(self) except -1
-    cdef int known(self, int state) except -1
     @cython.locals(found=object)
     cdef int find(self, int state) except -1
     cdef int find_counted(self, int state, unsigned long long kinds, int body) except -1

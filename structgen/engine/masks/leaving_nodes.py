@@ -51,10 +51,6 @@ class LeavingNodes:
             self._count = 1
             self._set_of.clear()
 
-    def known(self, state: int) -> int:
-        """Return where the set of a state begins; 0 if it has none, or was never asked for."""
-        return self._set_of.get(state, NO_SET)
-
     def find(self, state: int) -> int:
         """Return where the set of a state begins, made when first asked for; 0 if it had too many nodes.
 

@@ -36,7 +36,7 @@ UNKNOWN_KINDS = 2**64 - 1
 LOW_32_BITS, LOW_20_BITS = 2**32 - 1, 2**20 - 1  # of a record of `Trie.child_records`
 NOT_ASKED = -2  # in place of a number of a skippable state
 MIN_ONCE = 8  # nodes in all for each that may be walked twice; of fewer, a walk compares what it finds
-MIN_ALONG = 2  # bytes below a node from which on a walk goes along a set of nodes there, if it was made before
+MIN_ALONG = 2  # bytes below a node from which on a walk goes along a set of nodes there, if it was found last
 MIN_ALONG_TOKENS = 64  # below a node for which such a set is made
 BROKEN_KIND = kind_of(0xFF)
 MIN_LARGE = 64  # nodes at and below one of which a walk may skip some
@@ -265,6 +265,7 @@ class TokenWalks:
         leaving = begun = 0
         leaving_nodes, leaving_at, node_records = self._leaving_nodes, self._leaving_at, trie.records
         leaving_nodes.begin()
+        along, along_state = 0, NOT_ENTERED  # the set found last, and its state
         leaving_at[0] = 0
         absent = UNKNOWN_KINDS
         leading = NOT_ASKED
@@ -430,10 +431,14 @@ class TokenWalks:
                 depth += 1
             at, stop = more >> 40, first_child[node + 1]
             leaving = 0
-            if height >= MIN_ALONG and not is_recording and not trie.kinds_below[node] & BROKEN_KIND:
-                leaving = leaving_nodes.find(state) if last - after >= MIN_ALONG_TOKENS else leaving_nodes.known(state)
+            if last - after >= MIN_ALONG_TOKENS and not is_recording and not kinds & BROKEN_KIND:
+                leaving = leaving_nodes.find(state)
                 if leaving:
-                    at, stop, begun = node + 1, trie.end[node], after
+                    along, along_state = leaving, state
+            elif state == along_state and height >= MIN_ALONG and not kinds & BROKEN_KIND:
+                leaving = along
+            if leaving:
+                at, stop, begun = node + 1, trie.end[node], after
             skippable_at[depth] = number
             free = 0
             if number >= 0 and not is_recording:
