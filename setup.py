@@ -87,6 +87,7 @@ HOT = {
     "engine.earley.kernels",
     "engine.masks.character_kinds",
     "engine.masks.counted_walks",
+    "engine.masks.leaving_nodes",
     "engine.masks.refused_texts",
     "engine.masks.tables",
     "engine.masks.token_lists",

@@ -31,7 +31,7 @@ __all__ = [
     "kinds_outside",
 ]
 
-_RANGES = (b"0123456789", b"abcdef", b"jkqvwxyz", b"ABCDEF", b"GHIJKLMNOPQRSTUVWXYZ")
+_RANGES = (b"0123456789", b"bcdf", b"jkqvwxyz", b"ABCDEF", b"GHIJKLMNOPQRSTUVWXYZ")
 _OTHERS = [bytes([byte]) for byte in range(32, 128) if not any(byte in taken for taken in _RANGES)]
 _CONTROLS = (b"\t", b"\n", b"\r")
 _ASCII = [*_RANGES, *_OTHERS, *_CONTROLS, bytes(set(range(32)) - set(b"\t\n\r"))]

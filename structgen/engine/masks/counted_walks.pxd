@@ -4,13 +4,14 @@ from structgen.engine.arrays cimport zeros
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.deadlines cimport spend
 from structgen.engine.masks.character_kinds cimport CharacterKinds, kind_of, kinds_outside
+from structgen.engine.masks.leaving_nodes cimport LeavingNodes
 from structgen.engine.masks.skippable_states cimport SkippableStates
 from structgen.engine.masks.tables cimport Trie
 from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 from structgen.engine.masks.trie_walk cimport AutomatonPath, EnteredStates, TrieWalk
 
-cdef int ASK, DEAD, DESCEND, EMPTY, FIRST_LEAD, K_COUNTING, NOT_EXPANDED, NO_BYTE, NO_MAP, NO_STATE, SKIP, STOP
-cdef unsigned long long ALL_KINDS, LOW_20_BITS, LOW_32_BITS
+cdef int ASK, DEAD, DESCEND, EMPTY, FIRST_LEAD, K_COUNTING, NOT_EXPANDED, NO_BYTE, NO_MAP, NO_STATE, MIN_ALONG, MIN_ALONG_TOKENS, SKIP, STOP
+cdef unsigned long long ALL_KINDS, BROKEN_KIND, LOW_20_BITS, LOW_32_BITS
 
 
 cdef class CountedWalk(TrieWalk):
@@ -61,6 +62,10 @@ cdef class BoundedWalk(TrieWalk):
     cdef int[::1] _base_at          # the count of a token besides its number of characters,
     cdef int[::1] _least_at         # the least count of a token,
     cdef unsigned long long[::1] _free_at   # and the kinds of characters that only count
+    cdef LeavingNodes _leaving_nodes
+    cdef int[::1] _leaving_at       # by depth: where the set of the nodes begins that the walk goes along, or 0,
+    cdef int[::1] _first_count_at   # and the count before the first of them
+    cdef int _body
     cdef unsigned long long _characters
     cdef unsigned long long _absent
     cdef int _known
@@ -72,8 +77,10 @@ cdef class BoundedWalk(TrieWalk):
 
     @cython.locals(automata=AutomatonStore, star=int)
     cdef int count(self, int free) except -1
-    @cython.locals(found=FoundTokens, trie=Trie, path=AutomatonPath, records="unsigned long long[::1]", kinds_of_byte="unsigned long long[::1]", first_child="int[::1]", at_depth="int[::1]", stop_at_depth="int[::1]", last_at_depth="int[::1]", visited=int, depth=int, characters=int, largest=int, free="unsigned long long", count=int, least=int, at=int, stop=int, last=int, record=int, entry="unsigned long long", more="unsigned long long", byte=int, most=int, node=int, step=int, after=int)
+    @cython.locals(found=FoundTokens, trie=Trie, path=AutomatonPath, records="unsigned long long[::1]", kinds_of_byte="unsigned long long[::1]", first_child="int[::1]", at_depth="int[::1]", stop_at_depth="int[::1]", last_at_depth="int[::1]", visited=int, depth=int, characters=int, largest=int, free="unsigned long long", count=int, least=int, at=int, stop=int, last=int, record=int, entry="unsigned long long", more="unsigned long long", byte=int, most=int, node=int, step=int, after=int, leaving=int, begun=int, along_state=int, is_large=bint, leaving_nodes=LeavingNodes, leaving_at="int[::1]")
     cdef void _walk_children(self) except *
+    @cython.locals(trie=Trie, leaving=int, most=int)
+    cdef int _leaving_from(self, int node, int state, int depth) except -1
     @cython.locals(count=int, begun=int)
     cdef unsigned long long _learned_kinds(self, int depth, int characters) except? 1
     @cython.locals(automata=AutomatonStore, found=FoundTokens, trie=Trie, path=AutomatonPath, above=int, state=int, count=int, first=int, last=int, index=int, needed=int, is_between=bint)

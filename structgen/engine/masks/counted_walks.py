@@ -12,7 +12,8 @@ from structgen.engine.arrays import zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD, DESCEND, EMPTY, K_COUNTING, NO_BYTE, NO_MAP, NOT_EXPANDED, SKIP, STOP
 from structgen.engine.deadlines import spend
-from structgen.engine.masks.character_kinds import CharacterKinds, kind_of, kinds_outside
+from structgen.engine.masks.character_kinds import kind_of, kinds_outside
+from structgen.engine.masks.leaving_nodes import LeavingNodes
 from structgen.engine.masks.skippable_states import SkippableStates
 from structgen.engine.masks.tables import Trie
 from structgen.engine.masks.token_lists import FoundTokens
@@ -25,6 +26,9 @@ FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
 ALL_KINDS = 2**64 - 1
 LOW_32_BITS, LOW_20_BITS = 2**32 - 1, 2**20 - 1  # of a record of `Trie.child_records`
 NO_STATE = -1
+MIN_ALONG = 2  # see `engine/masks/token_walks.py`
+MIN_ALONG_TOKENS = 64
+BROKEN_KIND = kind_of(0xFF)
 ASK = 3  # beside DESCEND and SKIP: `visit` tells what to do at a node
 
 
@@ -239,7 +243,7 @@ class BoundedWalk(TrieWalk):
     Args:
         automata: the automata of the states.
         trie: the vocabulary's trie.
-        kinds: tells which characters are each one of what is counted.
+        skippable_states: tells which characters are each one of what is counted.
         entered: records the states that the walk enters, if it is asked to.
         found: gets the results: `inside` the tokens with the bounds they need, `exits` the nodes at which the terminal
             may end, with their counts.
@@ -249,13 +253,14 @@ class BoundedWalk(TrieWalk):
         self,
         automata: AutomatonStore,
         trie: Trie,
-        kinds: CharacterKinds,
+        skippable_states: SkippableStates,
         entered: EnteredStates,
         found: FoundTokens,
     ) -> None:
         super().__init__(trie)
         self._automata = automata
-        self._kinds = kinds
+        self._kinds = skippable_states.character_kinds
+        self._leaving_nodes = LeavingNodes(skippable_states, trie)
         self._entered = entered
         self._found = found
         depth = trie.max_depth + 2
@@ -265,6 +270,8 @@ class BoundedWalk(TrieWalk):
         self._child_at, self._last_child_at, self._last_token_at = zeros(depth), zeros(depth), zeros(depth)
         self._characters_at, self._base_at, self._least_at = zeros(depth), zeros(depth), zeros(depth)
         self._free_at = array("Q", bytes(8 * depth))
+        self._leaving_at, self._first_count_at = zeros(depth), zeros(depth)
+        self._body = DEAD  # the state of what is counted
         self._characters = 0  # kinds of characters each of which is one of what is counted
         self._absent = 0  # kinds of characters that no text has
         # What `_learn` has found about the state that was asked for last:
@@ -281,7 +288,8 @@ class BoundedWalk(TrieWalk):
         self._found.clear()
         automata.derivatives.derive(free)
         star = automata.table.payload[free][0]
-        self._characters = self._kinds.between(automata.table.payload[star][0], EMPTY)
+        self._body = automata.table.payload[star][0]
+        self._characters = self._kinds.between(self._body, EMPTY)
         # Where the terminal may end between two of what is counted, what comes next decides about such characters.
         ends = automata.table.accepting[automata.table.tail[star]]
         self._absent = 0 if ends else kinds_outside(automata.alphabets.alphabet(free))
@@ -304,9 +312,12 @@ class BoundedWalk(TrieWalk):
         largest = 0
         # What `_add_all` would find for the state at this depth: the kinds of characters that only count, and the count
         # that a token gets besides its number of characters, or at least.
-        free = 0
-        count = least = 0
-        self.visited = 0
+        free = count = least = self.visited = 0
+        # Where the walk goes along a set of nodes, as in `TokenWalks._walk_below`.
+        leaving = begun = 0
+        leaving_nodes, leaving_at = self._leaving_nodes, self._leaving_at
+        leaving_nodes.begin()
+        along_state = NO_STATE
         at, stop, last = first_child[trie.size], first_child[trie.size + 1], trie.token_start[trie.size]
         while True:
             if at == stop:  # go back to the siblings of the parent
@@ -316,38 +327,86 @@ class BoundedWalk(TrieWalk):
                 at, stop, last = at_depth[depth], stop_at_depth[depth], last_at_depth[depth]
                 characters = self._characters_at[depth]
                 free, count, least = self._free_at[depth], self._base_at[depth], self._least_at[depth]
+                leaving = leaving_at[depth]
+                begun = trie.token_start[at] if leaving else 0
                 continue
             visited += 1
-            record = 3 * at
-            at += 1
-            entry, more = records[record], records[record + 1]
-            byte = entry >> 32 & 255
-            if (records[record + 2] | kinds_of_byte[byte]) & ~free == 0:
-                most = more & LOW_20_BITS
-                largest = max(largest, count + most, least)
-                found.skip(entry & LOW_32_BITS, last if at == stop else records[record + 3] & LOW_32_BITS, count, least)
-                continue
-            node = entry >> 40
-            step = self.visit(node, depth + 1, byte)
-            if free == 0 and self._may_begin[depth] and path.state_at[depth] == self._known:  # `visit` has learned it
-                free = self._learned_kinds(depth, characters)
-                count, least = self._base_at[depth], self._least_at[depth]
-            if step == SKIP:
-                continue
-            after = last if at == stop else records[record + 3] & LOW_32_BITS
+            if leaving:
+                node = leaving_nodes.next(leaving, at, stop)
+                if begun < trie.token_start[node]:
+                    found.skip(begun, trie.token_start[node], count, least)
+                if node == stop:
+                    at = stop
+                    leaving = 0
+                    continue
+                at = trie.end[node]
+                begun = trie.token_start[at]
+                self._count_at[depth] = self._first_count_at[depth] + trie.characters[node] - 1 - characters
+                if self.visit(node, depth + 1, trie.byte[node]) == SKIP:
+                    continue
+                after = begun
+            else:
+                record = 3 * at
+                at += 1
+                entry, more = records[record], records[record + 1]
+                byte = entry >> 32 & 255
+                after = last if at == stop else records[record + 3] & LOW_32_BITS
+                if (records[record + 2] | kinds_of_byte[byte]) & ~free == 0:
+                    most = more & LOW_20_BITS
+                    largest = max(largest, count + most, least)
+                    found.skip(entry & LOW_32_BITS, after, count, least)
+                    continue
+                node = entry >> 40
+                step = self.visit(node, depth + 1, byte)
+                if free == 0 and self._may_begin[depth] and path.state_at[depth] == self._known:  # `visit` learned it
+                    free = self._learned_kinds(depth, characters)
+                    count, least = self._base_at[depth], self._least_at[depth]
+                if step == SKIP:
+                    continue
             at_depth[depth], stop_at_depth[depth], last_at_depth[depth] = at, stop, last
             self._characters_at[depth] = characters
             self._free_at[depth], self._base_at[depth], self._least_at[depth] = free, count, least
+            leaving_at[depth] = leaving
             depth += 1
-            at, stop, last = more >> 40, first_child[node + 1], after
+            at, stop, last = first_child[node], first_child[node + 1], after
             characters = trie.characters[node]
             free = 0
+            leaving = 0
+            is_large = last - trie.token_start[node + 1] >= MIN_ALONG_TOKENS and self._may_begin[depth] != 0
+            if is_large or path.state_at[depth] == along_state:
+                leaving = self._leaving_from(node, path.state_at[depth], depth)
+            if leaving:
+                along_state = path.state_at[depth]
+                at, stop, begun = node + 1, trie.end[node], trie.token_start[node + 1]
+                self._first_count_at[depth] = self._count_at[depth]
             if self._may_begin[depth] and path.state_at[depth] == self._known:
                 free = self._learned_kinds(depth, characters)
                 count, least = self._base_at[depth], self._least_at[depth]
         found.largest_count = max(found.largest_count, largest)
         self.nodes_visited += visited + self.visited
         spend(visited)
+
+    def _leaving_from(self, node: int, state: int, depth: int) -> int:
+        """Return where the set of nodes begins that the walk goes along below a node; 0 if it goes along the children.
+
+        Args:
+            node: the node.
+            state: the state there, between two of what is counted.
+            depth: the number of nodes on the way there.
+        """
+        trie = self.trie
+        if trie.height[node] < MIN_ALONG or trie.kinds_below[node] & BROKEN_KIND:
+            return 0
+        if state != self._known:
+            self._learn(state)
+        if self._asks_for_count:
+            return 0
+        leaving = self._leaving_nodes.find_counted(state, self._characters & self._staying, self._body)
+        if leaving:
+            most = self._count_at[depth] + trie.most_below[node] - trie.characters[node]
+            most += self._automata.emptiness.least_begun(state)
+            self._found.largest_count = max(self._found.largest_count, most)
+        return leaving
 
     def _learned_kinds(self, depth: int, characters: int) -> int:
         """Return the kinds of characters that only count after the state at a depth, of which `_learn` has been asked.

@@ -2,6 +2,7 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata.character_runs cimport CharacterRuns
+from structgen.engine.automata.emptiness cimport Emptiness
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.automata.term_table cimport TermTable
 from structgen.engine.automata.terms cimport Terms
@@ -33,7 +34,7 @@ cdef class SkippableStates:
     cdef dict _needed
 
     cdef int known(self, int state) noexcept
-    @cython.locals(number=int)
+    @cython.locals(number=int, is_bounded=bint)
     cpdef int find(self, int state) except -1
     @cython.locals(target=int, of_target=int, number=int, kinds="unsigned long long")
     cdef int leading(self, int state) except -2
@@ -58,11 +59,15 @@ cdef class SkippableStates:
     cdef bint _has_room_in_all(self, int number, int state) except -1
     @cython.locals(automata=AutomatonStore, terms=Terms, table=TermTable, part=int, counting=int, most="long long", star=int, phase=int, inner=int, after=tuple, text=bytes, last=bytes, body=int, least="long long", widest=int, room="long long")
     cdef tuple _text_after(self, int number, int term)
+    @cython.locals(automata=AutomatonStore, searches=list, part=int, search=int, text=bytes, last=bytes)
+    cdef tuple _text_of_all(self, int number, int term)
+    @cython.locals(emptiness=Emptiness, texts=list, text=bytes, search=int)
+    cdef bytes _joined_text(self, list searches)
     cdef int _narrow(self, int number, int body, long long most) except -1
     @cython.locals(automata=AutomatonStore, search=int, body=int, least="long long")
     cdef int _needed_after(self, int star, list searches, long long count) except -1
     @cython.locals(automata=AutomatonStore, part=int, body=int)
-    cdef int _search_in(self, int term) except -1
+    cdef int _search_in(self, int term, bint may_end) except -1
     cdef unsigned long long _kinds_of(self, int body) except? 1
     @cython.locals(automata=AutomatonStore, term=int, own="unsigned long long", needed="unsigned long long", both="unsigned long long", least="long long", shorter="long long")
     cdef bint _is_never_refused(self, int number, list refused, bytes text) except -1

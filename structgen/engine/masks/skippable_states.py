@@ -117,7 +117,9 @@ class SkippableStates:
             number = self._give_number()
             self.moves[number] = self._is_open(number, state)
             if not self.moves[number]:
-                self.kinds[number] = self.character_kinds.loops(state)
+                # Each character makes another state of a bounded one.
+                is_bounded = self.automata.table.kind[state] == K_BOUNDED
+                self.kinds[number] = 0 if is_bounded else self.character_kinds.loops(state)
                 self.needed[number] = ALL_KINDS
                 self.reach[number] = NO_LIMIT
             if self.automata.table.accepting[state]:
@@ -281,7 +283,7 @@ class SkippableStates:
             if automata.table.kind[part] == K_COMPLEMENT and automata.table.tail[part] == EMPTY:
                 refused.append(automata.table.payload[part])
                 continue
-            search = self._search_in(part)
+            search = self._search_in(part, False)
             if search == NOTHING:
                 return False
             body = automata.table.payload[search][0]
@@ -328,7 +330,7 @@ class SkippableStates:
         kinds = self._kinds_of(automata.table.payload[star][0])
         searches: list[int] = []
         for part in automata.terms.conjuncts(inner):
-            search = self._search_in(part)
+            search = self._search_in(part, False)
             if search == NOTHING:
                 return False
             searches.append(search)
@@ -381,6 +383,8 @@ class SkippableStates:
                 return None
             self._narrow(number, table.payload[star][0], most - len(text))
             return terms.append(counting, table.tail[term]), text + last
+        if table.kind[term] == K_INTERSECTION:
+            return self._text_of_all(number, term)
         widest, room = NOTHING, 0
         for part in table.payload[term] if table.kind[term] == K_UNION else (term,):
             if table.kind[part] == K_REPEAT:
@@ -393,6 +397,32 @@ class SkippableStates:
             return None
         self._narrow(number, table.payload[widest][0], room)
         return int(table.tail[widest]), text
+
+    def _text_of_all(self, number: int, term: int) -> tuple[int, bytes] | None:
+        """Return what `_text_after` does for an intersection of searches: all of its own texts may still follow."""
+        automata = self.automata
+        searches: list[int] = []
+        for part in automata.table.payload[term]:
+            search = self._search_in(part, True)
+            if search == NOTHING:
+                return None
+            searches.append(search)
+            self._narrow(number, automata.table.payload[search][0], NO_LIMIT)
+        text = self._joined_text(searches) or self._common_text(tuple(searches))
+        last = automata.emptiness.short_text(automata.table.tail[term])
+        if text is None or last is None:
+            return None
+        return automata.terms.intersection(searches, automata.table.tail[term]), text + last
+
+    def _joined_text(self, searches: list[int]) -> bytes:
+        """Return a short text of each of some searches, one after the other, if that is a text of all; else b""."""
+        emptiness = self.automata.emptiness
+        texts = [emptiness.short_text(search) or b"" for search in searches]
+        text = b"".join(texts)
+        for search in searches:
+            if not emptiness.is_matched(search, text):
+                return b""
+        return text
 
     def _narrow(self, number: int, body: int, most: int) -> None:
         """Let the texts of a state be made of characters that are texts of `body`, and at most `most` of them."""
@@ -411,14 +441,19 @@ class SkippableStates:
             automata.terms.counting(star, EMPTY, automata.terms.intersection(left, EMPTY))
         )
 
-    def _search_in(self, term: int) -> int:
-        """Return a repetition without bound, C{m,}·T, whose texts a term all has; NOTHING if its form shows none."""
+    def _search_in(self, term: int, may_end: bool) -> int:
+        """Return a repetition without bound, C{m,}·T, whose texts a term all has; NOTHING if its form shows none.
+
+        Args:
+            term: the term.
+            may_end: whether T may be empty.
+        """
         automata = self.automata
         for part in automata.table.payload[term] if automata.table.kind[term] == K_UNION else (term,):
             if automata.table.kind[part] == K_REPEAT and automata.table.payload[part][2] < 0:
                 body = automata.table.payload[part][0]
                 if (
-                    automata.table.tail[part] != EMPTY
+                    (may_end or automata.table.tail[part] != EMPTY)
                     and not automata.table.may_be_empty[body]
                     and self._kinds_of(body)
                 ):

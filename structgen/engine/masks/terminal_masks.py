@@ -106,7 +106,7 @@ class TerminalMasks:
         self._walks = TokenWalks(automata, store, self.next_bytes, skippable_states, entered, found, vocabulary.size)
         self._difference_walk = DifferenceWalk(automata, trie, skippable_states, found)
         self._counted_walk = CountedWalk(automata, trie, skippable_states, found)
-        self._bounded_walk = BoundedWalk(automata, trie, kinds, entered, found)
+        self._bounded_walk = BoundedWalk(automata, trie, skippable_states, entered, found)
         self._remainder_tries = tries = RemainderTries(store)
         self._counted_masks = CountedMasks(
             automata, store, tries, self._counted_walk, self._bounded_walk, found, vocabulary.size

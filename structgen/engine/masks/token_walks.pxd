@@ -4,6 +4,8 @@ from structgen.engine.deadlines cimport spend
 from structgen.engine.arrays cimport grown_pool, zeros
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.masks.character_kinds cimport kind_of
+from structgen.engine.masks.decided_subtrees cimport DecidedSubtrees
+from structgen.engine.masks.leaving_nodes cimport LeavingNodes
 from structgen.engine.masks.next_bytes cimport NextBytes
 from structgen.engine.masks.skippable_states cimport SkippableStates
 from structgen.engine.masks.table_store cimport TableStore
@@ -11,8 +13,8 @@ from structgen.engine.masks.tables cimport RemainderNodes, Trie
 from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 from structgen.engine.masks.trie_walk cimport AutomatonPath, EnteredStates
 
-cdef unsigned long long LOW_20_BITS, LOW_32_BITS, UNKNOWN_KINDS
-cdef int FIRST_LEAD, K_LITERAL, MANY_NODES, MIN_CLOSED_TOKENS, MAX_UNDECIDED, MIN_DECIDED, MIN_HIGH, MIN_LARGE, MIN_WALKED, NODES_PER_STATE, MIN_ONCE, MIN_SKIPPED_TOKENS, NOT_ASKED, NOT_ENTERED, NO_BYTE, NO_MAP, ROOT_NODE
+cdef unsigned long long BROKEN_KIND, LOW_20_BITS, LOW_32_BITS, UNKNOWN_KINDS
+cdef int FIRST_LEAD, K_LITERAL, MANY_NODES, MIN_ALONG, MIN_ALONG_TOKENS, MIN_CLOSED_TOKENS, MIN_DECIDED, MIN_HIGH, MIN_LARGE, MIN_WALKED, NODES_PER_STATE, MIN_ONCE, MIN_SKIPPED_TOKENS, NOT_ASKED, NOT_ENTERED, NO_BYTE, NO_MAP, ROOT_NODE
 
 
 @cython.final
@@ -35,7 +37,9 @@ cdef class TokenWalks:
     cdef int[::1] _state_of_node    # and the state
     cdef int[::1] _nodes            # at which the walk begins
     cdef int _node_count
-    cdef int _undecided             # subtrees that this walk has visited in vain; see `_add_decided`
+    cdef DecidedSubtrees _decided
+    cdef LeavingNodes _leaving_nodes
+    cdef int[::1] _leaving_at       # by depth: where the set of the nodes begins that the walk goes along, or 0
 
     @cython.locals(automata=AutomatonStore, trie=Trie, may_repeat=bint, is_many=bint, is_before_next=bint, are_next=bint)
     cdef void walk(self, RemainderNodes remainders, int start) except *
@@ -43,10 +47,8 @@ cdef class TokenWalks:
     cdef int _walk_from_nodes(self, RemainderNodes remainders, int start, bint may_repeat, bint are_next) except -1
     @cython.locals(automata=AutomatonStore, trie=Trie, path=AutomatonPath, found=FoundTokens, kept=int, index=int, node=int, state=int)
     cdef int _walk_large(self, int start) except -1
-    @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, skippable_states=SkippableStates, entered=EnteredStates, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, records="unsigned long long[::1]", kinds_of_byte="unsigned long long[::1]", kinds_within="unsigned long long[::1]", entry="unsigned long long", more="unsigned long long", first_child="int[::1]", token_at="int[::1]", map_at="int[::1]", targets_at="int[::1]", state_at="int[::1]", skippable_at="int[::1]", at_depth="int[::1]", stop_at_depth="int[::1]", last_at_depth="int[::1]", inside=CountedTokens, tokens="int[::1]", size=int, at=int, stop=int, last=int, visited=int, depth=int, child=int, record=int, first=int, after=int, byte=int, number=int, leading=int, place=int, state=int, node=int, height=int, index=int, patience=int, is_closed=bint, absent="unsigned long long", free="unsigned long long", needed="unsigned long long", kinds="unsigned long long", reach=int, is_recording=bint)
+    @cython.locals(found=FoundTokens, automata=AutomatonStore, trie=Trie, skippable_states=SkippableStates, entered=EnteredStates, decided=DecidedSubtrees, path=AutomatonPath, class_of="int[::1]", targets="int[::1]", pools=int, records="unsigned long long[::1]", kinds_of_byte="unsigned long long[::1]", kinds_within="unsigned long long[::1]", entry="unsigned long long", more="unsigned long long", first_child="int[::1]", token_at="int[::1]", map_at="int[::1]", targets_at="int[::1]", state_at="int[::1]", skippable_at="int[::1]", at_depth="int[::1]", stop_at_depth="int[::1]", last_at_depth="int[::1]", inside=CountedTokens, tokens="int[::1]", size=int, at=int, stop=int, last=int, visited=int, depth=int, child=int, record=int, first=int, after=int, byte=int, number=int, leading=int, leaving=int, begun=int, along=int, along_state=int, leaving_nodes=LeavingNodes, leaving_at="int[::1]", node_records="int[::1]", place=int, state=int, node=int, height=int, index=int, patience=int, is_closed=bint, absent="unsigned long long", free="unsigned long long", needed="unsigned long long", kinds="unsigned long long", reach=int, is_recording=bint)
     cdef int _walk_below(self, int top, int start) except -1
-    @cython.locals(found=FoundTokens, trie=Trie, skippable_states=SkippableStates, kinds="unsigned long long", own="unsigned long long", reach=int, most=int, size=int, last=int, begun=int, stop=int, node=int, end=int, count=int, first=int, after=int)
-    cdef bint _add_decided(self, int top, int number, int state) except -1
     @cython.locals(trie=Trie)
     cdef int _skip_with_exits(self, int node, int first, int after) except -1
     cdef int _begin_at(self, int first, int last) except -1

@@ -11,6 +11,8 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import K_LITERAL, NO_BYTE, NO_MAP, ROOT_NODE
 from structgen.engine.deadlines import spend
 from structgen.engine.masks.character_kinds import kind_of
+from structgen.engine.masks.decided_subtrees import DecidedSubtrees
+from structgen.engine.masks.leaving_nodes import LeavingNodes
 from structgen.engine.masks.next_bytes import NextBytes
 from structgen.engine.masks.skippable_states import SkippableStates
 from structgen.engine.masks.table_store import TableStore
@@ -27,7 +29,6 @@ MIN_SKIPPED_TOKENS = 16  # in a subtree for which it is worth finding out whethe
 MIN_WALKED = 10_000
 MIN_CLOSED_TOKENS = 64
 NODES_PER_STATE = 128  # for each state that the search may come to, a walk has visited so many nodes before
-MAX_UNDECIDED = 2  # subtrees that a walk may visit in vain; each has a token of which characters do not tell
 MIN_DECIDED = 16  # bytes below a node from which on it is asked whether characters alone decide its tokens
 MIN_HIGH = 24  # bytes below a node for which it is worth that, as MIN_SKIPPED_TOKENS
 FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
@@ -35,6 +36,9 @@ UNKNOWN_KINDS = 2**64 - 1
 LOW_32_BITS, LOW_20_BITS = 2**32 - 1, 2**20 - 1  # of a record of `Trie.child_records`
 NOT_ASKED = -2  # in place of a number of a skippable state
 MIN_ONCE = 8  # nodes in all for each that may be walked twice; of fewer, a walk compares what it finds
+MIN_ALONG = 2  # bytes below a node from which on a walk goes along a set of nodes there, if it was found last
+MIN_ALONG_TOKENS = 64  # below a node for which such a set is made
+BROKEN_KIND = kind_of(0xFF)
 MIN_LARGE = 64  # nodes at and below one of which a walk may skip some
 MANY_NODES = 16  # from so many on, a table tells which nodes a byte leads to
 
@@ -85,7 +89,9 @@ class TokenWalks:
         self._walk_of_node = self._state_of_node = zeros(1)
         self._nodes = zeros(1024)
         self._node_count = 0
-        self._undecided = 0
+        self._decided = DecidedSubtrees(store.trie, skippable_states, found)
+        self._leaving_nodes = LeavingNodes(skippable_states, store.trie)
+        self._leaving_at = zeros(depth)
 
     def walk(self, remainders: RemainderNodes, start: int) -> None:
         """Find the tokens and exits of a state in what is left of tokens.
@@ -238,6 +244,7 @@ class TokenWalks:
         """
         found, automata, trie = self._found, self._automata, self._store.trie
         skippable_states, entered, path = self._skippable_states, self._entered, self._path
+        decided = self._decided
         class_of, targets, pools = (
             automata.partitions.class_of,
             automata.partitions.target_pool,
@@ -254,9 +261,15 @@ class TokenWalks:
             at, stop, last = first_child[top], first_child[top + 1], trie.token_start[trie.end[top]]
         visited = depth = 0
         patience = MIN_WALKED
+        # Where the walk goes along a set of nodes: where it begins, and the next token that is not added yet.
+        leaving = begun = 0
+        leaving_nodes, leaving_at, node_records = self._leaving_nodes, self._leaving_at, trie.records
+        leaving_nodes.begin()
+        along, along_state = 0, NOT_ENTERED  # the set found last, and its state
+        leaving_at[0] = 0
         absent = UNKNOWN_KINDS
         leading = NOT_ASKED
-        self._undecided = 0
+        decided.begin()
         path.enter(0, start)
         state_at[0] = NOT_ENTERED  # the state in which a walk begins has no number yet
         skippable_at[0] = NOT_ASKED
@@ -275,40 +288,63 @@ class TokenWalks:
                 if number >= 0 and not is_recording:
                     free, needed = skippable_states.kinds[number], skippable_states.needed[number]
                     reach = skippable_states.reach[number]
+                leaving = leaving_at[depth]
+                if leaving:
+                    begun = trie.token_start[at]
                 continue
-            child = at
-            at += 1
-            visited += 1
-            record = 3 * child
-            entry, more = records[record], records[record + 1]
-            first = entry & LOW_32_BITS  # of the tokens at and below the child,
-            after = last if at == stop else records[record + 3] & LOW_32_BITS  # and the one after the last
-            height = more >> 20 & LOW_20_BITS
-            byte = entry >> 32 & 255
-            kinds = records[record + 2] | kinds_of_byte[byte]
-            if kinds & ~free == 0 and needed & ~kinds and height < reach:
-                found.skip(first, after, 0, 0)  # nearly always, and before the automaton is asked
-                continue
-            if byte >= FIRST_LEAD and after - first >= MIN_SKIPPED_TOKENS and not is_recording:
-                # All characters that begin with this byte, before the walk steps into their bytes.
-                number = skippable_at[depth]
-                if number == NOT_ASKED:
-                    number = skippable_at[depth] = skippable_states.find(start)
-                    if number >= 0:
-                        free, needed = skippable_states.kinds[number], skippable_states.needed[number]
-                        reach = skippable_states.reach[number]
-                if number >= 0 and skippable_states.stays_inside(number, kinds, height + 1):
-                    found.skip(first, after, 0, 0)
+            if leaving:
+                at = leaving_nodes.next(leaving, at, stop)
+                node = at
+                record = 4 * node
+                first = node_records[record + 2]
+                if begun < first:
+                    found.skip(begun, first, 0, 0)
+                if at == stop:
+                    leaving = 0
                     continue
-                if number >= 0 and skippable_states.stays_at_end(number, kinds):
-                    self._skip_with_exits(entry >> 40, first, after)
+                visited += 1
+                byte = node_records[record] & 255
+                at = node_records[record + 1]
+                height = node_records[record + 3]
+                begun = after = node_records[4 * at + 2]
+                entry = node
+                entry <<= 40
+                more = first_child[node]
+                more <<= 40
+            else:
+                child = at
+                at += 1
+                visited += 1
+                record = 3 * child
+                entry, more = records[record], records[record + 1]
+                first = entry & LOW_32_BITS  # of the tokens at and below the child,
+                after = last if at == stop else records[record + 3] & LOW_32_BITS  # and the one after the last
+                height = more >> 20 & LOW_20_BITS
+                byte = entry >> 32 & 255
+                kinds = records[record + 2] | kinds_of_byte[byte]
+                if kinds & ~free == 0 and needed & ~kinds and height < reach:
+                    found.skip(first, after, 0, 0)  # nearly always, and before the automaton is asked
                     continue
-                if state_at[depth] == NOT_ENTERED:
-                    if leading == NOT_ASKED:
-                        leading = skippable_states.leading(start)
-                    if leading >= 0 and skippable_states.stays_inside(leading, kinds, height + 1):
+                if byte >= FIRST_LEAD and after - first >= MIN_SKIPPED_TOKENS and not is_recording:
+                    # All characters that begin with this byte, before the walk steps into their bytes.
+                    number = skippable_at[depth]
+                    if number == NOT_ASKED:
+                        number = skippable_at[depth] = skippable_states.find(start)
+                        if number >= 0:
+                            free, needed = skippable_states.kinds[number], skippable_states.needed[number]
+                            reach = skippable_states.reach[number]
+                    if number >= 0 and skippable_states.stays_inside(number, kinds, height + 1):
                         found.skip(first, after, 0, 0)
                         continue
+                    if number >= 0 and skippable_states.stays_at_end(number, kinds):
+                        self._skip_with_exits(entry >> 40, first, after)
+                        continue
+                    if state_at[depth] == NOT_ENTERED:
+                        if leading == NOT_ASKED:
+                            leading = skippable_states.leading(start)
+                        if leading >= 0 and skippable_states.stays_inside(leading, kinds, height + 1):
+                            found.skip(first, after, 0, 0)
+                            continue
             if automata.partitions.pools != pools:  # states were made since the last look-up
                 class_of, targets, pools = (
                     automata.partitions.class_of,
@@ -323,8 +359,14 @@ class TokenWalks:
             if state == 0:
                 continue
             node = entry >> 40
-            if height:
+            if leaving:
+                if not height:
+                    found.skip(first, after, 0, 0)
+                    continue
+                kinds = trie.kinds_below[node]
+            else:
                 kinds = records[record + 2] | kinds_within[byte]  # below the node
+            if height:
                 number = skippable_at[depth] if state == state_at[depth] else skippable_states.known(state)
                 if number < 0 and (after - first >= MIN_SKIPPED_TOKENS or height >= MIN_HIGH):
                     number = skippable_states.find(state)
@@ -353,7 +395,7 @@ class TokenWalks:
                 ):
                     if absent == UNKNOWN_KINDS:
                         absent = skippable_states.absent(start)
-                    if skippable_states.decides(number, kinds, absent) and self._add_decided(node, number, state):
+                    if skippable_states.decides(number, kinds, absent) and decided.add(node, number, state):
                         continue
                 if number >= 0 and skippable_states.stays_at_end(number, kinds):
                     self._skip_with_exits(node, first, after)
@@ -385,8 +427,18 @@ class TokenWalks:
                 entered.add(state)
             if at < stop:  # else there is nothing to come back to
                 at_depth[depth], stop_at_depth[depth] = at, stop
+                leaving_at[depth] = leaving
                 depth += 1
             at, stop = more >> 40, first_child[node + 1]
+            leaving = 0
+            if last - after >= MIN_ALONG_TOKENS and not is_recording and not kinds & BROKEN_KIND:
+                leaving = leaving_nodes.find(state)
+                if leaving:
+                    along, along_state = leaving, state
+            elif state == along_state and height >= MIN_ALONG and not kinds & BROKEN_KIND:
+                leaving = along
+            if leaving:
+                at, stop, begun = node + 1, trie.end[node], after
             skippable_at[depth] = number
             free = 0
             if number >= 0 and not is_recording:
@@ -396,60 +448,8 @@ class TokenWalks:
             map_at[depth] = automata.partitions.map_at.values[state] * 256
             targets_at[depth] = automata.partitions.targets_at.values[state]
         inside.size = size
-        self.nodes_visited += visited
+        self.nodes_visited += visited + decided.nodes_visited
         spend(visited)
-
-    def _add_decided(self, top: int, number: int, state: int) -> bool:
-        """Add the tokens at and below a node that stay inside a state by their characters alone.
-
-        No state of the automaton is needed: long tokens, such as lines of dashes, would lead to a new one with each
-        byte where characters are counted.
-
-        Args:
-            top: the node; `SkippableStates.decides` the tokens below it.
-            number: the number of the state at the node.
-            state: the state.
-
-        Returns:
-            Whether it is done; False, and nothing is added, if a token has so many characters that the state does not
-            tell.
-        """
-        found, trie, skippable_states = self._found, self._store.trie, self._skippable_states
-        kinds, reach = skippable_states.kinds[number], skippable_states.reach[number]
-        begun = trie.characters[top]
-        most = reach
-        if trie.most_below[top] - begun > reach:
-            most = skippable_states.most(number, state)
-            if most > reach and self._undecided == MAX_UNDECIDED:
-                return False
-        size = found.below.size
-        last = found.below.values[size - 3] if size else 0
-        found.skip(trie.token_start[top], trie.token_start[top + 1], 0, 0)
-        stop = trie.end[top]
-        node = top + 1
-        while node < stop:
-            self.nodes_visited += 1
-            end = trie.end[node]
-            count = trie.characters[node] - begun
-            own = kind_of(trie.byte[node])  # of the kinds that a byte beyond ASCII begins, all are absent or none
-            if (own and not own & kinds) or count > most:
-                node = end
-                continue
-            first, after = trie.token_start[node], trie.token_start[node + 1]
-            if count <= reach and trie.kinds_below[node] & ~kinds == 0 and trie.most_below[node] - begun <= reach:
-                found.skip(first, trie.token_start[end], 0, 0)
-                node = end
-                continue
-            if first < after:
-                if count > reach:
-                    self._undecided += 1
-                    found.below.size = size
-                    if size:
-                        found.below.values[size - 3] = last
-                    return False
-                found.skip(first, after, 0, 0)
-            node += 1
-        return True
 
     def _skip_with_exits(self, node: int, first: int, after: int) -> None:
         """Add the tokens at and below a node to those inside, and the ends of all characters there to the exits."""

@@ -94,8 +94,17 @@ def nested_bounds(rng: random.Random) -> rx.Regex:
     return quoted(rx.intersection(address, rx.repeat(CHARACTER, 1, rng.choice((9, 20, 40)))))
 
 
+def searches_in_bounds(rng: random.Random) -> rx.Regex:
+    """Return a string within bounds in which several patterns are searched, as passwords have them."""
+    patterns = [parse_regex(rng.choice(PATTERNS)) for _ in range(rng.randint(1, 3))]
+    searches = [rx.sequence(ANY, pattern, *(ANY,) * rng.randrange(2)) for pattern in patterns]
+    counted = rx.repeat(CHARACTER, rng.randrange(9), rng.choice((9, 20, 40)))
+    return rx.sequence(rx.Literal(b'"'), rx.intersection(counted, *searches), rx.Literal(b'"'))
+
+
 @pytest.mark.parametrize(
-    ("make", "least_opened", "least_moved"), [(conditions, 500, 1000), (bounded, 500, 500), (nested_bounds, 200, 500)]
+    ("make", "least_opened", "least_moved"),
+    [(conditions, 500, 1000), (bounded, 500, 500), (nested_bounds, 200, 500), (searches_in_bounds, 500, 500)],
 )
 def test_nothing_ends_and_something_follows_in_a_state_that_stays_open(
     make: Callable[[random.Random], rx.Regex], least_opened: int, least_moved: int
