@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 from typing import get_args
 
 import pytest
@@ -145,6 +146,15 @@ def test_exact_formats_are_the_default_of_the_tree(recwarn):
         matcher.accept_token(byte)
     assert matcher.allowed_token_ids() == [ord("@")]
     assert not recwarn.list
+
+
+def test_equal_states_of_an_automaton_are_one():
+    """An automaton with a state for each prefix would take four times the text."""
+    assert len(structgen.export({"type": "integer", "multipleOf": 12, "minimum": 5, "maximum": 90_000}, "kbnf")) < 2500
+    text = structgen.export({"type": "number", "multipleOf": 0.5}, "lark", numbers="any")
+    assert len(text) < 150_000
+    depths = itertools.accumulate((sign == "(") - (sign == ")") for sign in text)
+    assert max(depths) < 30  # llguidance refuses grammars that nest deeper than about 40
 
 
 @pytest.mark.parametrize("to", TEXTS)

@@ -94,7 +94,7 @@ class Rules:
     def __init__(self, tables: GrammarTables, automata: AutomatonStore, limits: Limits) -> None:
         self.automata = automata
         self._source = tables.source
-        self._bodies_or_ladder = getattr(tables.source, "bodies_or_ladder", None)  # of a `LadderSource`
+        self._bodies_or_ladder = getattr(tables.source, "bodies_or_ladder", None)  # see `Ladder`
         self._max_symbols = limits.grammar_symbols
         self._ready = zeros(64)  # bodies to be written: each symbol, its start state and the look-ahead before it
         self._ready_size = 0

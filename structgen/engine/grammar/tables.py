@@ -98,7 +98,9 @@ class Ladder:
         keys     pair 0           pair 1           pair 2
         bodies   "a": 1 then 1    "b": 2 then 2    "c": 3 then 3        pair 1 has the last two of them
 
-    So the optional keys of an object are predicted as one nonterminal.
+    So the optional keys of an object are predicted as one nonterminal. A source of ladders has a method
+    `bodies_or_ladder(key)`, which returns the bodies of a nonterminal, or a ladder whose first key it has. Its `bodies`
+    returns two bodies for each of them: its own, and the next nonterminal alone.
 
     Attributes:
         keys: of the nonterminals.
@@ -161,16 +163,6 @@ class RuleSource(Protocol):
 
     def forget(self) -> None:
         """Drop what was computed for written texts. It is computed again when needed, with the same results."""
-
-
-class LadderSource(RuleSource, Protocol):
-    """A source that makes the bodies of several nonterminals at once, where they share them."""
-
-    def bodies_or_ladder(self, key: Hashable) -> Sequence[Sequence[Symbol | Lookahead]] | Ladder:
-        """Return the bodies of a lazy nonterminal, or a ladder whose first key it has.
-
-        With `bodies`, a nonterminal of a ladder has its own body, and one that is the next nonterminal alone.
-        """
 
 
 class Describer(Protocol):

@@ -19,7 +19,7 @@ from structgen.kbnf.regex_facts import is_surely_text, post_order
 from structgen.kbnf.rewriting import sequence
 from structgen.kbnf.writing.regex_text import chars_to_rust, regex_to_rust
 from structgen.kbnf.writing.shorter_regex import shortened
-from structgen.kbnf.writing.state_graphs import END, Graph, compact, written
+from structgen.kbnf.writing.state_graphs import END, Graph, compact, united, written
 from structgen.limits import Limits
 
 __all__ = ["automaton_rules"]
@@ -68,7 +68,7 @@ def automaton_rules(
         return ast.RegexTerminal(rx.NOTHING, chars_to_rust(()))
     if not store.has_next(start):
         return ast.Literal(b"")
-    graph = _graph(store, start, limits)
+    graph = united(_graph(store, start, limits))
     compact(graph, start)
     made = list(written(graph, start, new_name, _of_characters if of_characters else _as_regex))
     rules += made

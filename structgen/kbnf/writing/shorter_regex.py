@@ -38,7 +38,7 @@ def shortened(regex: rx.Regex) -> rx.Regex:
 
 def _node(node: rx.Regex, known: dict[int, rx.Regex]) -> rx.Regex:
     if isinstance(node, rx.Choice):
-        parts = [known[id(part)] for part in node.parts]
+        parts = _together([known[id(part)] for part in node.parts])
         found = _choice(parts)
         return rx.choice(*parts) if found is None else found
     if isinstance(node, rx.LiteralSet):
@@ -55,6 +55,17 @@ def _node(node: rx.Regex, known: dict[int, rx.Regex]) -> rx.Regex:
     if isinstance(node, rx.Complement):
         return rx.Complement(known[id(node.body)])
     return rx.Early(known[id(node.body)]) if isinstance(node, rx.Early) else node
+
+
+def _together(parts: list[rx.Regex]) -> list[rx.Regex]:
+    """Return alternatives with those that end with digits whose remainder counts as one, which becomes one automaton.
+
+    They have many states in common. An intersection is not taken apart.
+    """
+    counted = [part for part in parts if isinstance(part, rx.Sequence) and isinstance(part.parts[-1], rx.Remainders)]
+    if len(counted) < 2:
+        return parts
+    return [part for part in parts if part not in counted] + [rx.Intersection((rx.Choice(tuple(counted)),))]
 
 
 # -- alternatives -----------------------------------------------------------------------------------------------------

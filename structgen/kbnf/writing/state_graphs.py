@@ -1,8 +1,9 @@
-r"""An automaton as few rules: states that only lead on, or back, become parts of the texts between the others.
+r"""An automaton as few rules: equal states are one, and those that only lead on, or back, become parts of texts.
 
     a -'\\'-> b -[nt]-> a -'"'-> end          a has a loop: ( … | '\\' [nt])* '"'       no rule for b
 
-A transition is a regex, and it leads to a state or to the end of the text. `compact` removes a state
+A transition is a regex, and it leads to a state or to the end of the text. `united` makes one state of those with the
+same transitions. `compact` removes a state
 
 - that has one transition, by writing it after each transition that leads there, if the copies stay short;
 - between a state and itself, which gives that state a loop, even if others lead there too.
@@ -15,21 +16,48 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from structgen.engine.regex import tree as rx
+from structgen.engine.regex.unicode_classes import union_of
 from structgen.kbnf import ast
 from structgen.kbnf.regex_facts import post_order
 from structgen.kbnf.rewriting import sequence
 
-__all__ = ["END", "Graph", "compact", "written"]
+__all__ = ["END", "Graph", "compact", "united", "written"]
 
 END = -1
 """The target of a transition after which the text may end."""
+
+_LOOP = -2  # in place of the state itself, where transitions are compared
 
 Graph = dict[int, dict[int, rx.Regex]]
 """The transitions of each state: a regex for each target."""
 
 _MAX_COPIED = 32  # size of the transition that is copied, times the number of new copies
 _MAX_SIZE = 300  # of one transition
+_MAX_DEPTH = 16  # of brackets in one transition; llguidance reads no grammars that nest much deeper
 _MAX_NESTING = 12  # states in brackets
+
+
+def united(graph: Graph) -> Graph:
+    """Return a graph of classes of characters in which no two states have the same transitions.
+
+    The first state stays. States are compared again until nothing changes, as those before them may be equal then.
+    """
+    while True:
+        first_of: dict[frozenset[tuple[int, rx.Regex]], int] = {}
+        kept: dict[int, int] = {END: END}
+        for state, transitions in graph.items():
+            key = frozenset([(_LOOP if to == state else to, regex) for to, regex in transitions.items()])
+            kept[state] = first_of.setdefault(key, state)
+        if len(first_of) == len(graph):
+            return graph
+        merged: Graph = {}
+        for state in first_of.values():
+            ranges: dict[int, list[tuple[int, int]]] = {}
+            for to, regex in graph[state].items():
+                if isinstance(regex, rx.Chars):
+                    ranges.setdefault(kept[to], []).extend(regex.ranges)
+            merged[state] = {to: rx.Chars(union_of(some)) for to, some in ranges.items()}
+        graph = merged
 
 
 def compact(graph: Graph, start: int) -> None:
@@ -64,12 +92,22 @@ def compact(graph: Graph, start: int) -> None:
 
 
 def _fits(before: rx.Regex, after: rx.Regex) -> bool:
-    return _size(before) + _size(after) <= _MAX_SIZE
+    return _size(before) + _size(after) <= _MAX_SIZE and _depth(before) + _depth(after) <= _MAX_DEPTH
 
 
 def _size(regex: rx.Regex) -> int:
     """Return about the number of signs that a regex is written with."""
     return sum(2 * len(node.ranges) if isinstance(node, rx.Chars) else 1 for node in post_order(regex))
+
+
+def _depth(regex: rx.Regex) -> int:
+    """Return how deep alternatives and repetitions are nested in a regex."""
+    depths: dict[int, int] = {}
+    for node in post_order(regex):
+        parts = [node.body] if isinstance(node, rx.Repeat) else getattr(node, "parts", ())
+        inner = max([depths[id(part)] for part in parts], default=0)
+        depths[id(node)] = inner + isinstance(node, (rx.Choice, rx.Repeat))
+    return depths[id(regex)]
 
 
 def written(

@@ -121,7 +121,7 @@ def digits_of_multiples(low: Number | None, high: Number | None, step: Number, o
     if any(divisor % step_in_integers(other) == 0 for other in outside):
         return NOTHING
     choices = choices_of(((step, outside),))
-    if may_count(choices):
+    if (divisor > 1 or outside) and may_count(choices):
         return digits_of_choices(low, high, choices)
     found = integer_range(*_bounds_of_digits(low, high, divisor))
     if divisor > 1:
@@ -157,11 +157,7 @@ def multiples_of_any_length(
 
     The automaton has a state for each remainder. With the bound it has one for each remainder and number of digits.
     """
-    choices = choices_of(((step, outside),))
-    least, most = None if low is None else ceil(low), None if high is None else floor(high)
-    if may_count(choices):
-        return integers_of(least, most, choices)
-    found = _any_length(least, most)
+    found = _any_length(None if low is None else ceil(low), None if high is None else floor(high))
     found = intersection(found, sequence(_SIGN, _whole_multiples(step_in_integers(step))))
     return _without_multiples(found, outside)
 
@@ -408,9 +404,24 @@ def _scientific_multiples(step: Fraction, lowest: int, highest: int) -> Iterator
     """
     odd, prime, least, spared = _factors(step)
     for power in range(spared + 1):
-        found = _with_exponents(least - power, least - power if power else None, lowest, highest)
+        forms: list[Regex] = []
+        for used in range(MAX_MANTISSA_DIGITS + 1):
+            first = used + least - power
+            last = highest if power == 0 else min(first, highest)
+            first = max(first, lowest)
+            if first <= last:
+                forms.append(sequence(_mantissa(used), exponent_range(first, last)))
+        found = choice(*forms)
         divisor = odd * prime**power
         yield found if divisor == 1 else intersection(found, sequence(_mantissas_of(divisor), _ANY_EXPONENT))
+
+
+@cache
+def _mantissa(used: int) -> Regex:
+    """Return the mantissas with some number of digits after the point, without zeros at the end; these may follow."""
+    if not used:
+        return sequence(_NONZERO, optional(sequence(_POINT, plus(_ZERO))))
+    return sequence(_NONZERO, _POINT, repeat(_DIGIT, used - 1, used - 1), _NONZERO, star(_ZERO))
 
 
 def _with_exponents(first: int, last: int | None, lowest: int, highest: int) -> Regex:

@@ -90,7 +90,7 @@ class SetRules(Protocol):
         """Return the bodies of a kind of nonterminal in a state."""
 
     def ladder(self, state: Any) -> Ladder | None:
-        """Return the bodies of a PAIR in a state and of those after it, where they share them. See `LadderSource`."""
+        """Return the bodies of a PAIR in a state and of those after it, where they share them. See `Ladder`."""
 
     def after(self, then: Any, text: bytes | None) -> tuple[str | int, Any] | None:
         """Return the kind and the state after a capture; None where the text is refused. See `RuleSource.after`."""
@@ -163,7 +163,7 @@ class LazyRules:
             raise too_deep() from error
 
     def bodies_or_ladder(self, key: Any) -> Bodies | Ladder:
-        """Return the bodies of a lazy nonterminal, or those of several. See `LadderSource.bodies_or_ladder`."""
+        """Return the bodies of a lazy nonterminal, or those of several. See `Ladder`."""
         first = key[0]
         space = self.space
         space.begin_again(_NO_DEADLINE)  # see `bodies`
