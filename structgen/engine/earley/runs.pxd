@@ -29,7 +29,7 @@ cdef class Runs:
     cdef int read(self, int set_id, bytes text, int at) except -1
     @cython.locals(table=SetTable, terms=TermTable, first=int, last=int, scan=int, state=int, literal=bytes, most=int, length=int, after=int)
     cdef int _read_literal(self, int set_id, bytes text, int at) except -1
-    @cython.locals(byte=int, most=int, scan=int, start=int, after=int, reached=int, length=int, position=int, group=int, automata=AutomatonStore, terms=TermTable)
+    @cython.locals(byte=int, index=int, scan=int, start=int, after=int, reached=int, length=int, position=int, group=int, automata=AutomatonStore, terms=TermTable)
     cdef int _read_equal(self, int set_id, bytes text, int at) except -1
     @cython.locals(found=int, first=int, last=int, scan=int)
     cdef int _only_moving(self, int set_id, int byte) except -2

@@ -130,18 +130,18 @@ class Runs:
         byte after which it does.
         """
         byte = text[at]
-        most = 1
-        while at + most < len(text) and text[at + most] == byte:
-            most += 1
-        if most < MIN_EQUAL:
+        if at + MIN_EQUAL > len(text):
             return DEAD_SET
+        for index in range(at + 1, at + MIN_EQUAL):
+            if text[index] != byte:
+                return DEAD_SET
         scan = self._only_moving(set_id, byte)
         if scan < 0:
             return DEAD_SET
         automata, terms = self._automata, self._automata.table
         start = after = self._scans.state[scan]
         length = 0
-        while length < most:
+        while at + length < len(text) and text[at + length] == byte:
             reached = automata.next(after, byte)
             if reached == 0 or reached == start:
                 break
