@@ -116,11 +116,10 @@ def young_collections() -> tuple[int, int]:
 
 
 def collect_if_due() -> None:
-    """Let Python run the full collection that is due, if one is, unless the program has turned the collector off.
+    """Let Python run the collection that is due, a full one perhaps, unless the program has turned the collector off.
 
-    None is due before so many collections of middle objects. After them, only Python knows: it decides when some
-    hundred young objects were made. So they are made here.
+    Only Python knows whether a full collection is due. It decides when so many young objects were made; so they are.
     """
-    young, _, old = get_threshold()
-    if get_count()[2] > old and 0 < young <= MAX_YOUNG and gc.isenabled():
+    young = get_threshold()[0]
+    if gc.isenabled() and 0 < young <= MAX_YOUNG:
         _ = [[] for _ in range(young + 1)]
