@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pydantic
 from support.vocabularies import BYTES
 
 import structgen
@@ -26,6 +27,15 @@ def is_read(what: structgen.Constraint[Any] | CompiledGrammar, text: str | bytes
     except structgen.TokenRejectedError:
         return False
     return bool(matcher.is_accepting)
+
+
+def is_valid_for(kind: Any, text: str) -> bool:
+    """Whether Pydantic reads a text as a type."""
+    try:
+        pydantic.TypeAdapter(kind).validate_json(text)
+    except pydantic.ValidationError:
+        return False
+    return True
 
 
 def lets_through(schema: Any, text: str, **options: Any) -> bool:
