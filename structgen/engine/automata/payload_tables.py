@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from structgen.engine.automata.remainder_sets import RemainderSet
+from structgen.engine.automata.remainder_sets import Choices, RemainderSet
 from structgen.engine.automata.suffix_automaton import SuffixAutomaton
 from structgen.engine.deadlines import spend
 from structgen.engine.regex.utf8 import ByteRanges, byte_sequences
@@ -49,7 +49,7 @@ class PayloadTables:
         self._class_of_ranges: dict[tuple[tuple[int, int], ...], int] = {}
         self._table_of: dict[tuple[bytes, ...], int] = {}
         self._suffix_automaton_of: dict[tuple[bytes, ...], int] = {}
-        self._remainder_set_of: dict[tuple[tuple[int, tuple[int, ...]], ...], int] = {}
+        self._remainder_set_of: dict[Choices, int] = {}
 
     def class_of_ranges(self, ranges: tuple[tuple[int, int], ...]) -> int:
         """Return the number of the class of some code points; -1 if none of them has a UTF-8 form (surrogates).
@@ -140,7 +140,7 @@ class PayloadTables:
             self.bytes_used += made.bytes_used
         return number
 
-    def add_remainder_set(self, choices: tuple[tuple[int, tuple[int, ...]], ...]) -> int:
+    def add_remainder_set(self, choices: Choices) -> int:
         """Return the number of a set of integers; make it if it is new. `Remainders` says what the choices are."""
         number = self._remainder_set_of.get(choices)
         if number is None:

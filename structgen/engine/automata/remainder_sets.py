@@ -15,10 +15,10 @@ from math import lcm
 from structgen.engine.arrays import zeros
 from structgen.engine.deadlines import spend
 
-__all__ = ["RemainderSet", "modulus_of"]
+__all__ = ["Choices", "RemainderSet", "modulus_of"]
 
 Choices = tuple[tuple[int, tuple[int, ...]], ...]
-"""Each a step and divisors: the multiples of the step that are multiples of none of the divisors."""
+"""Sets of integers, each a step and divisors: the multiples of the step that are multiples of none of the divisors."""
 
 
 def modulus_of(choices: Choices) -> int:

@@ -16,13 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from structgen.engine.automata.remainder_sets import modulus_of
+from structgen.engine.automata.remainder_sets import Choices, modulus_of
 from structgen.engine.regex.tree import Literal, Regex, Remainders, choice, sequence
 
 __all__ = ["Choices", "integers_of", "magnitudes_of", "may_count"]
-
-Choices = tuple[tuple[int, tuple[int, ...]], ...]
-"""Sets of integers, each a step and divisors: the multiples of the step that are multiples of none of the divisors."""
 
 _MAX_MODULUS = 50_000  # a set of integers has a number for each remainder, in memory
 _MINUS, _ZERO = Literal(b"-"), Literal(b"0")
