@@ -69,9 +69,6 @@ PUBLIC = {
 """Modules whose functions and methods users call: help() shows their signatures. Elsewhere the objects that know the
 signatures would be a tenth of the code."""
 
-# The options for gcc were chosen by counting the instructions of compiles and masks (valgrind --tool=cachegrind); those
-# of ONCE, and -fno-plt, by the time of compiles with masks of other schemas in between, and by the lines of cache. With
-# -O2 for all modules, gcc takes two thirds longer, and there are 1 % fewer instructions.
 VECTORS = {
     "engine.arrays",
     "engine.masks.set_masks",
@@ -79,69 +76,12 @@ VECTORS = {
     "engine.vocabulary.bitmask_kernel",
     "tokenization.matching.token_sets",
 }
-"""Modules for gcc's -O3: it makes vectors of their loops, and a row of logits takes 12 µs instead of 41. Elsewhere -O2
-gives smaller code, and masks take a twentieth less time."""
-HOT = {
-    "engine.automata.byte_partitions",
-    "engine.automata.store",
-    "engine.earley.kernels",
-    "engine.masks.character_kinds",
-    "engine.masks.counted_walks",
-    "engine.masks.leaving_nodes",
-    "engine.masks.refused_texts",
-    "engine.masks.tables",
-    "engine.masks.token_lists",
-    "engine.masks.token_walks",
-    "engine.masks.trie_walk",
-    "engine.matching.class_walk",
-    "engine.matching.table_lock",
-    "engine.pair_table",
-    "engine.vocabulary.token_trie",
-    "schema.reading.shape_cache",
-    "schema.reading.shared_parts",
-    "tokenization.merges.merge_table",
-}
-"""Modules for -O2: most of the instructions that are not Python's own are theirs. A module in no list gets -O1."""
-ONCE = {
-    *(f"engine.automata.{part}" for part in ("payload_tables", "regular_terms", "terms")),
-    *(
-        f"engine.earley.{part}"
-        for part in ("captured_texts", "groups", "item_columns", "item_sets", "predictor", "runs")
-    ),
-    "engine.grammar.lookaheads",
-    "engine.grammar.rules",
-    "engine.grammar.tables",
-    "engine.matching.compiled",
-    "engine.regex.tree",
-    *(f"schema.algebra.{part}" for part in ("arrays", "objects", "shape", "strings")),
-    *(f"schema.json_text.{part}" for part in ("layout", "strings", "terminals")),
-    *(
-        f"schema.reading.{part}"
-        for part in (
-            "atoms",
-            "emptiness",
-            "exploration",
-            "keywords",
-            "plain_data",
-            "scopes",
-            "space",
-        )
-    ),
-    *(
-        f"schema.rules.{part}"
-        for part in ("arrays", "lazy_rules", "notation", "object_states", "objects", "states", "written_sets")
-    ),
-}
-"""Modules for -Os, the smallest code. The compile of a schema runs most of their instructions once or a few times, so
-its time is that of fetching them: no cache holds them since the compile before. With -Og compiles take 5 % longer."""
+"""Modules for gcc's -O3: it makes vectors of their loops, and a row of logits takes 12 µs instead of 41."""
 COLD = {
     "engine.automata.alphabets",
-    "engine.automata.count_bounds",
     "engine.automata.endings",
-    "engine.automata.from_regex",
     "engine.masks.bound_room",
     "engine.masks.dotted_rule_masks",
-    "engine.masks.skippable_states",
     "engine.matching.batches",
     "engine.vocabulary.bitmask",
     "schema.rules.clause_choices",
@@ -152,7 +92,17 @@ COLD = {
     "tokenization.matching.proper_matcher",
     "tokenization.matching.sure_cuts",
 }
-"""Modules for -Og, with which gcc takes half the time of -O1: they call Python most of the time."""
+"""Modules for -Og, with which gcc takes half the time: they call Python most of the time."""
+OPTIONS = [
+    "-O2",
+    *("-fno-tree-vectorize", "-fno-tree-pre", "-fno-gcse"),
+    *(f"-falign-{places}=1" for places in ("functions", "jumps", "loops", "labels")),
+]
+"""For all other modules. The first visit of a place in a grammar, and most of a compile, run each instruction once or
+a few times, so their time is that of fetching the code, and what counts is how few lines of the cache a run goes
+through. -O2 moves what is unlikely out of the way. With -Os, the code is smaller, but a run jumps over all that is
+unlikely: a tenth more lines are fetched, and compiles take a tenth longer. The options after it make code longer for
+loops, of which there are few. (Lines and instructions: valgrind --tool=callgrind --cache-sim=yes.)"""
 
 SHARED = "structgen._cython_runtime"
 """The module with Cython's own functions: with a copy in each module, gcc would work twice as long."""
@@ -236,9 +186,8 @@ def _flags(part: str) -> list[str]:
     -fno-plt: calls of Python's functions go there without a jump in between, which would be a line of the cache each.
     -w: its warnings are about C that nobody wrote.
     """
-    levels = {"-O3": VECTORS, "-O2": HOT, "-Os": ONCE, "-Og": COLD}
-    level = next((level for level, parts in levels.items() if part in parts), "-O1")
-    return [level, "-fno-plt", "-g0", "-w"]
+    level = ["-O3"] if part in VECTORS else ["-Og"] if part in COLD else OPTIONS
+    return [*level, "-fno-plt", "-g0", "-w"]
 
 
 def _tell(text: str, *, is_last: bool) -> None:

@@ -8,6 +8,7 @@ from structgen.engine.garbage_collection cimport (
 from structgen.engine.threads cimport this_thread
 
 cdef int UNITS_BETWEEN_LOOKS
+cdef int SPARE
 cdef double SECONDS_BETWEEN_TURNS
 cdef long long UNIT_BYTES
 cdef long long BYTES_BETWEEN_READINGS

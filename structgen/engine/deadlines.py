@@ -60,10 +60,11 @@ SECONDS_BETWEEN_TURNS = 0.001  # that long work works between two rests, at leas
 SECONDS_BETWEEN_READINGS = 0.01  # of the resident memory: reading it releases the lock for a moment; see `pause`
 UNIT_BYTES = 128  # memory that one step takes at most; tests/compilation/test_memory.py measures it
 BYTES_BETWEEN_READINGS = 1 << 20  # of the resident memory: reading it takes some microseconds
+SPARE = 5  # entries of `_begun` for no thread: Python moves a list that falls below half of its room, as an empty one
 SMALL_PART = 8  # calls that stay below this part of their budget never read the resident memory
 UNKNOWN = -1
 
-_begun: list[Deadline] = []  # the deadlines of all threads that run; of each thread, the innermost comes last
+_begun: list[Deadline] = []  # SPARE entries, and the deadlines that run; of each thread, the innermost comes last
 _units_left = UNITS_BETWEEN_LOOKS  # of all threads together: it only decides when the clock is looked at
 _is_postponed = False  # whether a call lets no full garbage collection begin
 _last_turn = 0.0  # when long work rested last, in any thread
@@ -204,7 +205,7 @@ class Deadline:
         """Make it the running deadline of the thread. Each call needs one of `end`, in the same thread."""
         if self._depth == 0:
             self._thread = this_thread()
-            self._outer = _running(self._thread) if _begun else None
+            self._outer = _running(self._thread) if len(_begun) > SPARE else None
             _begun.append(self)
         self._depth += 1
 
@@ -226,7 +227,10 @@ class Deadline:
         global _is_postponed
         self._depth -= 1
         if self._depth == 0:
-            _begun.remove(self)
+            if _begun[len(_begun) - 1] is self:  # unless other threads have begun one since
+                _begun.pop()
+            else:
+                _begun.remove(self)
             if self._outer is None:
                 release_collections()
                 if _is_postponed:
@@ -321,9 +325,10 @@ def _forget_others() -> None:
     """Forget the deadlines of other threads, in a forked process: they do not run there, and never end."""
     release_collections()
     thread = this_thread()
-    for deadline in list(_begun):
+    for deadline in _begun[SPARE:]:
         if deadline._thread != thread:
             _begun.remove(deadline)
 
 
+_begun.extend([Deadline(0.0)] * SPARE)
 call_in_forked(_forget_others)

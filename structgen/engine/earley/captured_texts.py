@@ -54,6 +54,8 @@ class CapturedTexts:
 
     def between(self, start: int, end: int) -> bytes:
         """Return the bytes by which text `end` is longer than text `start`, with which it begins."""
+        if end == start:
+            return b""
         out = bytearray()
         while end != start:
             out.append(self._byte[end])

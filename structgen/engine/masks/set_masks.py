@@ -255,7 +255,7 @@ class SetMasks:
         if scratch.removed:
             scratch.removed.clear()
         if self._parts:
-            self._parts.clear()
+            self._parts = []  # compiled, a list's `clear` is looked up by its name
 
     def _add_items(self, set_id: int) -> None:
         """Add the tokens of all scannable items of a set."""
