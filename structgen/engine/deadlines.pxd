@@ -9,6 +9,7 @@ from structgen.engine.threads cimport this_thread
 
 cdef int UNITS_BETWEEN_LOOKS
 cdef int SPARE
+cdef double HELD_SECONDS
 cdef double SECONDS_BETWEEN_TURNS
 cdef long long UNIT_BYTES
 cdef long long BYTES_BETWEEN_READINGS
@@ -45,5 +46,7 @@ cdef class Deadline:
     cpdef int begin_anew(self) except -1
     cpdef int end(self) except -1
     cpdef check(self)
+    @cython.locals(outermost=Deadline)
+    cdef double _began(self)
     cpdef int check_chain(self) except -1
     cpdef int count(self, long long size) except -1

@@ -14,7 +14,7 @@ Deadlines nest: the outer ones are checked as well, so an inner one cannot exten
 A compiled loop keeps Python's interpreter lock, so other threads would wait until it ends. Each look at the clock lets
 them run (`structgen.engine.turns`). While passes of a model run, work that has taken long sleeps at some of the looks;
 that time does not count. From the first look on until its outermost deadline ends, a call lets no full garbage
-collection begin; a mask or an accepted token lets none at all begin up to its second look
+collection begin; a mask or an accepted token lets none at all begin in its first 5 ms
 (`structgen.engine.garbage_collection`).
 
 A unit is one step of a loop, of about a microsecond. `spend` raises where a bound on sizes may raise as well: between
@@ -56,6 +56,7 @@ NOT_STARTED = 0.0  # in place of the end of a deadline that starts at the first 
 OVER = -1.0  # in place of an end that has passed
 UNBOUNDED_SECONDS = 1e9  # of work that another thread may end with `Deadline.expire`
 LONG_WORK_SECONDS = 0.01  # after so long, work rests while passes of a model run
+HELD_SECONDS = 0.005  # of a mask or an accepted token, in which no garbage collection begins
 SECONDS_BETWEEN_TURNS = 0.001  # that long work works between two rests, at least
 SECONDS_BETWEEN_READINGS = 0.01  # of the resident memory: reading it releases the lock for a moment; see `pause`
 UNIT_BYTES = 128  # memory that one step takes at most; tests/compilation/test_memory.py measures it
@@ -132,7 +133,7 @@ def look() -> None:
         if not _is_postponed:
             _is_postponed = True
             postpone_full_collections()
-        if deadline._end != NOT_STARTED:  # the call takes long
+        if time.monotonic() > deadline._began() + HELD_SECONDS:
             release_collections()
         if has_passes:
             deadline.rest()
@@ -212,7 +213,7 @@ class Deadline:
     def begin_anew(self) -> None:
         """Begin it with its whole time, from the next look at the clock on; a deadline that has begun just goes on.
 
-        Up to the second look no garbage collection begins.
+        For a time, HELD_SECONDS or more, no garbage collection begins.
         """
         if self._depth == 0:
             self._end = NOT_STARTED

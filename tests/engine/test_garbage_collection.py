@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,6 +23,7 @@ from structgen.engine.vocabulary import vocabulary as vocabularies
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import LimitExceededError
 
+HELD_SECONDS = 0.005  # of a mask; as in `deadlines`, where it is a C number
 IS_COMPILED = not deadlines.__file__.endswith(".py")
 
 
@@ -139,6 +141,7 @@ def test_a_long_mask_collects_young_objects(enabled: Callable[[], None]) -> None
             found.clear()
             _ = [[] for _ in range(50)]
             assert not found
+            time.sleep(2 * HELD_SECONDS)
             look()
             _ = [[] for _ in range(50)]
             assert found

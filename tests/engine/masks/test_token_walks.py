@@ -55,6 +55,9 @@ def within(least: int, most: int, *parts: rx.Regex) -> rx.Regex:
         rx.intersection(quoted(rx.star(CHARACTER)), rx.Complement(quoted(parse_regex(".*hi.*")))),
         quoted(rx.sequence(rx.star(CHARACTER), parse_regex("[hi]{14}"), rx.star(CHARACTER))),
         quoted(parse_regex("([hi]{2}-){0,6}h*")),
+        quoted(within(12, 12, rx.star(CHARACTER), parse_regex("[i日]"), rx.star(CHARACTER))),
+        quoted(within(17, 20, rx.star(CHARACTER), parse_regex("h-h"), rx.star(CHARACTER))),
+        quoted(within(0, 19, rx.star(CHARACTER), parse_regex("(hi|日-|---)"), rx.star(CHARACTER))),
     ],
 )
 def test_masks_of_tokens_with_many_characters(regex: rx.Regex, text: bytes) -> None:
