@@ -95,14 +95,15 @@ COLD = {
 """Modules for -Og, with which gcc takes half the time: they call Python most of the time."""
 OPTIONS = [
     "-O2",
-    *("-fno-tree-vectorize", "-fno-tree-pre", "-fno-gcse"),
+    *("-fno-tree-vectorize", "-fno-gcse"),
     *(f"-falign-{places}=1" for places in ("functions", "jumps", "loops", "labels")),
 ]
 """For all other modules. The first visit of a place in a grammar, and most of a compile, run each instruction once or
 a few times, so their time is that of fetching the code, and what counts is how few lines of the cache a run goes
 through. -O2 moves what is unlikely out of the way. With -Os, the code is smaller, but a run jumps over all that is
 unlikely: a tenth more lines are fetched, and compiles take a tenth longer. The options after it make code longer for
-loops, of which there are few. (Lines and instructions: valgrind --tool=callgrind --cache-sim=yes.)"""
+loops, of which there are few; clang knows all of them. (Lines and instructions: valgrind --tool=callgrind
+--cache-sim=yes.)"""
 
 SHARED = "structgen._cython_runtime"
 """The module with Cython's own functions: with a copy in each module, gcc would work twice as long."""

@@ -7,6 +7,7 @@ from structgen.engine.garbage_collection cimport (
 )
 from structgen.engine.threads cimport this_thread
 
+cdef bint IS_COMPILED
 cdef int UNITS_BETWEEN_LOOKS
 cdef int SPARE
 cdef double HELD_SECONDS

@@ -50,6 +50,7 @@ from structgen.errors import LimitExceededError
 
 __all__ = ["Deadline", "count_bytes", "empty", "look", "spend"]
 
+IS_COMPILED = not __file__.endswith(".py")
 UNITS_BETWEEN_LOOKS = 2_000
 VALUES_AT_ONCE = 20_000  # that are forgotten between two looks at the clock
 NOT_STARTED = 0.0  # in place of the end of a deadline that starts at the first look at the clock
@@ -228,7 +229,7 @@ class Deadline:
         global _is_postponed
         self._depth -= 1
         if self._depth == 0:
-            if _begun[len(_begun) - 1] is self:  # unless other threads have begun one since
+            if IS_COMPILED and _begun[len(_begun) - 1] is self:  # no other thread runs between these two lines
                 _begun.pop()
             else:
                 _begun.remove(self)
