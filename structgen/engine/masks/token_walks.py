@@ -89,7 +89,7 @@ class TokenWalks:
         self._walk_of_node = self._state_of_node = zeros(1)
         self._nodes = zeros(1024)
         self._node_count = 0
-        self._decided = DecidedSubtrees(automata, store.trie, skippable_states, found)
+        self._decided = DecidedSubtrees(store.trie, skippable_states, found)
         self._leaving_nodes = LeavingNodes(skippable_states, store.trie)
         self._leaving_at = zeros(depth)
 
@@ -395,8 +395,7 @@ class TokenWalks:
                 ):
                     if absent == UNKNOWN_KINDS:
                         absent = skippable_states.absent(start)
-                    if skippable_states.decides(number, kinds, absent):
-                        decided.add(node, number, state)
+                    if skippable_states.decides(number, kinds, absent) and decided.add(node, number, state):
                         continue
                 if number >= 0 and skippable_states.stays_at_end(number, kinds):
                     self._skip_with_exits(node, first, after)
