@@ -95,8 +95,12 @@ COLD = {
 """Modules for -Og, with which gcc takes half the time: they call Python most of the time."""
 OPTIONS = [
     "-O2",
-    *("-fno-tree-vectorize", "-fno-gcse"),
-    *(f"-falign-{places}=1" for places in ("functions", "jumps", "loops", "labels")),
+    "-fno-tree-vectorize",
+    "-fno-gcse",
+    "-falign-functions=1",
+    "-falign-jumps=1",
+    "-falign-loops=1",
+    "-falign-labels=1",
 ]
 """For all other modules. The first visit of a place in a grammar, and most of a compile, run each instruction once or
 a few times, so their time is that of fetching the code, and what counts is how few lines of the cache a run goes

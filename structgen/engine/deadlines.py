@@ -62,7 +62,7 @@ SECONDS_BETWEEN_TURNS = 0.001  # that long work works between two rests, at leas
 SECONDS_BETWEEN_READINGS = 0.01  # of the resident memory: reading it releases the lock for a moment; see `pause`
 UNIT_BYTES = 128  # memory that one step takes at most; tests/compilation/test_memory.py measures it
 BYTES_BETWEEN_READINGS = 1 << 20  # of the resident memory: reading it takes some microseconds
-SPARE = 5  # entries of `_begun` for no thread: Python moves a list that falls below half of its room, as an empty one
+SPARE = 5  # entries of `_begun` that no thread owns: a list that was emptied gets its memory anew each time
 SMALL_PART = 8  # calls that stay below this part of their budget never read the resident memory
 UNKNOWN = -1
 
