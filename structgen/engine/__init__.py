@@ -9,24 +9,25 @@
     matching              compiled grammars, and one sequence on its way: matcher, expectations, explanations
 
 A module with a `.pxd` beside it, here or in another package, is compiled by Cython if the installation has a C
-compiler. Otherwise the same file runs as plain Python, and `UncompiledWarning` says so. With `STRUCTGEN_UNCOMPILED=1`
-in the environment, plain Python runs even where compiled modules exist. This package decides which, so it is imported
+compiler. All compiled modules are one library, `structgen/_compiled`, so that what runs together lies together in
+memory. Without it, the same files run as plain Python, and `UncompiledWarning` says so. With `STRUCTGEN_UNCOMPILED=1`
+in the environment, plain Python runs even where the library exists. This package decides which, so it is imported
 before any such module.
 """
 
 from __future__ import annotations
 
-import importlib.machinery
-import importlib.util
 import os
 import sys
 import warnings
 from collections.abc import Sequence
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from importlib.util import spec_from_file_location
 from types import ModuleType
 
 __all__ = ["UncompiledWarning"]
 
-_LIBRARY = __name__.rpartition(".")[0]
+_PACKAGE = __name__.rpartition(".")[0]
 _FOLDER = os.path.dirname(os.path.dirname(__file__))
 
 
@@ -34,43 +35,65 @@ class UncompiledWarning(RuntimeWarning):
     """The hot modules are not compiled: everything works, but masks are made many times slower."""
 
 
-class _SourceFinder:
-    """Finds the library's modules as `.py` files and ignores compiled ones in the same folder."""
+class _ModuleLoader(ExtensionFileLoader):
+    """Makes a module of the library."""
 
-    @staticmethod
-    def find_spec(
-        name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        package, _, module = name.rpartition(".")
-        if path is None or not f"{package}.".startswith(f"{_LIBRARY}."):
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        # Python makes a module by the function `PyInit_` + the last part of its name, which several modules have. In
+        # the library, it is `PyInit_` + all parts.
+        whole = ModuleSpec(spec.name.replace(".", "_"), self, origin=spec.origin)
+        module = super().create_module(whole)
+        module.__name__ = spec.name
+        module.__package__ = spec.parent
+        return module
+
+
+class _ModuleFinder:
+    """Finds the modules of the library.
+
+    Args:
+        path: the library.
+        modules: the names of its modules.
+    """
+
+    def __init__(self, path: str, modules: frozenset[str]) -> None:
+        self._path = path
+        self._modules = modules
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if name not in self._modules:
             return None
-        location = os.path.join(path[0], f"{module}.py")
-        return importlib.util.spec_from_file_location(name, location) if os.path.exists(location) else None
+        return spec_from_file_location(name, self._path, loader=_ModuleLoader(name, self._path))
 
 
-def _uncompiled_modules() -> list[str]:
-    """Return the names of the modules that have a `.pxd` but no compiled file."""
-    suffixes = importlib.machinery.EXTENSION_SUFFIXES
+def _find_compiled_modules() -> frozenset[str]:
+    """Let Python find the modules of the library, if there is one. Return their names."""
+    try:
+        import structgen._compiled as library
+    except ModuleNotFoundError:
+        return frozenset()
+    sys.meta_path.insert(0, _ModuleFinder(library.__file__, library.MODULES))
+    return library.MODULES
+
+
+def _uncompiled_modules(compiled: frozenset[str]) -> list[str]:
+    """Return the names, without those of packages, of the modules that have a `.pxd` and are not compiled."""
     missing = []
-    for _, _, names in os.walk(_FOLDER):
-        files = set(names)
-        hot = (name.removesuffix(".pxd") for name in names if name.endswith(".pxd"))
-        missing += [name for name in hot if not any(name + suffix in files for suffix in suffixes)]
+    for folder, _, files in os.walk(_FOLDER):
+        package = _PACKAGE + folder.removeprefix(_FOLDER).replace(os.sep, ".")
+        hot = (name.removesuffix(".pxd") for name in files if name.endswith(".pxd"))
+        missing += [name for name in hot if f"{package}.{name}" not in compiled]
     return sorted(missing)
 
 
-def _warn_where_uncompiled() -> None:
-    missing = _uncompiled_modules()
-    if missing:
-        warnings.warn(
-            f"structgen runs uncompiled ({', '.join(missing)}), so masks are made many times slower. Reinstall it with "
-            "a C compiler at hand to mend that; set STRUCTGEN_UNCOMPILED=1 to run without this warning",
-            UncompiledWarning,
-            stacklevel=3,
-        )
+def _warn_of(missing: list[str]) -> None:
+    warnings.warn(
+        f"structgen runs uncompiled ({', '.join(missing)}), so masks are made many times slower. Reinstall it with a C "
+        "compiler at hand to mend that; set STRUCTGEN_UNCOMPILED=1 to run without this warning",
+        UncompiledWarning,
+        stacklevel=3,
+    )
 
 
-if os.environ.get("STRUCTGEN_UNCOMPILED") == "1":
-    sys.meta_path.insert(0, _SourceFinder)
-else:
-    _warn_where_uncompiled()
+if os.environ.get("STRUCTGEN_UNCOMPILED") != "1" and (_missing := _uncompiled_modules(_find_compiled_modules())):
+    _warn_of(_missing)

@@ -19,9 +19,9 @@ HOT = sorted(".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts) fo
 UNCOMPILED = os.environ.get("STRUCTGEN_UNCOMPILED") == "1"
 
 
-def twin(source):
-    """Return the compiled file beside a source, or None."""
-    found = [source.with_name(source.stem + suffix) for suffix in importlib.machinery.EXTENSION_SUFFIXES]
+def library():
+    """Return the file of the compiled modules, or None."""
+    found = [PACKAGE / f"_compiled{suffix}" for suffix in importlib.machinery.EXTENSION_SUFFIXES]
     return next((file for file in found if file.exists()), None)
 
 
@@ -40,15 +40,54 @@ def test_the_variant_asked_for_is_loaded(name):
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="compiled modules are not used in this run")
+def test_the_library_has_all_hot_modules():
+    from structgen import _compiled
+
+    assert set(HOT) < _compiled.MODULES
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="compiled modules are not used in this run")
 @pytest.mark.parametrize("name", HOT)
-def test_compiled_modules_are_not_older_than_their_sources(name):
-    source = PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py")
-    built = twin(source)
+def test_a_compiled_module_looks_like_one_of_a_file(name):
+    module = importlib.import_module(name)
+    assert module.__name__ == module.__spec__.name == name
+    assert module.__package__ == name.rpartition(".")[0]
+    assert module.__file__ == module.__spec__.origin == str(library())
+    assert getattr(sys.modules[module.__package__], name.rpartition(".")[2]) is module
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="compiled modules are not used in this run")
+@pytest.mark.parametrize("room", ["engine", "schema", "tokenization"])
+def test_compiled_modules_are_found_whichever_is_imported_first(room):
+    """Those of another package than the engine are imported where nothing else has been."""
+    first = next(name for name in HOT if name.startswith(f"structgen.{room}."))
+    code = f"import {first} as module; assert not module.__file__.endswith('.py'), module.__file__"
+    assert run(code, PACKAGE.parent) == ""
+
+
+@pytest.mark.skipif(UNCOMPILED, reason="compiled modules are not used in this run")
+def test_compiled_modules_are_not_older_than_their_sources():
+    built = library()
     assert built is not None, "run `make build`"
     if not (PACKAGE.parent / "setup.py").exists():
         return  # an installed package: its files have the times of the installation
-    for file in (source, source.with_suffix(".pxd")):
-        assert file.stat().st_mtime <= built.stat().st_mtime, f"{file.name} was changed: run `make build`"
+    for name in HOT:
+        source = PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py")
+        for file in (source, source.with_suffix(".pxd")):
+            assert file.stat().st_mtime <= built.stat().st_mtime, f"{file.name} was changed: run `make build`"
+
+
+def test_the_order_of_functions_names_compiled_modules():
+    file = PACKAGE.parent / "tools" / "function_order.txt"
+    if not file.exists():
+        pytest.skip("the package is installed: its build is not here")
+    in_c = {name: "_".join(f"{len(part)}{part}" for part in name.split(".")) for name in HOT}
+    names = [line for line in file.read_text(encoding="utf-8").splitlines() if "_9structgen_" in line]
+    assert len(names) > 1000
+    for name in names:
+        assert any(f"_{part}_" in name for part in in_c.values()), name
+    run_often = {name for name, part in in_c.items() if any(f"_{part}_" in line for line in names)}
+    assert len(run_often) > len(HOT) / 2
 
 
 def test_the_lists_of_the_build_name_compiled_modules(monkeypatch):
@@ -117,9 +156,7 @@ def test_the_warning_can_be_filtered(sources_only):
 
 def test_only_what_is_missing_is_named(sources_only, tmp_path):
     shutil.copytree(sources_only / "structgen", tmp_path / "structgen")
-    for name in HOT:
-        if name != "structgen.engine.vocabulary.token_trie":
-            source = tmp_path.joinpath(*name.split("."))
-            source.with_suffix(importlib.machinery.EXTENSION_SUFFIXES[-1]).touch()
+    built = sorted({*HOT} - {"structgen.engine.vocabulary.token_trie"})
+    (tmp_path / "structgen" / "_compiled.py").write_text(f"MODULES = frozenset({built})", encoding="utf-8")
     said = run("import structgen.engine", tmp_path)
     assert "runs uncompiled (token_trie)" in said

@@ -1,0 +1,117 @@
+"""Writes tools/function_order.txt: the functions of the compiled modules that compiles and masks run.
+
+    python tools/function_order.py     # needs valgrind, the compiled modules, and a Python with its symbols
+
+The schemas are those of benchmarks/data. A function is followed by those that it calls, the one it calls most first,
+and those that they call. `setup.py` gives this order to the linker. Run it again when much of the compiled code has
+changed; until then, a new function stands among those that run seldom, and takes a little longer.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FILE = ROOT / "tools" / "function_order.txt"
+HEAD = """\
+# The functions of the compiled modules that compiles and masks run, by their names in C. A * is the number of a method.
+# Written by tools/function_order.py: do not edit.
+"""
+COLLECTED = ("methodcaller_call", "*Matcher_fill_next_token_bitmask", "*Matcher_accept_token")
+"""What is collected is all that runs below these: the first is Python's, through which PROGRAM compiles."""
+PROGRAM = f"""
+import operator, sys
+sys.path[:0] = ["{ROOT}", "{ROOT / "benchmarks"}"]
+import _fixed_work, structgen
+_fixed_work.count()  # imports what is imported late
+compile = structgen.compile
+structgen.compile = lambda *given: operator.methodcaller("__call__", *given)(compile)
+_fixed_work.count()
+"""
+LINE = re.compile(r"(c?ob|c?fn|calls)=(?:\((\d+)\))?(?: ?(.*))?")
+VARIANT = re.compile(r"(\.(isra|constprop|part)\.\d+|'\d+)+$")
+"""Endings that gcc gives to a function's variants, and callgrind to the levels of a recursion."""
+PART = re.compile(r"(\d+)(?=[A-Za-z_])")
+Function = tuple[str, str]  # its library, its name: valgrind does not know the library of ours
+Calls = dict[Function, Counter[Function]]
+
+
+def calls_of(lines: list[str]) -> Calls:
+    """Return how often each function calls each other, from a file of callgrind."""
+    calls: Calls = defaultdict(Counter)
+    known: dict[str, dict[str, str]] = {"ob": {}, "fn": {}}
+    library = callee_library = ""
+    function = callee = ("", "")
+    for line in lines:
+        found = LINE.match(line)
+        if not found:
+            continue
+        kind, number, text = found.groups()
+        if kind == "calls":
+            calls[function][callee] += int(line.removeprefix("calls=").split()[0])
+            continue
+        names = known[kind[-2:]]
+        name = names.setdefault(number, text)  # a name is written once, then its number stands for it
+        if kind == "ob":
+            library = callee_library = name
+        elif kind == "cob":
+            callee_library = name
+        elif kind == "fn":
+            function = (library, name)
+            calls[function].update()
+            callee_library = library
+        else:
+            callee = (callee_library, name)
+            callee_library = library
+    return calls
+
+
+def in_order(calls: Calls) -> list[Function]:
+    """Return the functions, each followed by those that it calls."""
+    called = {callee for of_one in calls.values() for callee in of_one}
+    order: dict[Function, None] = {}
+    waiting = [*calls, *sorted(calls.keys() - called)]  # the last is taken first: functions that nothing calls
+    while waiting:
+        function = waiting.pop()
+        if function not in order:
+            order[function] = None
+            waiting += [callee for callee, _ in reversed(calls[function].most_common())]
+    return list(order)
+
+
+def pattern_of(name: str) -> str:
+    """Return the pattern of a function's name, in which the number of a method is a *: others are written before it.
+
+    Cython writes `__pyx_pw_9structgen_6engine_6arrays_3count`: each part with its length, then number and name.
+    """
+    name = VARIANT.sub("", name)
+    kind = re.match(r"__pyx_(?:pw|pf|gb)_", name)
+    if not kind:
+        return name
+    at = kind.end()
+    while (part := PART.match(name, at)) and name[part.end() + int(part[1]) :][:1] == "_":
+        at = part.end() + int(part[1]) + 1
+    return name[:at] + re.sub(r"^\d+", "*", name[at:])
+
+
+def main() -> int:
+    """Write the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder, "calls")
+        command = ["valgrind", "--tool=callgrind", "--collect-atstart=no"]
+        command += [f"--toggle-collect={function}" for function in COLLECTED]
+        subprocess.run([*command, f"--callgrind-out-file={output}", sys.executable, "-c", PROGRAM], check=True)
+        functions = in_order(calls_of(output.read_text().splitlines()))
+    patterns = dict.fromkeys(pattern_of(name) for _, name in functions if name.lower().startswith("__pyx_"))
+    FILE.write_text(HEAD + "".join(f"{pattern}\n" for pattern in patterns))
+    print(len(patterns), "functions")
+    return 0 if patterns else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
