@@ -36,7 +36,7 @@ _fixed_work.count()
 LINE = re.compile(r"(c?ob|c?fn|calls)=(?:\((\d+)\))?(?: ?(.*))?")
 VARIANT = re.compile(r"(\.(isra|constprop|part)\.\d+|'\d+)+$")
 """Endings that gcc gives to a function's variants, and callgrind to the levels of a recursion."""
-PART = re.compile(r"(\d+)(?=[A-Za-z_])")
+PART = re.compile(r"(\d+)(?=_?[A-Za-z])")
 Function = tuple[str, str]  # its library, its name: valgrind does not know the library of ours
 Calls = dict[Function, Counter[Function]]
 
