@@ -49,6 +49,7 @@ from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.space import Space
 from structgen.schema.rules.notation import JsonNotation, Notation
 from structgen.schema.rules.states import MAX_COUNTED_KEYS
+from structgen.schema.rules.written_numbers import number_pieces, numbers_except
 from structgen.schema.rules.written_sets import Written
 
 __all__ = ["PAIR", "LazyRules", "SetRules", "reaches_grammar"]
@@ -326,7 +327,7 @@ class LazyRules:
         shape = self.shapes[node]
         found: list[Symbol] = []
         if shape.null or shape.booleans or shape.numbers or shape.strings:
-            found += self.scalars(_scalars_without(shape, values) if values else shape)
+            found += self._scalars_without(shape, values) if values else self.scalars(shape)
         for array in shape.arrays:
             self._add_first(array, _of_type("array", values) if values else _NO_VALUES, bool(values), found)
         for members in shape.objects:
@@ -354,6 +355,15 @@ class LazyRules:
             if part.grammars:
                 return self._with_grammars(shape)
         return self.notation.scalars(shape)
+
+    def _scalars_without(self, shape: Shape, values: Written) -> Sequence[Symbol]:
+        """Return the symbols of a shape's scalars except some values."""
+        numbers: Regex | None = None
+        if shape.numbers and isinstance(self.notation, JsonNotation):
+            numbers = numbers_except(shape.numbers, values, is_plain=self.notation.is_plain)
+        if numbers is None:
+            return self.scalars(_scalars_without(shape, values, _numbers_without(shape.numbers, values)))
+        return [*self.scalars(_scalars_without(shape, values, ())), numbers]
 
     def check(self, shape: Shape) -> None:
         """Make the symbols of a shape's scalars, to find out whether they can be made.
@@ -495,8 +505,8 @@ def _has_endless_scalars(shape: Shape) -> bool:
     return False
 
 
-def _scalars_without(shape: Shape, values: Written) -> Shape:
-    """Return the scalars of a shape except some values."""
+def _scalars_without(shape: Shape, values: Written, numbers: tuple[NumberSet, ...]) -> Shape:
+    """Return the scalars of a shape except some values, with the numbers that are given."""
     booleans = shape.booleans
     for value in values:
         if value[0] == "boolean":
@@ -504,21 +514,14 @@ def _scalars_without(shape: Shape, values: Written) -> Shape:
     return Shape(
         shape.null and ("null",) not in values,
         booleans,
-        _numbers_without(shape.numbers, values),
+        numbers,
         _strings_without(shape.strings, values),
     )
 
 
 def _numbers_without(parts: tuple[NumberSet, ...], values: Written) -> tuple[NumberSet, ...]:
-    for number in sorted(numbers_of(values)):
-        gaps = NumberSet(values=(number,)).complement()
-        parts = tuple(
-            both
-            for part in parts
-            for both in ((part.intersect(gap) for gap in gaps) if part.contains(number) else (part,))
-            if both is not None
-        )
-    return parts
+    numbers = sorted(numbers_of(values))
+    return tuple([rest for part in parts for rest in number_pieces(part, numbers)]) if numbers else parts
 
 
 def _strings_without(parts: tuple[StringSet, ...], values: Written) -> tuple[StringSet, ...]:

@@ -12,6 +12,7 @@ cdef class Line:
     cdef readonly list values
     cdef readonly dict places
     cdef readonly dict groups
+    cdef readonly dict seen_numbers
     cdef list _sorted
 
     @cython.locals(place="Py_ssize_t")

@@ -54,12 +54,14 @@ class Line:
         values: keys, or values as `read_value` returns them.
         places: the index of each in `values`.
         groups: by the bytes that were written of a text, the index of a value, and a number of values: their rests.
+        seen_numbers: what `written_numbers` made of the first values, for each number of them; by kind.
     """
 
     def __init__(self, values: list[Any]) -> None:
         self.values = values
         self.places = {value: place for place, value in enumerate(values)}
         self.groups: dict[tuple[bytes, int, int], tuple[Spelling, ...]] = {}
+        self.seen_numbers: dict[Any, list[Any]] = {}
         self._sorted: list[tuple[str, int]] | None = None  # texts and places, once they were asked for
 
     def add(self, value: Any) -> None:
