@@ -49,7 +49,7 @@ from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.space import Space
 from structgen.schema.rules.notation import JsonNotation, Notation
 from structgen.schema.rules.states import MAX_COUNTED_KEYS
-from structgen.schema.rules.written_numbers import number_pieces, numbers_except
+from structgen.schema.rules.written_numbers import number_pieces, numbers_except, surely_many
 from structgen.schema.rules.written_sets import Written
 
 __all__ = ["PAIR", "LazyRules", "SetRules", "reaches_grammar"]
@@ -324,7 +324,10 @@ class LazyRules:
 
     def _made_alternatives(self, node: Node, values: Written) -> tuple[Symbol, ...]:
         self.holds(node)
-        shape = self.shapes[node]
+        return self._symbols_of(self.shapes[node], values)
+
+    def _symbols_of(self, shape: Shape, values: Written) -> tuple[Symbol, ...]:
+        """Return the symbols that derive the values of a shape except some."""
         found: list[Symbol] = []
         if shape.null or shape.booleans or shape.numbers or shape.strings:
             found += self._scalars_without(shape, values) if values else self.scalars(shape)
@@ -333,6 +336,16 @@ class LazyRules:
         for members in shape.objects:
             self._add_first(members, _of_type("object", values) if values else _NO_VALUES, bool(values), found)
         return tuple(found)
+
+    def others_without(self, node: Node, values: Written) -> tuple[Symbol, ...]:
+        """Return the symbols that derive the values of a node except strings and some values."""
+        shape = self.shapes[node]
+        others = Shape(shape.null, shape.booleans, shape.numbers, (), shape.arrays, shape.objects)
+        return self._symbols_of(others, values)
+
+    def strings_without(self, node: Node, values: Written) -> Sequence[Symbol]:
+        """Return the symbols that derive the strings of a node except some."""
+        return self.scalars(Shape(strings=_strings_without(self.shapes[node].strings, values)))
 
     def _add_first(
         self, part: ArraySet | ObjectSet, avoid: frozenset[Value], may_be_dead: bool, found: list[Symbol]
@@ -424,6 +437,12 @@ class LazyRules:
             or any(self._is_endless_array(part, depth - 1) for part in shape.arrays)
             or any(self._is_endless_object(part, depth - 1) for part in shape.objects)
         )
+
+    def least_values(self, node: Node) -> float:
+        """Return a lower bound of the number of a node's values; infinity where they are surely infinitely many."""
+        if self.is_endless(node):
+            return math.inf
+        return max(map(surely_many, self.shapes[node].numbers), default=0) if self.holds(node) else 0
 
     def _is_endless_array(self, part: ArraySet, depth: int) -> bool:
         if part.high == 0 or part.contains or part.repeats:  # counts and equal items may leave the first one no choice

@@ -23,6 +23,7 @@ those that `numbers_regex` is made without. Its forms depend on the values:
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -44,6 +45,7 @@ _LARGE = 10**15  # from here on, numbers are odd: doubles have few digits left a
 _SMALL = Fraction(1, 1000)  # below it, the doubles beside a number have more than 20 digits after the point
 _SMALL_PLAIN = 1  # below it, they have more than 16, to which the plain forms add one
 _MAX_BOUND = 10**15
+_MANY = 10**9  # decimals between two integers
 
 
 class _Texts:
@@ -199,7 +201,7 @@ def numbers_except(parts: tuple[NumberSet, ...], values: object, *, is_plain: bo
 
     None if it has to be made anew: `number_pieces` of each part.
     """
-    if len(parts) != 1 or not isinstance(values, WrittenSet) or not _has_kind(parts[0], values.size):
+    if len(parts) != 1 or not isinstance(values, WrittenSet) or surely_many(parts[0]) <= values.size:
         return None
     line, at = values.line, values.size - 1
     key = (parts[0], is_plain)
@@ -216,17 +218,21 @@ def _with(seen: _Seen, line: list[Any], size: int, value: Any) -> _Seen:
     return seen.having(value[1], lambda: numbers_of(line[:size])) if value[0] == "number" else seen
 
 
-def _has_kind(part: NumberSet, written: int) -> bool:
-    """Return whether texts decide what is removed from a set, and some of it is left after so many values."""
+def surely_many(part: NumberSet) -> float:
+    """Return a lower bound of the number of values of a set; 0 for sets from which texts are not removed here."""
     if part.values is not None or part.outside or part.multiple not in (None, 1):
-        return False
+        return 0
     for bound in (part.low, part.high):
         if bound is not None and not (isinstance(bound, int) and abs(bound) < _MAX_BOUND):
-            return False
+            return 0
+    low, high = part.low, part.high
+    if part.written != ANY_FORM and (part.multiple is None or part.written != DIGITS):
+        return 0
+    if low is None or high is None:
+        return math.inf
     if part.multiple is None:
-        return part.written == ANY_FORM and (part.low is None or part.high is None or part.high - part.low > 1)
-    size = part.size()
-    return part.written & DIGITS > 0 and (size is None or size > written)
+        return _MANY if high - low > 1 else 0
+    return max(int(high - low + 1), 0)
 
 
 def number_pieces(part: NumberSet, numbers: Iterable[Number]) -> list[NumberSet]:

@@ -17,6 +17,8 @@ cdef class Line:
 
     @cython.locals(place="Py_ssize_t")
     cdef add(self, value)
+    @cython.locals(found=Line)
+    cdef Line branched(self, Py_ssize_t size, value)
     @cython.locals(found=list, at="Py_ssize_t", text=str, place="Py_ssize_t")
     cdef list beginning_with(self, str start, Py_ssize_t size)
 

@@ -72,6 +72,12 @@ class Line:
         if self._sorted is not None and text is not None:
             insort(self._sorted, (text, place))
 
+    def branched(self, size: int, value: Any) -> Line:
+        """Return a line of the first `size` values and another one."""
+        found = Line([*islice(self.values, size), value])
+        found.seen_numbers.update({kind: seen[: size + 1] for kind, seen in self.seen_numbers.items()})
+        return found
+
     def beginning_with(self, start: str, size: int) -> list[str]:
         """Return those texts of the first `size` values that begin with some characters."""
         if self._sorted is None:
@@ -147,7 +153,7 @@ class WrittenSet:
         if place == len(values):
             self.line.add(self.last)
         elif values[place] != self.last:
-            self.line = Line([*islice(values, place), self.last])
+            self.line = self.line.branched(place, self.last)
         return WrittenSet(self.line, self.size + 1, value, self.mixed ^ hash(value))
 
 
