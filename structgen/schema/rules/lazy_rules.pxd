@@ -23,6 +23,7 @@ cdef class LazyRules:
     cdef readonly dict symbols
     cdef dict _enums
     cdef dict _alternatives
+    cdef object _numbers_except
     cdef int _nested
     cdef readonly list lookaheads
     cdef object _without_captures

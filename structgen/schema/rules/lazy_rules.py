@@ -49,7 +49,7 @@ from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.space import Space
 from structgen.schema.rules.notation import JsonNotation, Notation
 from structgen.schema.rules.states import MAX_COUNTED_KEYS
-from structgen.schema.rules.written_numbers import number_pieces, numbers_except, surely_many
+from structgen.schema.rules.written_numbers import WrittenNumbers, number_pieces, surely_many
 from structgen.schema.rules.written_sets import Written
 
 __all__ = ["PAIR", "LazyRules", "SetRules", "reaches_grammar"]
@@ -148,6 +148,7 @@ class LazyRules:
         self.symbols: dict[Node, Symbol] = {}
         self._enums: dict[frozenset[Value], Node] = {}
         self._alternatives: dict[Hashable, tuple[Symbol, ...]] = {}
+        self._numbers_except = WrittenNumbers()
         self._nested = 0  # calls of `alternatives` under way
         self.lookaheads: list[Regex] = []
         self._without_captures: LazyRules | None = self if not captures else None
@@ -217,6 +218,7 @@ class LazyRules:
     def forget(self) -> None:
         """Drop what was computed for written texts. See `RuleSource.forget`."""
         self._alternatives.clear()
+        self._numbers_except.forget()
         for rules in self._set_rules:
             rules.forget()
 
@@ -373,7 +375,7 @@ class LazyRules:
         """Return the symbols of a shape's scalars except some values."""
         numbers: Regex | None = None
         if shape.numbers and isinstance(self.notation, JsonNotation):
-            numbers = numbers_except(shape.numbers, values, is_plain=self.notation.is_plain)
+            numbers = self._numbers_except.terminal(shape.numbers, values, is_plain=self.notation.is_plain)
         if numbers is None:
             return self.scalars(_scalars_without(shape, values, _numbers_without(shape.numbers, values)))
         return [*self.scalars(_scalars_without(shape, values, ())), numbers]

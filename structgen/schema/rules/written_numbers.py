@@ -36,15 +36,17 @@ from structgen.schema.json_text.number_texts import Text, texts_of_number
 from structgen.schema.json_text.number_terminals import numbers_regex
 from structgen.schema.json_text.plain_numbers import plain_numbers_regex
 from structgen.schema.json_text.values import numbers_of
-from structgen.schema.rules.written_sets import WrittenSet
+from structgen.schema.rules.written_sets import Written, WrittenSet
 
-__all__ = ["number_pieces", "numbers_except"]
+__all__ = ["WrittenNumbers", "number_pieces", "surely_many"]
 
 _MAX_LISTED = 8  # texts of a node of the tree; of more, those that begin with the same byte have a node
 _LARGE = 10**15  # from here on, numbers are odd: doubles have few digits left after the point, or none
 _SMALL = Fraction(1, 1000)  # below it, the doubles beside a number have more than 20 digits after the point
 _SMALL_PLAIN = 1  # below it, they have more than 16, to which the plain forms add one
 _MAX_BOUND = 10**15
+_MIN_KEPT = 8  # values; terminals without fewer are made anew
+_MAX_RECENT = 4  # results that are kept
 _MANY = 10**9  # decimals between two integers
 
 
@@ -196,21 +198,60 @@ def _neighbours(value: Number, others: Iterable[Number]) -> list[Number]:
     return [*known[max(at - 1, 0) : at], *known[at : at + 1]]
 
 
-def numbers_except(parts: tuple[NumberSet, ...], values: object, *, is_plain: bool) -> Regex | None:
-    """Return the terminal of the numbers of a set except those that were written, made of what was made before.
+class WrittenNumbers:
+    """The terminals of numbers except some, each made of one that was made before.
 
-    None if it has to be made anew: `number_pieces` of each part.
+    Values that were written one after another share a line (`WrittenSet`), which holds what was made of its beginnings.
+    Other sets of values, such as the first items of arrays that are excluded, grow by a few values, too. For them, the
+    last results are kept.
     """
-    if len(parts) != 1 or not isinstance(values, WrittenSet) or surely_many(parts[0]) <= values.size:
-        return None
+
+    def __init__(self) -> None:
+        self._recent: dict[tuple[NumberSet, bool], list[tuple[frozenset[Number], _Seen]]] = {}
+
+    def terminal(self, parts: tuple[NumberSet, ...], values: Written, *, is_plain: bool) -> Regex | None:
+        """Return the terminal of the numbers of a set except some values.
+
+        None if it has to be made anew: of `number_pieces`.
+        """
+        if len(parts) != 1 or surely_many(parts[0]) <= len(values):
+            return None
+        if isinstance(values, WrittenSet):
+            return _seen_on_line(parts[0], values, is_plain).regex()
+        if len(values) < _MIN_KEPT:
+            return None
+        return self._seen_recently(parts[0], frozenset(numbers_of(values)), is_plain).regex()
+
+    def _seen_recently(self, part: NumberSet, values: frozenset[Number], is_plain: bool) -> _Seen:
+        recent = self._recent.setdefault((part, is_plain), [])
+        known, seen = frozenset[Number](), _Seen(_Kind(part, is_plain), (), frozenset(), _NO_TEXTS)
+        for at, (others, found) in enumerate(recent):
+            if others <= values:
+                known, seen = others, found
+                del recent[at]
+                break
+        for value in sorted(values - known):
+            seen = seen.having(value, lambda known=known: known)  # type: ignore[misc]
+            known |= {value}
+        recent.insert(0, (values, seen))
+        del recent[_MAX_RECENT:]
+        return seen
+
+    def forget(self) -> None:
+        """Drop the results."""
+        self._recent.clear()
+
+
+def _seen_on_line(part: NumberSet, values: WrittenSet, is_plain: bool) -> _Seen:
+    """Return what was seen of a set that was written."""
     line, at = values.line, values.size - 1
-    key = (parts[0], is_plain)
-    history: list[_Seen] | None = line.seen_numbers.get(key)
+    history: list[_Seen] | None = line.seen_numbers.get((part, is_plain))
     if history is None:
-        history = line.seen_numbers[key] = [_Seen(_Kind(parts[0], is_plain), (), frozenset(), _NO_TEXTS)]
+        history = line.seen_numbers[part, is_plain] = [_Seen(_Kind(part, is_plain), (), frozenset(), _NO_TEXTS)]
     while len(history) <= at:
-        history.append(_with(history[-1], line.values, len(history) - 1, line.values[len(history) - 1]))
-    return _with(history[at], line.values, at, values.last).regex()
+        size = len(history) - 1
+        history.append(_with(history[size], line.values, size, line.values[size]))
+    return _with(history[at], line.values, at, values.last)
 
 
 def _with(seen: _Seen, line: list[Any], size: int, value: Any) -> _Seen:
