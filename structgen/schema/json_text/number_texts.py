@@ -103,7 +103,11 @@ def _decimals(low: Number, high: Number, end: Regex) -> list[Text]:
     whole, next_whole = int(low // 1), int(high // 1)
     least, most = decimal_digits(Fraction(low) - whole), decimal_digits(Fraction(high) - next_whole)
     if whole != next_whole:
-        return _above(f"{whole}.", least, end) + ([(b"%d" % next_whole, end)] if most else []) + _below(f"{next_whole}.", most, end)
+        return (
+            _above(f"{whole}.", least, end)
+            + ([(b"%d" % next_whole, end)] if most else [])
+            + _below(f"{next_whole}.", most, end)
+        )
     same = 0
     while same < len(least) and least[same] == most[same]:
         same += 1

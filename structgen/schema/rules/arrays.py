@@ -64,6 +64,15 @@ def _next_items(state: ArrayState) -> dict[Value, list[Value]]:
     return same
 
 
+def _only_terminal(symbols: Sequence[Symbol]) -> Regex:
+    """Return the terminal of strings; there may be none."""
+    if not symbols:
+        return NOTHING
+    if len(symbols) > 1 or isinstance(symbols[0], (Lazy, Capture)):
+        raise TypeError("strings are one terminal")
+    return symbols[0]
+
+
 class ArrayRules:
     """The rules of a set of arrays.
 
@@ -392,15 +401,17 @@ class ArrayRules:
         then = ArrayState(after.written, after.counts, before.seen, after.avoid)
         is_endless = self._is_endless or self._is_distinct(before, 2)
         if not item.values or not self._are_refused_at_end(item.node, before):
-            symbol = lazy.symbol_without(item.node, item.values)
-            if isinstance(symbol, Capture):
-                raise TypeError("a captured symbol cannot be captured as a whole")
-            return [(Capture(symbol, (number, then), is_endless, False),)]
+            return [self._captured(lazy.symbol_without(item.node, item.values), then, is_endless)]
         key = (number, _Refusing(then, item.node, item.values))
-        bodies: list[Sequence[Symbol]] = [(Capture(self._strings_of(item.node), key, is_endless, True),)]
-        for symbol in lazy.others_without(item.node, item.values):
-            bodies.append((Capture(symbol, (number, then), is_endless, False),))
-        return bodies
+        strings = Capture(self._strings_of(item.node), key, is_endless, True)
+        others = lazy.others_without(item.node, item.values)
+        return [(strings,), *[self._captured(symbol, then, is_endless) for symbol in others]]
+
+    def _captured(self, symbol: Symbol, then: ArrayState, is_endless: bool) -> Sequence[Symbol]:
+        """Return a body: an item of which no text is refused where it ends."""
+        if isinstance(symbol, Capture):
+            raise TypeError("a captured symbol cannot be captured as a whole")
+        return (Capture(symbol, (self._number, then), is_endless),)
 
     def _are_refused_at_end(self, node: Node, before: ArrayState) -> bool:
         """Return whether strings that are items already are refused where they end, as those of keys are.
@@ -417,8 +428,9 @@ class ArrayRules:
         """Return the terminal of the strings of a node, the same object each time."""
         found = self._strings.get(node)
         if found is None:
-            (found,) = self._lazy.scalars(Shape(strings=self._lazy.shapes[node].strings))
-            self._strings[node] = found
+            found = self._strings[node] = _only_terminal(
+                self._lazy.scalars(Shape(strings=self._lazy.shapes[node].strings))
+            )
         return found
 
     def refusals(self, then: _Refusing, begun: bytes) -> Refusals:
@@ -431,12 +443,7 @@ class ArrayRules:
 
     def remaining(self, then: _Refusing) -> Regex:
         """Return the terminal of an item without those that are refused. See `RuleSource.remaining`."""
-        found = self._lazy.strings_without(then.node, then.values)
-        if not found:
-            return NOTHING
-        if len(found) > 1 or isinstance(found[0], (Lazy, Capture)):
-            raise TypeError("strings are one terminal")
-        return found[0]
+        return _only_terminal(self._lazy.strings_without(then.node, then.values))
 
     def ladder(self, state: Any) -> None:
         """Return None: there are no pairs. See `SetRules.ladder`."""

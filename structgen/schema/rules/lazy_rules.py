@@ -374,7 +374,7 @@ class LazyRules:
     def _scalars_without(self, shape: Shape, values: Written) -> Sequence[Symbol]:
         """Return the symbols of a shape's scalars except some values."""
         numbers: Regex | None = None
-        if shape.numbers and isinstance(self.notation, JsonNotation):
+        if shape.numbers and self.captures and isinstance(self.notation, JsonNotation):
             numbers = self._numbers_except.terminal(shape.numbers, values, is_plain=self.notation.is_plain)
         if numbers is None:
             return self.scalars(_scalars_without(shape, values, _numbers_without(shape.numbers, values)))

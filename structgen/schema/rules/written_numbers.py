@@ -32,8 +32,8 @@ from typing import Any
 from structgen.engine.regex.tree import Intersection, Literal, Regex, choice, difference, sequence
 from structgen.schema.algebra import Number, NumberSet
 from structgen.schema.algebra.numbers import ANY_FORM, DIGITS
-from structgen.schema.json_text.number_texts import Text, texts_of_number
 from structgen.schema.json_text.number_terminals import numbers_regex
+from structgen.schema.json_text.number_texts import Text, texts_of_number
 from structgen.schema.json_text.plain_numbers import plain_numbers_regex
 from structgen.schema.json_text.values import numbers_of
 from structgen.schema.rules.written_sets import Written, WrittenSet
@@ -44,8 +44,7 @@ _MAX_LISTED = 8  # texts of a node of the tree; of more, those that begin with t
 _LARGE = 10**15  # from here on, numbers are odd: doubles have few digits left after the point, or none
 _SMALL = Fraction(1, 1000)  # below it, the doubles beside a number have more than 20 digits after the point
 _SMALL_PLAIN = 1  # below it, they have more than 16, to which the plain forms add one
-_MAX_BOUND = 10**15
-_MIN_KEPT = 8  # values; terminals without fewer are made anew
+_MIN_KEPT = 8  # values; a terminal without fewer is made anew
 _MAX_RECENT = 4  # results that are kept
 _MANY = 10**9  # decimals between two integers
 
@@ -114,7 +113,7 @@ class _Kind:
 
     def is_odd(self, value: Number) -> bool:
         """Return whether a value, and its neighbours, must be base."""
-        size = abs(value)
+        size = max(value, -value)
         if self.is_whole or not size:
             return size >= _LARGE
         return size >= _LARGE or size < (_SMALL_PLAIN if self.is_plain else _SMALL)
@@ -161,12 +160,11 @@ class _Seen:
         """
         if not self.kind.part.contains(value):
             return self
-        at = bisect_left(self.base, value)
         decades = self.kind.decades(value)
         new: set[Number] = set()
         if self.kind.is_odd(value):
-            new = {value, *_neighbours(value, before())}
-        elif not self.base or not decades <= self.decades or any(map(self.kind.is_odd, self.base[max(at - 1, 0) : at + 1])):
+            new = {value, *_neighbours(value, filter(self.kind.part.contains, before()))}
+        elif not self.base or not decades <= self.decades or any(map(self.kind.is_odd, _neighbours(value, self.base))):
             new = {value}
         if new:
             return _Seen(self.kind, tuple(sorted({*self.base, *new})), self.decades | decades, self.texts)
@@ -192,8 +190,8 @@ class _Seen:
 
 
 def _neighbours(value: Number, others: Iterable[Number]) -> list[Number]:
-    """Return the largest of some numbers below a value, and the smallest above it."""
-    known = sorted(others)
+    """Return the largest of some numbers below a value, and the smallest above it. A tuple must be sorted."""
+    known = others if isinstance(others, tuple) else sorted(others)
     at = bisect_left(known, value)
     return [*known[max(at - 1, 0) : at], *known[at : at + 1]]
 
@@ -264,7 +262,7 @@ def surely_many(part: NumberSet) -> float:
     if part.values is not None or part.outside or part.multiple not in (None, 1):
         return 0
     for bound in (part.low, part.high):
-        if bound is not None and not (isinstance(bound, int) and abs(bound) < _MAX_BOUND):
+        if bound is not None and not (isinstance(bound, int) and abs(bound) < _LARGE):
             return 0
     low, high = part.low, part.high
     if part.written != ANY_FORM and (part.multiple is None or part.written != DIGITS):
@@ -273,7 +271,7 @@ def surely_many(part: NumberSet) -> float:
         return math.inf
     if part.multiple is None:
         return _MANY if high - low > 1 else 0
-    return max(int(high - low + 1), 0)
+    return max(int(high - low) + 1 - part.low_open - part.high_open, 0)
 
 
 def number_pieces(part: NumberSet, numbers: Iterable[Number]) -> list[NumberSet]:
