@@ -98,6 +98,11 @@ def unique_strings(size: int) -> tuple[dict[str, Any], list[str]]:
     return {"type": "array", "items": STRING, "uniqueItems": True}, [json.dumps(words_of(size))]
 
 
+def unique_numbers(size: int) -> tuple[dict[str, Any], list[str]]:
+    values = [number * 7919 % 100_003 + number % 4 / 4 for number in range(size)]
+    return {"type": "array", "items": {"type": "number"}, "uniqueItems": True}, [json.dumps(values)]
+
+
 def optional_properties(size: int) -> tuple[dict[str, Any], list[str]]:
     names = [f"field_{number:04d}" for number in range(size)]
     schema = {"type": "object", "properties": dict.fromkeys(names, INTEGER), "additionalProperties": False}
@@ -125,6 +130,7 @@ FAMILIES = {
     "minItems": Family("`minItems`, all written", "flat, or logarithmic", (10, 100, 1_000, 10_000), min_items),
     "keys": Family("keys of a map, each another one", "flat", (10, 100, 1_000, 10_000), map_keys),
     "unique": Family("strings of a list that must differ", "flat", (10, 100, 1_000, 10_000), unique_strings),
+    "numbers": Family("numbers of a list that must differ", "flat", (10, 100, 1_000), unique_numbers),
     "enum": Family("strings of an `enum`", "flat", (10, 1_000, 100_000), enum),
     "optional": Family("optional properties, ten written", "flat", (10, 100, 1_000), optional_properties),
     "anyOf": Family("branches of `anyOf`", "flat", (10, 100, 1_000), any_of),

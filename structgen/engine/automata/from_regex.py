@@ -45,7 +45,7 @@ TABLE_FROM = 12  # literal alternatives; from this number on they become a table
 # the others combine values at the top of the stack.
 VISIT, LOAD, UNION, REPEAT, INTERSECTION, COMPLEMENT, EARLY, REMEMBER = range(8)
 
-KNOWN_KEPT = 10_000  # trees in `known`; at this number all are dropped
+KNOWN_KEPT = 10_000  # trees in `known`; at this number the half is dropped that was used longest ago
 Known = dict[int, tuple[Regex, int]]  # id of a tree -> (the tree, its term)
 Work = list[tuple[int, Any, int]]
 
@@ -85,7 +85,8 @@ def term_of(terms: Terms, regex: Regex, limits: Limits, known: Known) -> int:
             values.append(operand)
         elif action == REMEMBER:
             if len(known) >= KNOWN_KEPT:
-                known.clear()
+                for key in list(known)[: KNOWN_KEPT // 2]:
+                    del known[key]
             known[id(operand)] = (operand, values[len(values) - 1])
         else:
             _combine(terms, action, operand, values)
@@ -174,6 +175,8 @@ def _plan(regex: Regex, depth: int, work: Work, known: Known) -> None:
     """Push the instructions that translate a tree with nothing after it, or its term if that is known."""
     found = known.get(id(regex))
     if found is not None:
+        if len(known) > KNOWN_KEPT // 2:  # the last ones: what is used stays
+            known[id(regex)] = known.pop(id(regex))
         work.append((LOAD, found[1], depth))
     else:
         work += ((REMEMBER, regex, depth), (VISIT, regex, depth), (LOAD, EMPTY, depth))

@@ -108,6 +108,9 @@ def _groups(parts: tuple[NumberSet, ...]) -> list[list[NumberSet]]:
     """Return sets of numbers in groups: those that remainders tell, between the same bounds, are together."""
     groups: list[list[NumberSet]] = []
     for part in parts:
+        if part.multiple is None or not are_counted(part.multiple, part.outside):  # told with none of the others
+            groups.append([part])
+            continue
         joined = next((group for group in groups if _is_told_with(part, group)), None)
         if joined is None:
             groups.append([part])

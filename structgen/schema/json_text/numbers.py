@@ -44,6 +44,7 @@ __all__ = [
     "MAX_MANTISSA_DIGITS",
     "Number",
     "decade",
+    "decimal_digits",
     "decimal_text",
     "exact",
     "exponent_range",
@@ -228,7 +229,7 @@ def _fraction_digits(low: _Digits, low_open: bool, high: _Digits, high_open: boo
     return nullable, choice(*parts)
 
 
-def _decimal_digits(value: Fraction) -> tuple[int, ...]:
+def decimal_digits(value: Fraction) -> tuple[int, ...]:
     """Return the digits after the point of a number in [0, 1) with a finite decimal form."""
     numerator, denominator = value.numerator, value.denominator
     places = 0
@@ -260,12 +261,12 @@ def _tail(low: _Digits, low_open: bool, high: _Digits, high_open: bool, count: i
 def _plain(low: Number, low_open: bool, high: Number | None, high_open: bool, count: int) -> Regex:
     """Return the plain decimals from `low` >= 0 to `high`, with at most `count` digits after the point."""
     floor = int(low // 1)
-    start = _decimal_digits(Fraction(low) - floor)
+    start = decimal_digits(Fraction(low) - floor)
     if high is None:
         edge = sequence(_natural_range(floor, floor), _tail(start, low_open, None, False, count))
         return choice(edge, sequence(_natural_range(floor + 1, None), _tail(None, False, None, False, count)))
     ceiling = int(high // 1)
-    end = _decimal_digits(Fraction(high) - ceiling)
+    end = decimal_digits(Fraction(high) - ceiling)
     if floor == ceiling:
         return sequence(_natural_range(floor, floor), _tail(start, low_open, end, high_open, count))
     return choice(
@@ -356,7 +357,7 @@ def _magnitudes(low: Number, low_open: bool, high: Number | None, high_open: boo
         return NOTHING
     if places is not None:
         return _plain(low, low_open, high, high_open, places)
-    digits = [len(_decimal_digits(Fraction(bound) % 1)) for bound in (low, high) if bound is not None]
+    digits = [len(decimal_digits(Fraction(bound) % 1)) for bound in (low, high) if bound is not None]
     count = min(max(MAX_FRACTION_DIGITS, *digits), _MAX_LONG_FRACTION_DIGITS)
     return choice(_plain(low, low_open, high, high_open, count), scientific_range(low, low_open, high, high_open))
 
@@ -537,5 +538,5 @@ def decimal_text(value: Number) -> str:
         return str(value)
     sign, value = ("-", -value) if value < 0 else ("", value)
     whole = int(value // 1)
-    digits = "".join(map(str, _decimal_digits(value - whole)))
+    digits = "".join(map(str, decimal_digits(value - whole)))
     return f"{sign}{whole}.{digits}" if digits else f"{sign}{whole}"

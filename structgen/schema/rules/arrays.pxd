@@ -14,10 +14,11 @@ cdef class ArrayRules:
     cdef object _last_plain
     cdef dict _alive
     cdef dict _needed_after
+    cdef dict _strings
     cdef bint _is_plain
     cdef readonly object max_items
     cdef bint _is_endless
-    cdef bint _is_distinct   # items must only differ, and infinitely many are left whatever was written
+    cdef double _most_distinct
 
     @cython.locals(index="Py_ssize_t")
     cdef _find_max_items(self)

@@ -14,14 +14,16 @@ A state is alive if some array of the set can be completed from it. Rules lead t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from structgen.engine.deadlines import spend
 from structgen.engine.grammar.tables import Capture, Lazy, Refusals, Symbol
-from structgen.engine.regex.tree import Regex
+from structgen.engine.regex.tree import NOTHING, Regex
 from structgen.schema.algebra import ArraySet, Case, Contains, Inexpressible, Node, any_of, meet
 from structgen.schema.algebra.counting import can_be_met
+from structgen.schema.algebra.shape import Shape
 from structgen.schema.json_text.values import Value, read_value
 from structgen.schema.reading.emptiness import can_differ, can_repeat
 from structgen.schema.rules.lazy_rules import LazyRules
@@ -62,6 +64,15 @@ def _next_items(state: ArrayState) -> dict[Value, list[Value]]:
     return same
 
 
+def _only_terminal(symbols: Sequence[Symbol]) -> Regex:
+    """Return the terminal of strings; there may be none."""
+    if not symbols:
+        return NOTHING
+    if len(symbols) > 1 or isinstance(symbols[0], (Lazy, Capture)):
+        raise TypeError("strings are one terminal")
+    return symbols[0]
+
+
 class ArrayRules:
     """The rules of a set of arrays.
 
@@ -83,12 +94,13 @@ class ArrayRules:
         self._last_plain = max(part.settled, self._cap - 1)  # after so many items, the next one is like all later ones
         self._alive: dict[ArrayState, bool] = {}
         self._needed_after: dict[ArrayState, frozenset[Value]] = {}
+        self._strings: dict[Node, Regex] = {}
         self._is_plain = not part.contains and part.repeats is None
         self.max_items = self._find_max_items()
         self._is_endless = part.repeats is False and all(
             lazy.is_endless(node) for index in range(part.settled + 1) for _, node in part.cases(index)
         )
-        self._is_distinct = self._is_endless and not part.contains and (part.high is None or part.low <= part.high)
+        self._most_distinct = self._find_most_distinct()
 
     def _find_max_items(self) -> int | None:
         part, holds = self.part, self._lazy.holds
@@ -97,6 +109,24 @@ class ArrayRules:
                 return index
         size = len(part.prefix)
         return size if (part.high is None or part.high > size) and not holds(part.rest) else part.high
+
+    def _find_most_distinct(self) -> float:
+        """Return a number of items up to which it is enough that items differ: others are always left.
+
+        It is infinite where each item has infinitely many values, and 0 where items must satisfy more.
+        """
+        part = self.part
+        if part.repeats is not False or part.contains or (part.high is not None and part.low > part.high):
+            return 0
+        if self._is_endless:
+            return math.inf
+        nodes = [node for index in range(part.settled + 1) for _, node in part.cases(index)]
+        return min(map(self._lazy.least_values, nodes))
+
+    def _is_distinct(self, state: ArrayState, items: int = 1) -> bool:
+        """Return whether so many more items must only differ from those seen, and others are always left."""
+        needed = len(state.seen) + items
+        return not state.avoid and max(needed, self.part.low) <= self._most_distinct
 
     def is_repetition(self, state: _ShortState) -> bool:
         """Return whether a state is the first one, and only the number of items matters."""
@@ -242,7 +272,7 @@ class ArrayRules:
         part, lazy = self.part, self._lazy
         if part.high is not None and state.written >= part.high:
             return
-        if self._is_distinct and not state.avoid:
+        if self._is_distinct(state):
             yield self._distinct_item(state)
             return
         same = _next_items(state)
@@ -346,7 +376,7 @@ class ArrayRules:
         """Return whether another item may come."""
         if isinstance(state, int):
             return self.max_items is None or (state < self.max_items and self.part.low <= self.max_items)
-        if self._is_distinct and not state.avoid:
+        if self._is_distinct(state):
             return self.part.high is None or state.written < self.part.high
         return self._has_item(state)
 
@@ -359,33 +389,49 @@ class ArrayRules:
         return self._lazy.symbol(self.part.at(written)), Lazy((self._number, "then", after))
 
     def _item_bodies(self, state: ArrayState) -> list[Sequence[Symbol]]:
-        if self._is_distinct and not state.avoid:
-            return [self._body(self._distinct_item(state), state)]
-        return [self._body(item, state) for item in self._items(state)]
+        if self._is_distinct(state):
+            return self._bodies_of(self._distinct_item(state), state)
+        return [body for item in self._items(state) for body in self._bodies_of(item, state)]
 
-    def _body(self, item: _Item, before: ArrayState) -> Sequence[Symbol]:
-        after = item.state
+    def _bodies_of(self, item: _Item, before: ArrayState) -> list[Sequence[Symbol]]:
+        """Return an item and what follows: one body, or one for its strings and others for other values."""
+        lazy, number, after = self._lazy, self._number, item.state
         if isinstance(after, int) or self.part.repeats is None or after.repeats:
-            return self._lazy.symbol_without(item.node, item.values), Lazy((self._number, "then", after))
+            return [(lazy.symbol_without(item.node, item.values), Lazy((number, "then", after)))]
         then = ArrayState(after.written, after.counts, before.seen, after.avoid)
-        refuses = bool(item.values) and self._is_refused_at_end(item.node, before)
-        symbol = self._lazy.symbol_without(item.node, _NO_VALUES if refuses else item.values)
+        is_endless = self._is_endless or self._is_distinct(before, 2)
+        if not item.values or not self._are_refused_at_end(item.node, before):
+            return [self._captured(lazy.symbol_without(item.node, item.values), then, is_endless)]
+        key = (number, _Refusing(then, item.node, item.values))
+        strings = Capture(self._strings_of(item.node), key, is_endless, True)
+        others = lazy.others_without(item.node, item.values)
+        return [(strings,), *[self._captured(symbol, then, is_endless) for symbol in others]]
+
+    def _captured(self, symbol: Symbol, then: ArrayState, is_endless: bool) -> Sequence[Symbol]:
+        """Return a body: an item of which no text is refused where it ends."""
         if isinstance(symbol, Capture):
             raise TypeError("a captured symbol cannot be captured as a whole")
-        key = (self._number, _Refusing(then, item.node, item.values) if refuses else then)
-        return (Capture(symbol, key, self._is_endless, refuses),)
+        return (Capture(symbol, (self._number, then), is_endless),)
 
-    def _is_refused_at_end(self, node: Node, before: ArrayState) -> bool:
-        """Return whether the texts of seen items are refused where they end, as those of keys are.
+    def _are_refused_at_end(self, node: Node, before: ArrayState) -> bool:
+        """Return whether strings that are items already are refused where they end, as those of keys are.
 
         A terminal without the seen texts would be a new one for each item. Strings have few spellings, so the rests of
         those that are refused are known.
         """
         if self.part.repeats is not False or before.avoid or not isinstance(self._lazy.notation, JsonNotation):
             return False
-        shape = self._lazy.shapes[node]
-        is_more = shape.null or shape.booleans or shape.numbers or shape.arrays or shape.objects
-        return len(shape.strings) == 1 and not is_more and shape.strings[0].texts is None
+        strings = self._lazy.shapes[node].strings
+        return len(strings) == 1 and strings[0].texts is None and not strings[0].grammars
+
+    def _strings_of(self, node: Node) -> Regex:
+        """Return the terminal of the strings of a node, the same object each time."""
+        found = self._strings.get(node)
+        if found is None:
+            found = self._strings[node] = _only_terminal(
+                self._lazy.scalars(Shape(strings=self._lazy.shapes[node].strings))
+            )
+        return found
 
     def refusals(self, then: _Refusing, begun: bytes) -> Refusals:
         """Return the completions of strings that are items already. See `RuleSource.refusals`."""
@@ -397,10 +443,7 @@ class ArrayRules:
 
     def remaining(self, then: _Refusing) -> Regex:
         """Return the terminal of an item without those that are refused. See `RuleSource.remaining`."""
-        (regex,) = self._lazy.alternatives(then.node, then.values)
-        if isinstance(regex, (Lazy, Capture)):
-            raise TypeError("strings are one terminal")
-        return regex
+        return _only_terminal(self._lazy.strings_without(then.node, then.values))
 
     def ladder(self, state: Any) -> None:
         """Return None: there are no pairs. See `SetRules.ladder`."""

@@ -49,6 +49,7 @@ from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.space import Space
 from structgen.schema.rules.notation import JsonNotation, Notation
 from structgen.schema.rules.states import MAX_COUNTED_KEYS
+from structgen.schema.rules.written_numbers import WrittenNumbers, number_pieces, surely_many
 from structgen.schema.rules.written_sets import Written
 
 __all__ = ["PAIR", "LazyRules", "SetRules", "reaches_grammar"]
@@ -147,6 +148,7 @@ class LazyRules:
         self.symbols: dict[Node, Symbol] = {}
         self._enums: dict[frozenset[Value], Node] = {}
         self._alternatives: dict[Hashable, tuple[Symbol, ...]] = {}
+        self._numbers_except = WrittenNumbers()
         self._nested = 0  # calls of `alternatives` under way
         self.lookaheads: list[Regex] = []
         self._without_captures: LazyRules | None = self if not captures else None
@@ -216,6 +218,7 @@ class LazyRules:
     def forget(self) -> None:
         """Drop what was computed for written texts. See `RuleSource.forget`."""
         self._alternatives.clear()
+        self._numbers_except.forget()
         for rules in self._set_rules:
             rules.forget()
 
@@ -323,15 +326,28 @@ class LazyRules:
 
     def _made_alternatives(self, node: Node, values: Written) -> tuple[Symbol, ...]:
         self.holds(node)
-        shape = self.shapes[node]
+        return self._symbols_of(self.shapes[node], values)
+
+    def _symbols_of(self, shape: Shape, values: Written) -> tuple[Symbol, ...]:
+        """Return the symbols that derive the values of a shape except some."""
         found: list[Symbol] = []
         if shape.null or shape.booleans or shape.numbers or shape.strings:
-            found += self.scalars(_scalars_without(shape, values) if values else shape)
+            found += self._scalars_without(shape, values) if values else self.scalars(shape)
         for array in shape.arrays:
             self._add_first(array, _of_type("array", values) if values else _NO_VALUES, bool(values), found)
         for members in shape.objects:
             self._add_first(members, _of_type("object", values) if values else _NO_VALUES, bool(values), found)
         return tuple(found)
+
+    def others_without(self, node: Node, values: Written) -> tuple[Symbol, ...]:
+        """Return the symbols that derive the values of a node except strings and some values."""
+        shape = self.shapes[node]
+        others = Shape(shape.null, shape.booleans, shape.numbers, (), shape.arrays, shape.objects)
+        return self._symbols_of(others, values)
+
+    def strings_without(self, node: Node, values: Written) -> Sequence[Symbol]:
+        """Return the symbols that derive the strings of a node except some."""
+        return self.scalars(Shape(strings=_strings_without(self.shapes[node].strings, values)))
 
     def _add_first(
         self, part: ArraySet | ObjectSet, avoid: frozenset[Value], may_be_dead: bool, found: list[Symbol]
@@ -354,6 +370,15 @@ class LazyRules:
             if part.grammars:
                 return self._with_grammars(shape)
         return self.notation.scalars(shape)
+
+    def _scalars_without(self, shape: Shape, values: Written) -> Sequence[Symbol]:
+        """Return the symbols of a shape's scalars except some values."""
+        numbers: Regex | None = None
+        if shape.numbers and self.captures and isinstance(self.notation, JsonNotation):
+            numbers = self._numbers_except.terminal(shape.numbers, values, is_plain=self.notation.is_plain)
+        if numbers is None:
+            return self.scalars(_scalars_without(shape, values, _numbers_without(shape.numbers, values)))
+        return [*self.scalars(_scalars_without(shape, values, ())), numbers]
 
     def check(self, shape: Shape) -> None:
         """Make the symbols of a shape's scalars, to find out whether they can be made.
@@ -414,6 +439,12 @@ class LazyRules:
             or any(self._is_endless_array(part, depth - 1) for part in shape.arrays)
             or any(self._is_endless_object(part, depth - 1) for part in shape.objects)
         )
+
+    def least_values(self, node: Node) -> float:
+        """Return a lower bound of the number of a node's values; infinity where they are surely infinitely many."""
+        if self.is_endless(node):
+            return math.inf
+        return max(map(surely_many, self.shapes[node].numbers), default=0) if self.holds(node) else 0
 
     def _is_endless_array(self, part: ArraySet, depth: int) -> bool:
         if part.high == 0 or part.contains or part.repeats:  # counts and equal items may leave the first one no choice
@@ -495,8 +526,8 @@ def _has_endless_scalars(shape: Shape) -> bool:
     return False
 
 
-def _scalars_without(shape: Shape, values: Written) -> Shape:
-    """Return the scalars of a shape except some values."""
+def _scalars_without(shape: Shape, values: Written, numbers: tuple[NumberSet, ...]) -> Shape:
+    """Return the scalars of a shape except some values, with the numbers that are given."""
     booleans = shape.booleans
     for value in values:
         if value[0] == "boolean":
@@ -504,21 +535,14 @@ def _scalars_without(shape: Shape, values: Written) -> Shape:
     return Shape(
         shape.null and ("null",) not in values,
         booleans,
-        _numbers_without(shape.numbers, values),
+        numbers,
         _strings_without(shape.strings, values),
     )
 
 
 def _numbers_without(parts: tuple[NumberSet, ...], values: Written) -> tuple[NumberSet, ...]:
-    for number in sorted(numbers_of(values)):
-        gaps = NumberSet(values=(number,)).complement()
-        parts = tuple(
-            both
-            for part in parts
-            for both in ((part.intersect(gap) for gap in gaps) if part.contains(number) else (part,))
-            if both is not None
-        )
-    return parts
+    numbers = sorted(numbers_of(values))
+    return tuple([rest for part in parts for rest in number_pieces(part, numbers)]) if numbers else parts
 
 
 def _strings_without(parts: tuple[StringSet, ...], values: Written) -> tuple[StringSet, ...]:

@@ -7,7 +7,7 @@ from structgen.schema.json_text.terminals cimport key_regex, scalar_terminals
 
 cdef class JsonNotation:
     cdef readonly Layout layout
-    cdef bint _plain
+    cdef readonly bint is_plain
 
     cpdef list scalars(self, Shape shape)
     cpdef keys(self, keys, names)

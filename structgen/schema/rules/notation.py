@@ -73,15 +73,15 @@ class JsonNotation:
 
     def __init__(self, layout: Layout, plain: bool = False) -> None:
         self.layout = layout
-        self._plain = plain
+        self.is_plain = plain
 
     def scalars(self, shape: Shape) -> list[Regex]:
         """Return the terminals of a shape's scalars. See `Notation`."""
-        return scalar_terminals(shape, self._plain)
+        return scalar_terminals(shape, self.is_plain)
 
     def check(self, shape: Shape) -> None:
         """Make the terminals of a shape's scalars. See `Notation`."""
-        scalar_terminals(shape, self._plain)
+        scalar_terminals(shape, self.is_plain)
 
     def keys(self, keys: StringSet, names: Collection[str]) -> Regex:
         """Return the terminal of keys in quotes. See `Notation`."""

@@ -556,7 +556,7 @@ class ObjectStates:
         """Yield a key's pairs where some objects are excluded; see `pairs_of_key`."""
         for given, mine in cases:
             all_given = state.given | given if given else state.given
-            after = ObjectState(state.progress, state.written + 1, all_given, state.seen, state.avoid)
+            written = state.written + 1
             same: dict[Value, list[Value]] = {}
             for other in state.avoid:
                 value = members(other).get(key) if key is not None else None
@@ -566,11 +566,12 @@ class ObjectStates:
                 const = self._lazy.among((value,), mine)
                 if self._lazy.holds(const):
                     met = all_given | self._satisfied(deferred, value) if deferred else all_given
-                    avoid = frozenset(others)
-                    yield Pair(key, const, _NONE, self.normal(replace(after, given=met, avoid=avoid)))
+                    after = ObjectState(state.progress, written, met, state.seen, frozenset(others))
+                    yield Pair(key, const, _NONE, self.normal(after))
             values = frozenset(same)
             if self._lazy.holds_without(mine, values):
-                yield Pair(key, mine, values, self.normal(replace(after, avoid=_NONE)), deferred)
+                after = ObjectState(state.progress, written, all_given, state.seen)
+                yield Pair(key, mine, values, self.normal(after), deferred)
 
     def normal(self, state: ObjectState) -> ObjectState:
         """Return one representative for all states with the same continuations."""

@@ -12,10 +12,13 @@ cdef class Line:
     cdef readonly list values
     cdef readonly dict places
     cdef readonly dict groups
+    cdef readonly dict seen_numbers
     cdef list _sorted
 
     @cython.locals(place="Py_ssize_t")
     cdef add(self, value)
+    @cython.locals(found=Line)
+    cdef Line branched(self, Py_ssize_t size, value)
     @cython.locals(found=list, at="Py_ssize_t", text=str, place="Py_ssize_t")
     cdef list beginning_with(self, str start, Py_ssize_t size)
 

@@ -54,12 +54,14 @@ class Line:
         values: keys, or values as `read_value` returns them.
         places: the index of each in `values`.
         groups: by the bytes that were written of a text, the index of a value, and a number of values: their rests.
+        seen_numbers: what `written_numbers` made of the first values, for each number of them; by kind.
     """
 
     def __init__(self, values: list[Any]) -> None:
         self.values = values
         self.places = {value: place for place, value in enumerate(values)}
         self.groups: dict[tuple[bytes, int, int], tuple[Spelling, ...]] = {}
+        self.seen_numbers: dict[Any, list[Any]] = {}
         self._sorted: list[tuple[str, int]] | None = None  # texts and places, once they were asked for
 
     def add(self, value: Any) -> None:
@@ -69,6 +71,12 @@ class Line:
         self.values.append(value)
         if self._sorted is not None and text is not None:
             insort(self._sorted, (text, place))
+
+    def branched(self, size: int, value: Any) -> Line:
+        """Return a line of the first `size` values and another one."""
+        found = Line([*islice(self.values, size), value])
+        found.seen_numbers.update({kind: seen[: size + 1] for kind, seen in self.seen_numbers.items()})
+        return found
 
     def beginning_with(self, start: str, size: int) -> list[str]:
         """Return those texts of the first `size` values that begin with some characters."""
@@ -145,7 +153,7 @@ class WrittenSet:
         if place == len(values):
             self.line.add(self.last)
         elif values[place] != self.last:
-            self.line = Line([*islice(values, place), self.last])
+            self.line = self.line.branched(place, self.last)
         return WrittenSet(self.line, self.size + 1, value, self.mixed ^ hash(value))
 
 
