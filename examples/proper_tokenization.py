@@ -30,36 +30,35 @@ NEGLIGIBLE = 1e-4  # token sequences below this probability are not followed
 
 def probabilities(model, prompt_ids, constraint):
     """Return the probability of each token sequence under a constraint: {token ids: probability}."""
-    ends = set(constraint.vocabulary.eos_token_ids)
     mask = structgen.allocate_token_bitmask(1, constraint.vocabulary.size)
-    session, read = model.session(), []
+    batch = model.session_batch()
     found = {}
-    waiting = [((), 1.0)]
+    waiting = [(batch.session(), prompt_ids, (), 1.0)]  # a row of the batch, what it has not read, its answer so far
     while waiting:
-        token_ids, probability = waiting.pop()
-        matcher = constraint.matcher(prompt_ids)
-        for token_id in token_ids:
-            matcher.accept_token(token_id)
-        if matcher.is_terminated:
-            found[token_ids] = probability
-            continue
-        allowed = matcher.allowed_token_ids()
-        if len(allowed) == 1:  # the model has no choice: no pass is needed
-            waiting.append(((*token_ids, *allowed), probability))
-            continue
-        matcher.fill_next_token_bitmask(mask)
-        text_ids = [*prompt_ids, *token_ids]
-        # The model has already read the common prefix with the sequence before.
-        shared = next(at for at, token in enumerate(text_ids) if read[at : at + 1] != [token])
-        session.crop(len(read) - shared)
-        logits, read = session.forward(text_ids[shared:]), text_ids
-        structgen.apply_token_bitmask(logits, mask)
-        shares = np.exp(logits[0] - logits[0].max())
-        shares /= shares.sum()
-        for token_id in np.flatnonzero(shares).tolist():
-            share = probability * float(shares[token_id])
-            if share > NEGLIGIBLE and token_id not in ends:
-                waiting.append(((*token_ids, token_id), share))
+        choices = []
+        for row, unread, token_ids, probability in waiting:
+            matcher = constraint.matcher(prompt_ids)
+            for token_id in token_ids:
+                matcher.accept_token(token_id)
+            # Where the model has no choice, no pass is needed.
+            while not matcher.is_terminated and len(allowed := matcher.allowed_token_ids()) == 1:
+                matcher.accept_token(allowed[0])
+                token_ids, unread = (*token_ids, *allowed), [*unread, *allowed]
+            if matcher.is_terminated:
+                found[token_ids] = probability
+            else:
+                choices.append((matcher, row, unread, token_ids, probability))
+        # The model reads all sequences of a length in one pass.
+        all_logits = batch.forward([(row, unread, 1) for _, row, unread, _, _ in choices]) if choices else []
+        waiting = []
+        for (matcher, row, _, token_ids, probability), logits in zip(choices, all_logits, strict=True):
+            matcher.fill_next_token_bitmask(mask)
+            structgen.apply_token_bitmask(logits, mask)
+            shares = np.exp(logits[0] - logits[0].max())
+            shares *= probability / shares.sum()
+            likely = np.flatnonzero(shares > NEGLIGIBLE).tolist()
+            rows = [row, *batch.fork([row] * (len(likely) - 1))] if likely else []
+            waiting += [(row, [token], (*token_ids, token), float(shares[token])) for row, token in zip(rows, likely)]
     return found
 
 

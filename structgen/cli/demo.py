@@ -17,7 +17,7 @@ __all__ = ["CASES", "INTRODUCTION", "run"]
 
 INTRODUCTION = """\
 Three texts, three Pydantic types: a small model on this machine extracts one instance of each. Every answer fits its
-type, whatever the model prefers. Loading takes 15 seconds at the first time, then a few; the answers take about 10."""
+type, whatever the model prefers. Loading takes 10 seconds at the first time, then a few; the answers take about 10."""
 
 
 class Difficulty(StrEnum):

@@ -1,6 +1,6 @@
 """The embedded model SmolLM2-135M-Instruct: its file, and a copy of it that loads fast.
 
-transformers needs about 15 seconds to read the model's GGUF file. The first load writes what it read as a folder in
+transformers needs about 10 seconds to read the model's GGUF file. The first load writes what it read as a folder in
 transformers' own format; later loads, in any process, take that folder.
 
     ~/.cache/structgen/smollm2-7c1e…/     STRUCTGEN_CACHE=FOLDER moves it, STRUCTGEN_CACHE=off turns it off
@@ -12,6 +12,7 @@ transformers' own format; later loads, in any process, take that folder.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import importlib.util
 import json
@@ -59,7 +60,7 @@ def smollm2_folder() -> Path:
 def load_smollm2() -> TransformersModel:
     """Load SmolLM2 as float32 on the CPU: about 0.6 GB. Nothing is downloaded.
 
-    The first load takes about 15 seconds, later ones about one (see the module).
+    The first load takes about 10 seconds, later ones about one (see the module).
 
     Raises:
         ModelError: see `smollm2_folder`.
@@ -69,7 +70,8 @@ def load_smollm2() -> TransformersModel:
     with _no_progress_bars():
         if copy is not None and _is_whole(copy):
             return _load(copy, original.name)
-        model = _load(original, original.name, gguf_file=FILE_NAME)
+        with _file_read_once():
+            model = _load(original, original.name, gguf_file=FILE_NAME)
         if copy is not None:
             _write_copy(model, copy)
         return model
@@ -120,6 +122,26 @@ def _no_progress_bars() -> Iterator[None]:
         gguf.tqdm = bar_of_gguf
         if had_bars:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+@contextlib.contextmanager
+def _file_read_once() -> Iterator[None]:
+    """Keep what was read of a GGUF file.
+
+    transformers reads all 50,000 tokens for the configuration, for the tokenizer and for the weights. And it makes the
+    same list of the tensors' names for each part of the model.
+    """
+    import gguf
+
+    names: Any = gguf
+    kept = {name: getattr(names, name) for name in ("GGUFReader", "get_tensor_name_map")}
+    for name, function in kept.items():
+        setattr(names, name, functools.cache(function))
+    try:
+        yield
+    finally:
+        for name, function in kept.items():
+            setattr(names, name, function)
 
 
 def _copy_of(original: Path) -> Path | None:

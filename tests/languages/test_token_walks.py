@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from support.languages import programs
 from support.named_vocabularies import vocabulary_named
 
@@ -22,26 +24,33 @@ def prefix(name: str, rng: random.Random) -> bytes:
     return text[: rng.randrange(min(len(text), 6000))] if rng.random() < 0.8 else b""
 
 
-def choose(allowed: list[int], spellings: tuple[bytes, ...], rng: random.Random) -> int:
+def first_bytes(spellings: tuple[bytes, ...]) -> NDArray[np.int16]:
+    """The first byte of each token; -1 where a token has none."""
+    return np.array([text[0] if text else -1 for text in spellings], np.int16)
+
+
+def choose(allowed: NDArray[np.int64], firsts: NDArray[np.int16], rng: random.Random) -> int:
     """Any token, or any first byte, so that quotes and brackets come often enough, and a token that begins with it."""
     if rng.random() < 0.5:
-        return rng.choice(allowed)
-    first = rng.choice(sorted({spellings[token][0] for token in allowed}))
-    return rng.choice([token for token in allowed if spellings[token][0] == first])
+        return int(rng.choice(allowed))
+    first = rng.choice(np.unique(firsts[allowed]))
+    return int(rng.choice(allowed[firsts[allowed] == first]))
 
 
 def walk(matcher: Matcher, spellings: tuple[bytes, ...], rng: random.Random, begun: bytes, steps: int) -> int:
     """Goes on at random; returns after how many tokens the text could only end."""
     written = begun
+    firsts = first_bytes(spellings)
     matcher.accept_bytes(begun)
     for step in range(steps):
-        allowed = matcher.allowed_token_ids()
-        tokens = [token for token in allowed if token < len(spellings) and spellings[token]]
+        allowed = np.array(matcher.allowed_token_ids(), np.int64)
+        tokens = allowed[allowed < len(spellings)]
+        tokens = tokens[firsts[tokens] >= 0]
         assert matcher.is_accepting == (len(tokens) < len(allowed)), written
-        assert allowed, f"a dead end after {written!r}"
-        if not tokens:
+        assert len(allowed), f"a dead end after {written!r}"
+        if not len(tokens):
             return step
-        token = choose(tokens, spellings, rng)
+        token = choose(tokens, firsts, rng)
         matcher.accept_token(token)  # says so where the bytes lead nowhere
         written += spellings[token]
     return steps

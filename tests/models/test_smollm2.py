@@ -108,3 +108,15 @@ def test_no_bar_of_transformers_shows(capsys):
     assert capsys.readouterr().err == ""
     assert list(gguf.tqdm([1, 2], desc="tensors")) == [1, 2]
     assert "tensors" in capsys.readouterr().err
+
+
+def test_the_file_is_read_once(monkeypatch):
+    gguf = pytest.importorskip("gguf")
+    reads = []
+    monkeypatch.setattr(gguf, "GGUFReader", reads.append)
+    with smollm2._file_read_once():
+        gguf.GGUFReader("file")
+        gguf.GGUFReader("file")
+    assert reads == ["file"]
+    gguf.GGUFReader("file")
+    assert reads == ["file", "file"]  # nothing is kept after the load
