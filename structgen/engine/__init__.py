@@ -72,6 +72,8 @@ def _find_compiled_modules() -> frozenset[str]:
         import structgen._compiled as library
     except ModuleNotFoundError:
         return frozenset()
+    if not os.path.samefile(os.path.dirname(library.__file__), _FOLDER):
+        return frozenset()  # of another installation, which an editable one finds, too
     sys.meta_path.insert(0, _ModuleFinder(library.__file__, library.MODULES))
     return library.MODULES
 
