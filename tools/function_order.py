@@ -33,48 +33,39 @@ compile = structgen.compile
 structgen.compile = lambda *given: operator.methodcaller("__call__", *given)(compile)
 _fixed_work.count()
 """
-LINE = re.compile(r"(c?ob|c?fn|calls)=(?:\((\d+)\))?(?: ?(.*))?")
+LINE = re.compile(r"(c?fn|calls)=(?:\((\d+)\))?(?: ?(.*))?")
 VARIANT = re.compile(r"(\.(isra|constprop|part)\.\d+|'\d+)+$")
 """Endings that gcc gives to a function's variants, and callgrind to the levels of a recursion."""
 PART = re.compile(r"(\d+)(?=_?[A-Za-z])")
-Function = tuple[str, str]  # its library, its name: valgrind does not know the library of ours
-Calls = dict[Function, Counter[Function]]
+Calls = dict[str, Counter[str]]
 
 
 def calls_of(lines: list[str]) -> Calls:
     """Return how often each function calls each other, from a file of callgrind."""
     calls: Calls = defaultdict(Counter)
-    known: dict[str, dict[str, str]] = {"ob": {}, "fn": {}}
-    library = callee_library = ""
-    function = callee = ("", "")
+    names: dict[str, str] = {}
+    function = callee = ""
     for line in lines:
         found = LINE.match(line)
         if not found:
             continue
         kind, number, text = found.groups()
         if kind == "calls":
-            calls[function][callee] += int(line.removeprefix("calls=").split()[0])
+            calls[function][callee] += int(text.split()[0])
             continue
-        names = known[kind[-2:]]
         name = names.setdefault(number, text)  # a name is written once, then its number stands for it
-        if kind == "ob":
-            library = callee_library = name
-        elif kind == "cob":
-            callee_library = name
-        elif kind == "fn":
-            function = (library, name)
-            calls[function].update()
-            callee_library = library
+        if kind == "fn":
+            function = name
+            calls.setdefault(function, Counter())
         else:
-            callee = (callee_library, name)
-            callee_library = library
+            callee = name
     return calls
 
 
-def in_order(calls: Calls) -> list[Function]:
+def in_order(calls: Calls) -> list[str]:
     """Return the functions, each followed by those that it calls."""
     called = {callee for of_one in calls.values() for callee in of_one}
-    order: dict[Function, None] = {}
+    order: dict[str, None] = {}
     waiting = [*calls, *sorted(calls.keys() - called)]  # the last is taken first: functions that nothing calls
     while waiting:
         function = waiting.pop()
@@ -107,7 +98,7 @@ def main() -> int:
         command += [f"--toggle-collect={function}" for function in COLLECTED]
         subprocess.run([*command, f"--callgrind-out-file={output}", sys.executable, "-c", PROGRAM], check=True)
         functions = in_order(calls_of(output.read_text().splitlines()))
-    patterns = dict.fromkeys(pattern_of(name) for _, name in functions if name.lower().startswith("__pyx_"))
+    patterns = dict.fromkeys(pattern_of(name) for name in functions if name.lower().startswith("__pyx_"))
     FILE.write_text(HEAD + "".join(f"{pattern}\n" for pattern in patterns))
     print(len(patterns), "functions")
     return 0 if patterns else 1
