@@ -17,6 +17,7 @@ import structgen
 PACKAGE = pathlib.Path(structgen.__file__).parent
 HOT = sorted(".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts) for file in PACKAGE.rglob("*.pxd"))
 UNCOMPILED = os.environ.get("STRUCTGEN_UNCOMPILED") == "1"
+compiled_only = pytest.mark.skipif(UNCOMPILED, reason="compiled modules are not used in this run")
 
 
 def library():
@@ -39,14 +40,14 @@ def test_the_variant_asked_for_is_loaded(name):
     assert file.endswith(".py" if UNCOMPILED else tuple(importlib.machinery.EXTENSION_SUFFIXES))
 
 
-@pytest.mark.skipif(UNCOMPILED, reason="compiled modules are not used in this run")
+@compiled_only
 def test_the_library_has_all_hot_modules():
     from structgen import _compiled
 
     assert set(HOT) < _compiled.MODULES
 
 
-@pytest.mark.skipif(UNCOMPILED, reason="compiled modules are not used in this run")
+@compiled_only
 @pytest.mark.parametrize("name", HOT)
 def test_a_compiled_module_looks_like_one_of_a_file(name):
     module = importlib.import_module(name)
@@ -56,7 +57,7 @@ def test_a_compiled_module_looks_like_one_of_a_file(name):
     assert getattr(sys.modules[module.__package__], name.rpartition(".")[2]) is module
 
 
-@pytest.mark.skipif(UNCOMPILED, reason="compiled modules are not used in this run")
+@compiled_only
 @pytest.mark.parametrize("room", ["engine", "schema", "tokenization"])
 def test_compiled_modules_are_found_whichever_is_imported_first(room):
     """Those of another package than the engine are imported where nothing else has been."""
@@ -65,7 +66,7 @@ def test_compiled_modules_are_found_whichever_is_imported_first(room):
     assert run(code, PACKAGE.parent) == ""
 
 
-@pytest.mark.skipif(UNCOMPILED, reason="compiled modules are not used in this run")
+@compiled_only
 def test_compiled_modules_are_not_older_than_their_sources():
     built = library()
     assert built is not None, "run `make build`"
@@ -103,7 +104,7 @@ def test_the_lists_of_the_build_name_compiled_modules(monkeypatch):
     assert not build["VECTORS"] & build["COLD"]
 
 
-@pytest.mark.skipif(UNCOMPILED, reason="compiled modules are not used in this run")
+@compiled_only
 def test_help_shows_signatures_of_what_users_call():
     from structgen.engine.matching.matcher import Matcher
 

@@ -111,7 +111,7 @@ def test_no_bar_of_transformers_shows(capsys):
 
 
 def test_the_file_is_read_once(monkeypatch):
-    gguf = pytest.importorskip("gguf")
+    gguf = pytest.importorskip("gguf", reason="the extra smollm2 has it")
     reads = []
     monkeypatch.setattr(gguf, "GGUFReader", reads.append)
     with smollm2._file_read_once():

@@ -6,11 +6,21 @@ from typing import Any
 
 from jsonschema.protocols import Validator
 from support.texts import is_read
+from support.vocabularies import BYTES
 from support.walks import Sampler
 
+import structgen
 from structgen import Constraint
 
-__all__ = ["accepts", "assert_walks_are_valid"]
+__all__ = ["accepts", "assert_walks_are_valid", "compiled_or_none"]
+
+
+def compiled_or_none(schema: Any, **options: Any) -> Constraint[Any] | None:
+    """A schema, compiled for bytes; None where no value satisfies it."""
+    try:
+        return structgen.compile(schema, BYTES, cache=False, **options)
+    except structgen.UnsatisfiableSchemaError:
+        return None
 
 
 def accepts(constraint: Constraint[Any], value: Any) -> bool:

@@ -377,8 +377,8 @@ class LazyRules:
         if shape.numbers and self.captures and isinstance(self.notation, JsonNotation):
             numbers = self._numbers_except.terminal(shape.numbers, values, is_plain=self.notation.is_plain)
         if numbers is None:
-            return self.scalars(_scalars_without(shape, values, _numbers_without(shape.numbers, values)))
-        return [*self.scalars(_scalars_without(shape, values, ())), numbers]
+            return self.scalars(_shape_without(shape, values, _numbers_without(shape.numbers, values)))
+        return [*self.scalars(_shape_without(shape, values, ())), numbers]
 
     def check(self, shape: Shape) -> None:
         """Make the symbols of a shape's scalars, to find out whether they can be made.
@@ -526,7 +526,7 @@ def _has_endless_scalars(shape: Shape) -> bool:
     return False
 
 
-def _scalars_without(shape: Shape, values: Written, numbers: tuple[NumberSet, ...]) -> Shape:
+def _shape_without(shape: Shape, values: Written, numbers: tuple[NumberSet, ...]) -> Shape:
     """Return the scalars of a shape except some values, with the numbers that are given."""
     booleans = shape.booleans
     for value in values:

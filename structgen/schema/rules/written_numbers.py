@@ -190,8 +190,8 @@ class _Seen:
 
 
 def _neighbours(value: Number, others: Iterable[Number]) -> list[Number]:
-    """Return the largest of some numbers below a value, and the smallest above it. A tuple must be sorted."""
-    known = others if isinstance(others, tuple) else sorted(others)
+    """Return the largest of some numbers below a value, and the smallest above it."""
+    known = sorted(others)
     at = bisect_left(known, value)
     return [*known[max(at - 1, 0) : at], *known[at : at + 1]]
 
