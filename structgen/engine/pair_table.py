@@ -9,6 +9,7 @@ __all__ = ["PairTable"]
 # Declared as C integers in the .pxd, so not importable from here.
 FREE = 0
 WIDTH = 3  # numbers in a slot: the pair, and its number plus 1
+MOVED = 16  # slots that each new pair moves to the wider table
 NEIGHBOUR_BITS = 6  # pairs whose second numbers differ in so many last bits are neighbours
 NEIGHBOURS = 64
 
@@ -23,6 +24,9 @@ class PairTable:
     write to each page takes 2 µs. Within its block, each first number begins elsewhere: there are tables with thousands
     of first numbers and one letter with each.
 
+    A table that grows does not stop to move all pairs, which takes milliseconds for a large one. It keeps its older
+    slots for a while, and each new pair moves some of them.
+
     Args:
         places: number of slots at first, a power of two; half as many pairs fit before the table grows.
     """
@@ -32,24 +36,33 @@ class PairTable:
         self._first_mask = places - 1
         self._mask = 0
         self._places = _free_slot
+        self._older: PairTable | None = None  # the slots before the table grew, until all have moved
+        self._moved = 0  # number of those that have moved
 
     def __len__(self) -> int:
         return self._count
 
     def get(self, first: int, second: int) -> int:
         """Return the number of a pair; -1 for none."""
-        return self._places[self._find(first, second) + 2] - 1
+        number = self._places[self._find(first, second) + 2] - 1
+        if number < 0 and self._older is not None:
+            return self._older.get(first, second)
+        return number
 
     def put(self, first: int, second: int, number: int) -> None:
         """Set the number of a pair, in place of any that it has."""
         if self._mask == 0:
             self._take(self._first_mask)
         at = self._find(first, second)
-        self._count += self._places[at + 2] == FREE
-        self._places[at] = first
-        self._places[at + 1] = second
+        if self._places[at + 2] == FREE:
+            if self._older is None or self._older.get(first, second) < 0:
+                self._count += 1
+            self._places[at] = first
+            self._places[at + 1] = second
         self._places[at + 2] = number + 1
-        if 2 * self._count > self._mask:
+        if self._older is not None:
+            self._move_some()
+        elif 2 * self._count > self._mask:
             self._grow()
 
     def _find(self, first: int, second: int) -> int:
@@ -65,22 +78,32 @@ class PairTable:
 
     def _take(self, mask: int) -> None:
         """Take slots, all of them free."""
+        places = zeros((mask + 1) * WIDTH)
         self._mask = mask
-        self._places = zeros((mask + 1) * WIDTH)
+        self._places = places
 
     def _grow(self) -> None:
-        """Double the slots.
+        """Double the slots."""
+        older = PairTable()
+        older._mask = self._mask
+        older._places = self._places
+        self._older = older
+        self._moved = 0
+        self._take(2 * self._mask + 1)
 
-        Another thread may read meanwhile, so the old slots are replaced last: freeing them may let other threads run.
-        """
-        old = self._places
-        wider = PairTable()
-        wider._take(2 * self._mask + 1)
-        for at in range(0, len(old), WIDTH):
-            if old[at + 2] != FREE:
-                new = wider._find(old[at], old[at + 1])
-                wider._places[new] = old[at]
-                wider._places[new + 1] = old[at + 1]
-                wider._places[new + 2] = old[at + 2]
-        self._mask = wider._mask
-        self._places = wider._places
+    def _move_some(self) -> None:
+        """Move the next of the older slots. A pair that has a slot already has a newer number there."""
+        older = self._older
+        assert older is not None
+        last = min(self._moved + MOVED, older._mask + 1)
+        for place in range(self._moved, last):
+            at = place * WIDTH
+            if older._places[at + 2] != FREE:
+                new = self._find(older._places[at], older._places[at + 1])
+                if self._places[new + 2] == FREE:
+                    self._places[new] = older._places[at]
+                    self._places[new + 1] = older._places[at + 1]
+                    self._places[new + 2] = older._places[at + 2]
+        self._moved = last
+        if last > older._mask:
+            self._older = None

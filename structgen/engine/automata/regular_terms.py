@@ -18,7 +18,7 @@ from typing import Any
 from structgen.engine.automata.alphabets import Alphabets
 from structgen.engine.automata.inclusion import is_made_of, is_spelled
 from structgen.engine.automata.payload_tables import BROKEN_CHARS, PayloadTables
-from structgen.engine.automata.term_table import TermTable, power_of_two
+from structgen.engine.automata.term_table import TermTable
 from structgen.engine.constants import (
     ALL,
     EMPTY,
@@ -57,9 +57,8 @@ class RegularTerms:
         self._unions: dict[tuple[int, ...], int] = {}
         self._made_of: dict[tuple[int, int], bool] = {}
         self._made_of_star: dict[int, dict[int, bool]] = {}
-        places = power_of_two(table.capacity)
-        self._unions_of_two = PairTable(places)
-        self._appended = PairTable(places)
+        self._unions_of_two = PairTable()
+        self._appended = PairTable()
         self._factoring = 0
 
     # -- sequences ----------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from structgen.engine.arrays cimport grown, zeros
 cdef int ANY_BYTE, EMPTY, NOTHING
 cdef int K_NOTHING, K_EMPTY, K_UNION, K_BYTES, K_REPEAT, K_COUNTING
 cdef long long FAR
-cdef int FREE
+cdef int NONE
 
 
 @cython.locals(mixed="long long")
@@ -36,12 +36,19 @@ cdef class TermTable:
     cdef readonly list payload               # by term: the data of its head
     cdef list _columns                       # of TermColumn: the columns of other components
     cdef int[::1] _mark_of                   # by term: a hash of its kind, payload and tail
-    cdef int[::1] _table                     # hash table: a term + 1, or FREE
+    cdef int[::1] _first_in                  # by bucket of the hash table: its last term + 1, or 0
+    cdef int[::1] _next_in                   # by term: the term before it in the same bucket, + 1, or 0
+    cdef int _buckets                        # number of buckets, that of the terms
+    cdef int _round_size                     # their number when this round of divisions began
 
     cpdef TermColumn add_column(self, int initial=*)
-    @cython.locals(term=int, at=int, mask=int)
-    cdef int _rehash(self) except -1
-    @cython.locals(mark=int, table="int[::1]", mask=int, at=int, found=int, term=int)
+    @cython.locals(bucket=int)
+    cdef int _bucket_of(self, int mark) noexcept
+    @cython.locals(bucket=int)
+    cdef void _put(self, int term) noexcept
+    @cython.locals(divided=int, term=int, following=int)
+    cdef void _divide(self) noexcept
+    @cython.locals(mark=int, found=int, term=int)
     cpdef int intern(self, int kind, object payload, int tail, int accepting, int may_be_empty, long long min_len) except -1
     cpdef int count_pairs(self, int count) except -1
     @cython.locals(part=int)

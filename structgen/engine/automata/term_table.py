@@ -10,6 +10,10 @@ to 3 are NOTHING, EMPTY, ANY_BYTE and ALL. For the regex `ab*`:
 
 A term is never changed or removed. Other components keep columns of their own (`TermTable.add_column`), such as each
 term's partition of the bytes. All columns have one length, and double together.
+
+A hash table finds the number of a term by its row. It uses linear hashing (Litwin 1980): with each new term, the table
+gets one bucket more, and the terms of one older bucket are divided between both. So it never stops to move all terms.
+And few terms lie on few pages of memory: in a fresh process, the first write to each page takes 2 µs.
 """
 
 from __future__ import annotations
@@ -35,10 +39,10 @@ from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
-__all__ = ["FULL_MASK", "TermColumn", "TermTable", "power_of_two"]
+__all__ = ["FULL_MASK", "TermColumn", "TermTable"]
 
 FULL_MASK = (1 << 256) - 1
-FREE = 0  # an empty slot of the hash table
+NONE = -1  # no term
 
 
 def _mix(value: int, kind: int, tail: int) -> int:
@@ -46,14 +50,6 @@ def _mix(value: int, kind: int, tail: int) -> int:
     mixed = (value ^ (value >> 32)) & 0x7FFFFFFF
     mixed = (mixed * 31 + tail * 7919 + kind * 104729) & 0x7FFFFFFF
     return mixed ^ (mixed >> 15)
-
-
-def power_of_two(at_least: int) -> int:
-    """Return the smallest power of two that is at least as large as a number."""
-    size = 1
-    while size < at_least:
-        size *= 2
-    return size
 
 
 class TermColumn:
@@ -116,7 +112,10 @@ class TermTable:
         self.payload: list[Any] = []
         self._columns: list[TermColumn] = []
         self._mark_of = zeros(capacity)  # by term: a hash of its kind, payload and tail
-        self._table = zeros(power_of_two(2 * capacity))  # hash table with open addressing: a term + 1, or FREE
+        self._first_in = zeros(capacity)  # by bucket: its last term + 1; 0 if it has none
+        self._next_in = zeros(capacity)  # by term: the term before it in the same bucket, + 1; 0 if it is the last
+        self._buckets = 1  # their number, that of the terms
+        self._round_size = 1  # their number when this round began, a power of two; a round divides each of them once
         self.intern(K_NOTHING, None, NOTHING, 0, 0, FAR)
         self.intern(K_EMPTY, None, NOTHING, 1, 0, 0)
         self.intern(K_BYTES, FULL_MASK, EMPTY, 0, 0, 1)
@@ -145,6 +144,8 @@ class TermTable:
         ):
             setattr(self, name, enlarged(getattr(self, name), code, self.capacity))
         self._mark_of = grown(self._mark_of, len(self._mark_of))
+        self._first_in = grown(self._first_in, len(self._first_in))
+        self._next_in = grown(self._next_in, len(self._next_in))
         for column in self._columns:
             column.grow()
 
@@ -159,11 +160,8 @@ class TermTable:
         """
         spend(1)
         mark = _mix(hash(payload), kind, tail)
-        table = self._table
-        mask = len(table) - 1
-        at = mark & mask
-        while table[at] != FREE:
-            found = table[at] - 1
+        found = self._first_in[self._bucket_of(mark)] - 1
+        while found != NONE:
             if (
                 self._mark_of[found] == mark
                 and self.tail[found] == tail
@@ -171,7 +169,7 @@ class TermTable:
                 and self.payload[found] == payload
             ):
                 return found
-            at = (at + 1) & mask
+            found = self._next_in[found] - 1
         term = self.count
         if term + self.pairs >= self._limit:
             raise LimitExceededError("automaton_states", self.limits.automaton_states)
@@ -186,9 +184,9 @@ class TermTable:
         self._mark_of[term] = mark
         self.payload.append(payload)
         self.count = term + 1
-        self._table[at] = term + 1
-        if 2 * self.count > len(self._table):
-            self._rehash()
+        self._put(term)
+        if self._buckets < self.count:
+            self._divide()
         return term
 
     def count_pairs(self, count: int) -> None:
@@ -201,16 +199,29 @@ class TermTable:
         if self.count + self.pairs > self._limit:
             raise LimitExceededError("automaton_states", self.limits.automaton_states)
 
-    def _rehash(self) -> None:
-        """Double the hash table."""
-        table = zeros(2 * len(self._table))
-        mask = len(table) - 1
-        for term in range(self.count):
-            at = self._mark_of[term] & mask
-            while table[at] != FREE:
-                at = (at + 1) & mask
-            table[at] = term + 1
-        self._table = table
+    def _bucket_of(self, mark: int) -> int:
+        """Return the bucket of a hash: its last bits tell, one more of them if the bucket has been divided."""
+        bucket = mark & (2 * self._round_size - 1)
+        return bucket if bucket < self._buckets else bucket - self._round_size
+
+    def _put(self, term: int) -> None:
+        """Put a term in its bucket."""
+        bucket = self._bucket_of(self._mark_of[term])
+        self._next_in[term] = self._first_in[bucket]
+        self._first_in[bucket] = term + 1
+
+    def _divide(self) -> None:
+        """Add a bucket, and divide the terms of the next bucket of this round between both."""
+        divided = self._buckets - self._round_size
+        term = self._first_in[divided] - 1
+        self._first_in[divided] = 0
+        self._buckets += 1
+        while term != NONE:
+            following = self._next_in[term] - 1
+            self._put(term)
+            term = following
+        if self._buckets == 2 * self._round_size:
+            self._round_size = self._buckets
 
     def _holds_count(self, kind: int, payload: Any, tail: int) -> bool:
         """Return whether the sequences of a term repeat something from 0 to some maximum number of times."""

@@ -34,7 +34,7 @@ from structgen.engine.automata.payload_tables import PayloadTables
 from structgen.engine.automata.regular_terms import RegularTerms, is_star
 from structgen.engine.automata.remainder_sets import RemainderSet
 from structgen.engine.automata.suffix_automaton import SuffixAutomaton
-from structgen.engine.automata.term_table import TermTable, power_of_two
+from structgen.engine.automata.term_table import TermTable
 from structgen.engine.constants import (
     ALL,
     EMPTY,
@@ -72,7 +72,7 @@ class Terms(RegularTerms):
     def __init__(self, table: TermTable, payloads: PayloadTables, alphabets: Alphabets) -> None:
         super().__init__(table, payloads, alphabets)
         self._part_of: dict[tuple[int, int], bool] = {}
-        self._intersections_of_two = PairTable(power_of_two(table.capacity))
+        self._intersections_of_two = PairTable()
 
     def intersection(self, parts: Iterable[int], tail: int) -> int:
         """Return the texts that all parts match, then `tail`."""
