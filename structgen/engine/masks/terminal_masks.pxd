@@ -5,8 +5,9 @@ from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.masks.bound_room cimport BoundRoom
 from structgen.engine.masks.counted_masks cimport CountedMasks
 from structgen.engine.masks.counted_walks cimport BoundedWalk, CountedWalk
-from structgen.engine.masks.difference_walk cimport DifferenceWalk
+from structgen.engine.masks.difference_walk cimport DifferenceWalk, LongTokenWalk
 from structgen.engine.masks.next_bytes cimport NextBytes
+from structgen.engine.masks.refused_bounds cimport RefusedBounds
 from structgen.engine.masks.remainder_tries cimport RemainderTries
 from structgen.engine.masks.skippable_states cimport SkippableStates
 from structgen.engine.masks.table_store cimport TableStore
@@ -33,6 +34,8 @@ cdef class TerminalMasks:
     cdef EnteredStates _entered
     cdef TokenWalks _walks
     cdef DifferenceWalk _difference_walk
+    cdef LongTokenWalk _long_walk
+    cdef RefusedBounds _refused_bounds
     cdef CountedWalk _counted_walk
     cdef BoundedWalk _bounded_walk
     cdef RemainderTries _remainder_tries
@@ -56,6 +59,8 @@ cdef class TerminalMasks:
     cdef TerminalMask _of_repetition(self, int state, tuple repetition)
     @cython.locals(made=TerminalMask, alone=TerminalMask, counted=CountedTerminal)
     cdef TerminalMask _of_conditions(self, int state)
+    @cython.locals(refused=tuple, like=TerminalMask, star=TerminalMask)
+    cdef TerminalMask _without_refused_bound(self, int state)
     @cython.locals(store=TableStore, found=FoundTokens, exits=CountedTokens, made=TerminalMask, merged=Trie)
     cdef TerminalMask _walked(self, int state)
     @cython.locals(needed=int, left=int, index=int, byte=int, nodes=int)

@@ -15,12 +15,14 @@ string, what is left is merged into a trie of its own. A remainder and the state
 table of the same kind (`after`), shared by all grammars in which the two meet. The grammar decides which states come
 next: see `engine/masks/set_masks.py`.
 
-Four kinds of states get their tables by way of others, which is cheaper than a walk of their own:
+Five kinds of states get their tables by way of others, which is cheaper than a walk of their own:
 
 - states that differ only in a count (`engine/masks/counted_masks.py`, `engine/masks/bound_room.py`);
 - unions, whose tables are those of their parts together: a state that has begun to match a pattern somewhere in a
   string has the tables of the search, which all such states share, and a few tokens more;
 - repetitions of few bytes, such as white space, before many different things;
+- states that refuse a bounded repetition, such as a key that two patterns do not match: they have the tables of the
+  state without the bound, unless a token is as long (`engine/masks/refused_bounds.py`);
 - states with several conditions, such as a key that is none of the named ones: they are kept as the difference from
   the tables of a state like them (`engine/masks/difference_walk.py`).
 """
@@ -44,8 +46,9 @@ from structgen.engine.masks.bound_room import BoundRoom
 from structgen.engine.masks.character_kinds import CharacterKinds
 from structgen.engine.masks.counted_masks import CountedMasks
 from structgen.engine.masks.counted_walks import BoundedWalk, CountedWalk
-from structgen.engine.masks.difference_walk import DifferenceWalk
+from structgen.engine.masks.difference_walk import DifferenceWalk, LongTokenWalk
 from structgen.engine.masks.next_bytes import NextBytes
+from structgen.engine.masks.refused_bounds import RefusedBounds
 from structgen.engine.masks.remainder_tries import RemainderTries
 from structgen.engine.masks.skippable_states import SkippableStates
 from structgen.engine.masks.table_store import TableStore
@@ -105,6 +108,8 @@ class TerminalMasks:
         self.next_bytes = NextBytes(store)
         self._walks = TokenWalks(automata, store, self.next_bytes, skippable_states, entered, found, vocabulary.size)
         self._difference_walk = DifferenceWalk(automata, trie, skippable_states, found)
+        self._long_walk = LongTokenWalk(automata, trie)
+        self._refused_bounds = RefusedBounds(automata, store, vocabulary.spellings, self._long_walk)
         self._counted_walk = CountedWalk(automata, trie, skippable_states, found)
         self._bounded_walk = BoundedWalk(automata, trie, skippable_states, entered, found)
         self._remainder_tries = tries = RemainderTries(store)
@@ -126,8 +131,9 @@ class TerminalMasks:
     @property
     def nodes_visited(self) -> int:
         """The number of trie nodes that walks have visited so far (a work counter for benchmarks)."""
-        others = self._counted_walk.nodes_visited + self._bounded_walk.nodes_visited
-        return self._walks.nodes_visited + self._difference_walk.nodes_visited + others
+        counts = self._counted_walk.nodes_visited + self._bounded_walk.nodes_visited
+        pairs = self._difference_walk.nodes_visited + self._long_walk.nodes_visited
+        return self._walks.nodes_visited + counts + pairs
 
     def get(self, state: int) -> TerminalMask:
         """Return the tables of a state, made when first asked for."""
@@ -213,6 +219,10 @@ class TerminalMasks:
             counted = self._counted.get((self._with_room(bounded[0], bounded[1]), NO_REST))
             if counted is not None:
                 return self._counted_masks.with_counts(counted, 0, bounded[1])
+        else:
+            made = self._without_refused_bound(state)
+            if made is not None:
+                return made
         if parts:
             for like in parts if bounded is not None else [*parts, *reversed(self._models)]:
                 made = self._difference(state, like) if self._resembles(state, like) else None
@@ -233,6 +243,14 @@ class TerminalMasks:
             del self._models[: len(self._models) - MAX_MODELS + 1]
             self._models.append(state)
         return made
+
+    def _without_refused_bound(self, state: int) -> TerminalMask | None:
+        """Return the tables of a state that refuses a bounded repetition; None where they are not those without it."""
+        refused = self._refused_bounds.of(state)
+        if refused is None or not self._is_wide(state):
+            return None
+        like, star = self.get(refused[0]), self.get(refused[2])
+        return like if self._refused_bounds.are_alike(state, refused, like, star) else None
 
     def _walked(self, state: int) -> TerminalMask:
         """Return the tables of a state by a walk of its own."""

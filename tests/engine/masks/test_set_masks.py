@@ -210,12 +210,16 @@ def other_texts(rng: random.Random) -> rx.Regex:
     letters = rng.sample(("a", "b", "é", '\\\\"', "n"), 2)
     named = [(letters[rng.randrange(2)] + tail + '"').encode() for tail in ("", "a", "ab", "é", "éé", "an")]
     any_text = rx.sequence(rx.repeat(characters, 0, rng.choice((None, None, 6))), QUOTE)
-    kind = rng.randrange(3)
+    kind = rng.randrange(4)
     if kind == 0:
         return rx.difference(any_text, rx.literal_set(named))
     if kind == 1:
         return rx.difference(any_text, rx.sequence(rx.Literal(named[0][:-1]), rx.star(rx.ANY_CHAR)))
-    return rx.intersection(any_text, rx.Complement(rx.literal_set(named)), rx.Complement(search(rng)))
+    if kind == 2:
+        return rx.intersection(any_text, rx.Complement(rx.literal_set(named)), rx.Complement(search(rng)))
+    least = rng.choice((0, 1, 3))
+    bounded = rx.sequence(rx.repeat(rng.choice(CHARACTERS), least, rng.choice((least + 4, 16, 64))), QUOTE)
+    return rx.intersection(any_text, *(rx.Complement(one) for one in (bounded, search(rng))[: rng.choice((1, 2, 2))]))
 
 
 @pytest.mark.parametrize("seed", range(TRIES))
@@ -251,6 +255,24 @@ def test_a_mask_costs_a_walk_over_remainders_only() -> None:
         matcher.allowed_token_ids()
     assert compiled.shared.terminals.nodes_visited == shared  # no table for each count
     assert compiled.masks.nodes_visited - own <= 50 * 100
+
+
+def test_a_refused_bound_makes_no_tables_for_each_count() -> None:
+    """As for keys that neither `^[ab]{1,200}$` nor `é` matches."""
+    any_text = rx.sequence(rx.star(CHARACTERS[4]), QUOTE)
+    bounded = rx.sequence(rx.repeat(chars("ab"), 1, 200), QUOTE)
+    found = rx.sequence(rx.star(rx.ANY_CHAR), rx.Literal("é".encode()), rx.star(rx.ANY_CHAR))
+    regex = rx.intersection(any_text, rx.Complement(bounded), rx.Complement(found))
+    compiled = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),))), WIDE)
+    terminals = compiled.shared.terminals
+    matcher = Matcher(compiled)
+    matcher.accept_bytes(b"aa")
+    matcher.allowed_token_ids()
+    visited = terminals.nodes_visited
+    for _ in range(50):
+        matcher.accept_bytes(b"a")
+        assert matcher.allowed_token_ids() == accepted_tokens(matcher, WIDE.size)
+    assert terminals.nodes_visited - visited <= 50 * 20
 
 
 def test_what_may_follow_a_terminal_has_each_table_once() -> None:
@@ -334,6 +356,12 @@ CONSTANTS = {
     },
     "no differences": {"MAX_DIFFERENT_NODES": 0},
     "all states are wide": {"WIDE": 10**9, "MAX_LISTED_TOKENS": 0, "MIN_ROOM": 2, "MAX_ROOM": 8},
+    "bounds of what is refused are left out": {
+        "WIDE": 10**9,
+        "MIN_LEFT": 1,
+        "MAX_LOST": 10**9,
+        "MAX_LONG_NODES": 10**9,
+    },
     "what is repeated before something has tables once": {"MAX_BYTES": 256, "MAX_LISTED_AFTER": 0, "MANY_NODES": 1},
     "what is left after two nodes is kept as bits": {"MANY_NODES": 2, "VERY_MANY_NODES": 2},
     "tokens may be found twice": {"MIN_ONCE": 0, "MIN_SKIPPED_TOKENS": 0},
@@ -345,9 +373,9 @@ SCRIPT = """
 import importlib, random, sys
 sys.path[:0] = [{tests!r}, {folder!r}]
 from structgen.engine.masks import bound_room, counted_masks, difference_walk, next_bytes, remainder_tries
-from structgen.engine.masks import table_store, terminal_masks, token_walks
+from structgen.engine.masks import refused_bounds, table_store, terminal_masks, token_walks
 modules = (bound_room, counted_masks, difference_walk, next_bytes, remainder_tries, table_store)
-modules += (terminal_masks, token_walks)
+modules += (refused_bounds, terminal_masks, token_walks)
 for name, value in {constants!r}.items():
     having = [module for module in modules if hasattr(module, name)]
     assert having, name
