@@ -17,7 +17,10 @@ The state has the texts of the like, and others with more than n of C. Those are
 So the tables of both are the same if
 
 - no token of more than n bytes tells them apart, as a walk finds out;
-- no token of C alone begins a long text that is not allowed in the like. (Mostly such a token holds a text of U.)
+- all shorter tokens of C alone that the long texts allow are allowed in the like, too.
+
+Both states may have another bound besides, as `maxLength` sets one. If that one is reached first, there are no long
+texts, and both states have the same texts.
 """
 
 from __future__ import annotations
@@ -26,8 +29,8 @@ import numpy as np
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import (
-    DEAD,
     EMPTY,
+    FAR,
     K_COMPLEMENT,
     K_EMPTY,
     K_INTERSECTION,
@@ -44,7 +47,6 @@ __all__ = ["RefusedBounds"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 MIN_LEFT = 16  # of the bound: most tokens are shorter
-MAX_LOST = 1000  # tokens of C alone that are looked at
 
 
 class RefusedBounds:
@@ -64,7 +66,9 @@ class RefusedBounds:
         self._store = store
         self._spellings = spellings
         self._walk = walk
-        self._goes_on: dict[tuple[int, int], bool] = {}  # by the like and the long texts: what `_finds_long` returned
+        # By the like and the long texts: the bytes of the shortest token of C alone that only the latter allow.
+        self._shortest: dict[tuple[int, int], int] = {}
+        self._parts: dict[tuple[int, int], bool] = {}  # what `_is_part` found
 
     def of(self, state: int) -> tuple[int, int, int, int] | None:
         """Return the parts of a state that refuses a bounded repetition of which much is left; None for others.
@@ -72,14 +76,16 @@ class RefusedBounds:
         Of several such repetitions it is that with the largest bound.
 
         Returns:
-            (the like, the state of the long texts, C*, the bound).
+            (the like, the state of the long texts, C*, the bound). The second is NOTHING if there are no long texts of
+            more than n of C, as the state has another bound.
         """
-        table, terms, emptiness = self._automata.table, self._automata.terms, self._automata.emptiness
-        if table.kind[state] != K_INTERSECTION or table.tail[state] != EMPTY:
+        table, terms, bounded = self._automata.table, self._automata.terms, self._automata.as_bounded(state)
+        if bounded is None and table.kind[state] != K_INTERSECTION:
             return None
+        parts = terms.conjuncts(state if bounded is None else table.payload[bounded[0]][2])
         found = complement = NOTHING
         most = MIN_LEFT - 1
-        for part in table.payload[state]:
+        for part in parts:
             for member in self._refused_in(part):
                 if table.kind[member] == K_REPEAT and table.payload[member][2] > most:
                     found, complement, most = member, part, table.payload[member][2]
@@ -88,15 +94,41 @@ class RefusedBounds:
         body, low, most = table.payload[found]
         tail = table.tail[found]
         rest = [member for member in self._refused_in(complement) if member != found]
-        others = [part for part in table.payload[state] if part != complement]
-        if not rest and len(others) == 1 and self._is_any_string(others[0]):
+        others = [part for part in parts if part != complement]
+        if bounded is None and not rest and len(others) == 1 and self._is_any_string(others[0]):
             return None  # any string but these: it has few states, and a walk takes little
         unbounded = terms.union([*rest, terms.repeat(body, low, -1, tail)])
-        like = emptiness.pruned(terms.intersection([*others, terms.complement(unbounded, EMPTY)], EMPTY))
+        like = self._with_parts(state, [*others, terms.complement(unbounded, EMPTY)])
         if like in (NOTHING, state):
             return None
+        star = terms.repeat(body, 0, -1, EMPTY)
+        if bounded is not None and bounded[1] <= most and self._is_part(body, bounded[0]):
+            return like, NOTHING, star, most
         long = [*others, terms.complement(terms.union(rest), EMPTY), terms.repeat(body, 0, -1, tail)]
-        return like, emptiness.pruned(terms.intersection(long, EMPTY)), terms.repeat(body, 0, -1, EMPTY), most
+        return like, self._with_parts(state, long), star, most
+
+    def _is_part(self, body: int, counting: int) -> bool:
+        """Return whether each text of a term is one of those that a counting term counts; none has begun."""
+        automata = self._automata
+        star, phase, _ = automata.table.payload[counting]
+        counted = automata.table.payload[star][0]
+        if phase != EMPTY:
+            return False
+        key = (body, counted)
+        if key not in self._parts:
+            others = automata.terms.intersection([body, automata.terms.complement(counted, EMPTY)], EMPTY)
+            self._parts[key] = not automata.emptiness.is_alive(others)
+        return self._parts[key]
+
+    def _with_parts(self, state: int, parts: list[int]) -> int:
+        """Return a state with other conditions, and with the bound on a count that it may have besides."""
+        table, terms = self._automata.table, self._automata.terms
+        term = terms.intersection(parts, EMPTY)
+        bounded = self._automata.as_bounded(state)
+        if bounded is not None:
+            star, phase, _ = table.payload[bounded[0]]
+            term = terms.bounded(terms.counting(star, phase, term), bounded[1], EMPTY)
+        return self._automata.emptiness.pruned(term)
 
     def _is_any_string(self, term: int) -> bool:
         """Return whether a term is a repetition without further conditions, and its closing quote or the like."""
@@ -111,30 +143,26 @@ class RefusedBounds:
         refused: int = table.payload[term]
         return table.payload[refused] if table.kind[refused] == K_UNION else (refused,)
 
-    def are_alike(self, state: int, refused: tuple[int, int, int, int], like: TerminalMask, star: TerminalMask) -> bool:
+    def are_alike(
+        self, state: int, refused: tuple[int, int, int, int], like: TerminalMask, long: TerminalMask, star: TerminalMask
+    ) -> bool:
         """Return whether a state has the tables of its like.
 
         Args:
             state: the state.
             refused: what `of` returned for it.
             like: the tables of the like.
+            long: the tables of the long texts.
             star: the tables of C*.
         """
-        like_state, long, _, most = refused
-        key = (like_state, long)
-        if key not in self._goes_on:
-            self._goes_on[key] = self._finds_long(long, like, star)
-        return not self._goes_on[key] and self._walk.agree(state, like_state, most)
-
-    def _finds_long(self, long: int, like: TerminalMask, star: TerminalMask) -> bool:
-        """Return whether a token of C alone is not allowed in the like and begins a long text; True for many tokens."""
-        lost = np.flatnonzero(self._is_inside(star) > self._is_inside(like))
-        if len(lost) > MAX_LOST:
+        _, long_state, _, most = refused
+        if long_state == NOTHING:
             return True
-        for token in lost:  # noqa: SIM110  (a cdef method has no generators)
-            if self._begins(self._spellings[token], long):
-                return True
-        return False
+        key = refused[:2]
+        if key not in self._shortest:
+            lost = self._is_inside(long) & self._is_inside(star) > self._is_inside(like)
+            self._shortest[key] = min([len(self._spellings[token]) for token in np.flatnonzero(lost)], default=FAR)
+        return self._shortest[key] > most and self._walk.agree(state, refused[0], most)
 
     def _is_inside(self, table: TerminalMask) -> np.ndarray:
         """Return which tokens are inside a table, uint8[tokens, and up to a whole word]."""
@@ -143,11 +171,3 @@ class RefusedBounds:
         found = np.unpackbits(words.view(np.uint8), bitorder="little")
         found[np.asarray(store.pool[table.first_token : table.last_token])] = 1
         return found
-
-    def _begins(self, text: bytes, state: int) -> bool:
-        """Return whether some text of a state begins with these bytes."""
-        for byte in text:
-            state = self._automata.next(state, byte)
-            if state == DEAD:
-                return False
-        return state != DEAD

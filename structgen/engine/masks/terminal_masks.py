@@ -219,17 +219,16 @@ class TerminalMasks:
             counted = self._counted.get((self._with_room(bounded[0], bounded[1]), NO_REST))
             if counted is not None:
                 return self._counted_masks.with_counts(counted, 0, bounded[1])
-        else:
-            made = self._without_refused_bound(state)
-            if made is not None:
-                return made
+        like = self._without_refused_bound(state)
+        if like is not None:
+            return like
         if parts:
-            for like in parts if bounded is not None else [*parts, *reversed(self._models)]:
-                made = self._difference(state, like) if self._resembles(state, like) else None
+            for model in parts if bounded is not None else [*parts, *reversed(self._models)]:
+                made = self._difference(state, model) if self._resembles(state, model) else None
                 if made is not None:
-                    if like in self._models:  # the next states are likely of the same schema: they are like it, too
-                        self._models.remove(like)
-                        self._models.append(like)
+                    if model in self._models:  # the next states are likely of the same schema: they are like it, too
+                        self._models.remove(model)
+                        self._models.append(model)
                     return made
         if bounded is not None and not (self.automata.asks_for_more(bounded[0]) or self._has_inner_bound(bounded[0])):
             alone = self._of_one_bound(bounded[0], state)
@@ -249,8 +248,8 @@ class TerminalMasks:
         refused = self._refused_bounds.of(state)
         if refused is None or not self._is_wide(state):
             return None
-        like, star = self.get(refused[0]), self.get(refused[2])
-        return like if self._refused_bounds.are_alike(state, refused, like, star) else None
+        like, long, star = self.get(refused[0]), self.get(refused[1]), self.get(refused[2])
+        return like if self._refused_bounds.are_alike(state, refused, like, long, star) else None
 
     def _walked(self, state: int) -> TerminalMask:
         """Return the tables of a state by a walk of its own."""
