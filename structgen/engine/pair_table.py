@@ -83,7 +83,7 @@ class PairTable:
         self._places = places
 
     def _grow(self) -> None:
-        """Double the slots."""
+        """Double the slots. A thread that reads meanwhile, without the lock, finds the same pairs."""
         older = PairTable()
         older._mask = self._mask
         older._places = self._places
@@ -93,7 +93,7 @@ class PairTable:
 
     def _move_some(self) -> None:
         """Move the next of the older slots. A pair that has a slot already has a newer number there."""
-        older = self._older
+        older = self._older  # kept until None is stored: freeing it may let other threads run
         assert older is not None
         last = min(self._moved + MOVED, older._mask + 1)
         for place in range(self._moved, last):
