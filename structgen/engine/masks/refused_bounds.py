@@ -19,6 +19,9 @@ So the tables of both are the same if
 - no token of more than n bytes tells them apart, as a walk finds out;
 - all shorter tokens of C alone that the long texts allow are allowed in the like, too.
 
+Where they are not, for some C, four times, it is not tried with this C again: with `.{1,50}`, say, some token of fifty
+equal characters nearly always tells them apart.
+
 Both states may have another bound besides, as `maxLength` sets one. If that one is reached first, there are no long
 texts, and both states have the same texts.
 """
@@ -47,6 +50,7 @@ __all__ = ["RefusedBounds"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 MIN_LEFT = 16  # of the bound: most tokens are shorter
+MAX_FAILURES = 4  # with one C
 
 
 class RefusedBounds:
@@ -68,6 +72,7 @@ class RefusedBounds:
         self._walk = walk
         # By the like and the long texts: the bytes of the shortest token of C alone that only the latter allow.
         self._shortest: dict[tuple[int, int], int] = {}
+        self._failures: dict[int, int] = {}  # by C*
         self._parts: dict[tuple[int, int], bool] = {}  # what `_is_part` found
 
     def of(self, state: int) -> tuple[int, int, int, int] | None:
@@ -97,12 +102,15 @@ class RefusedBounds:
         others = [part for part in parts if part != complement]
         if bounded is None and not rest and len(others) == 1 and self._is_any_string(others[0]):
             return None  # any string but these: it has few states, and a walk takes little
+        star = terms.repeat(body, 0, -1, EMPTY)
+        has_long = bounded is None or bounded[1] > most or not self._is_part(body, bounded[0])
+        if has_long and self._failures.get(star, 0) >= MAX_FAILURES:
+            return None
         unbounded = terms.union([*rest, terms.repeat(body, low, -1, tail)])
         like = self._with_parts(state, [*others, terms.complement(unbounded, EMPTY)])
         if like in (NOTHING, state):
             return None
-        star = terms.repeat(body, 0, -1, EMPTY)
-        if bounded is not None and bounded[1] <= most and self._is_part(body, bounded[0]):
+        if not has_long:
             return like, NOTHING, star, most
         long = [*others, terms.complement(terms.union(rest), EMPTY), terms.repeat(body, 0, -1, tail)]
         return like, self._with_parts(state, long), star, most
@@ -143,26 +151,34 @@ class RefusedBounds:
         refused: int = table.payload[term]
         return table.payload[refused] if table.kind[refused] == K_UNION else (refused,)
 
-    def are_alike(
-        self, state: int, refused: tuple[int, int, int, int], like: TerminalMask, long: TerminalMask, star: TerminalMask
+    def agree_on_long(self, state: int, refused: tuple[int, int, int, int]) -> bool:
+        """Return whether a state and its like have the same tokens of more bytes than the bound; see `of`."""
+        like, long, star, most = refused
+        return long == NOTHING or self._walk.agree(state, like, most) or self._fail(star)
+
+    def agree_on_others(
+        self, refused: tuple[int, int, int, int], like: TerminalMask, long: TerminalMask, star: TerminalMask
     ) -> bool:
-        """Return whether a state has the tables of its like.
+        """Return whether a state and its like have the same tokens of at most as many bytes as the bound.
 
         Args:
-            state: the state.
-            refused: what `of` returned for it.
+            refused: what `of` returned for the state.
             like: the tables of the like.
             long: the tables of the long texts.
             star: the tables of C*.
         """
-        _, long_state, _, most = refused
-        if long_state == NOTHING:
+        if refused[1] == NOTHING:
             return True
         key = refused[:2]
         if key not in self._shortest:
             lost = self._is_inside(long) & self._is_inside(star) > self._is_inside(like)
             self._shortest[key] = min([len(self._spellings[token]) for token in np.flatnonzero(lost)], default=FAR)
-        return self._shortest[key] > most and self._walk.agree(state, refused[0], most)
+        return self._shortest[key] > refused[3] or self._fail(refused[2])
+
+    def _fail(self, star: int) -> bool:
+        """Return False, and count it: a look at the states costs up to 5 ms, and with some C the bound always tells."""
+        self._failures[star] = self._failures.get(star, 0) + 1
+        return False
 
     def _is_inside(self, table: TerminalMask) -> np.ndarray:
         """Return which tokens are inside a table, uint8[tokens, and up to a whole word]."""

@@ -246,10 +246,10 @@ class TerminalMasks:
     def _without_refused_bound(self, state: int) -> TerminalMask | None:
         """Return the tables of a state that refuses a bounded repetition; None where they are not those without it."""
         refused = self._refused_bounds.of(state)
-        if refused is None or not self._is_wide(state):
+        if refused is None or not self._is_wide(state) or not self._refused_bounds.agree_on_long(state, refused):
             return None
         like, long, star = self.get(refused[0]), self.get(refused[1]), self.get(refused[2])
-        return like if self._refused_bounds.are_alike(state, refused, like, long, star) else None
+        return like if self._refused_bounds.agree_on_others(refused, like, long, star) else None
 
     def _walked(self, state: int) -> TerminalMask:
         """Return the tables of a state by a walk of its own."""

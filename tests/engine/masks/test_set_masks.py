@@ -360,6 +360,7 @@ CONSTANTS = {
         "WIDE": 10**9,
         "MIN_LEFT": 1,
         "MAX_LONG_NODES": 10**9,
+        "MAX_FAILURES": 10**9,
     },
     "what is repeated before something has tables once": {"MAX_BYTES": 256, "MAX_LISTED_AFTER": 0, "MANY_NODES": 1},
     "what is left after two nodes is kept as bits": {"MANY_NODES": 2, "VERY_MANY_NODES": 2},
