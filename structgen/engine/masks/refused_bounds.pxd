@@ -30,7 +30,6 @@ cdef class RefusedBounds:
     cdef bint _is_any_string(self, int term) except -1
     @cython.locals(table=TermTable, refused=int)
     cdef tuple _refused_in(self, int term)
-    @cython.locals(like=int, long=int, star=int, most=int)
     cdef bint agree_on_long(self, int state, tuple refused) except -1
     cdef bint agree_on_others(self, tuple refused, TerminalMask like, TerminalMask long, TerminalMask star) except -1
     cdef bint _fail(self, int star) except -1

@@ -81,8 +81,8 @@ class RefusedBounds:
         Of several such repetitions it is that with the largest bound.
 
         Returns:
-            (the like, the state of the long texts, C*, the bound). The second is NOTHING if there are no long texts of
-            more than n of C, as the state has another bound.
+            (the like, the state of the long texts, C*, the bound). The second is NOTHING if the state has another bound
+            that leaves no texts of more than n of C. Then it has the texts of the like, so its tables, too.
         """
         table, terms, bounded = self._automata.table, self._automata.terms, self._automata.as_bounded(state)
         if bounded is None and table.kind[state] != K_INTERSECTION:
@@ -153,8 +153,7 @@ class RefusedBounds:
 
     def agree_on_long(self, state: int, refused: tuple[int, int, int, int]) -> bool:
         """Return whether a state and its like have the same tokens of more bytes than the bound; see `of`."""
-        like, long, star, most = refused
-        return long == NOTHING or self._walk.agree(state, like, most) or self._fail(star)
+        return self._walk.agree(state, refused[0], refused[3]) or self._fail(refused[2])
 
     def agree_on_others(
         self, refused: tuple[int, int, int, int], like: TerminalMask, long: TerminalMask, star: TerminalMask
@@ -167,8 +166,6 @@ class RefusedBounds:
             long: the tables of the long texts.
             star: the tables of C*.
         """
-        if refused[1] == NOTHING:
-            return True
         key = refused[:2]
         if key not in self._shortest:
             lost = self._is_inside(long) & self._is_inside(star) > self._is_inside(like)

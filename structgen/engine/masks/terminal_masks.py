@@ -40,6 +40,7 @@ from structgen.engine.constants import (
     K_COUNTING,
     K_LITERAL,
     NO_REST,
+    NOTHING,
     RECORD_BYTES,
 )
 from structgen.engine.masks.bound_room import BoundRoom
@@ -246,7 +247,11 @@ class TerminalMasks:
     def _without_refused_bound(self, state: int) -> TerminalMask | None:
         """Return the tables of a state that refuses a bounded repetition; None where they are not those without it."""
         refused = self._refused_bounds.of(state)
-        if refused is None or not self._is_wide(state) or not self._refused_bounds.agree_on_long(state, refused):
+        if refused is None or not self._is_wide(state):
+            return None
+        if refused[1] == NOTHING:
+            return self.get(refused[0])
+        if not self._refused_bounds.agree_on_long(state, refused):
             return None
         like, long, star = self.get(refused[0]), self.get(refused[1]), self.get(refused[2])
         return like if self._refused_bounds.agree_on_others(refused, like, long, star) else None
