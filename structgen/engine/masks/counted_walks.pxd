@@ -83,7 +83,7 @@ cdef class BoundedWalk(TrieWalk):
     cdef int _leaving_from(self, int node, int state, int depth) except -1
     @cython.locals(count=int, begun=int)
     cdef unsigned long long _learned_kinds(self, int depth, int characters) except? 1
-    @cython.locals(automata=AutomatonStore, found=FoundTokens, trie=Trie, path=AutomatonPath, above=int, state=int, count=int, first=int, last=int, index=int, needed=int, is_between=bint)
+    @cython.locals(automata=AutomatonStore, found=FoundTokens, trie=Trie, path=AutomatonPath, above=int, state=int, count=int, first=int, last=int, tokens=CountedTokens, needed=int, is_between=bint)
     cdef int visit(self, int node, int depth, int byte) except -1
     cdef void _learn(self, int state) except *
     @cython.locals(kinds="unsigned long long")

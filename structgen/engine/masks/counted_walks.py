@@ -245,8 +245,8 @@ class BoundedWalk(TrieWalk):
         trie: the vocabulary's trie.
         skippable_states: tells which characters are each one of what is counted.
         entered: records the states that the walk enters, if it is asked to.
-        found: gets the results: `inside` the tokens with the bounds they need, `exits` the nodes at which the terminal
-            may end, with their counts.
+        found: gets the results: `inside` the tokens with the bounds they need, `rest` those that go on past all that is
+            counted, `exits` the nodes at which the terminal may end, both with their counts.
     """
 
     def __init__(
@@ -440,8 +440,8 @@ class BoundedWalk(TrieWalk):
             needed = count + automata.emptiness.least_begun(state)
             if needed > found.largest_count:
                 found.largest_count = needed
-            for index in range(first, last):
-                found.inside.add_counted(trie.tokens[index], needed)
+            tokens = found.inside if automata.table.kind[state] == K_COUNTING else found.rest
+            tokens.extend_counted(trie.tokens, first, last, needed)
         if trie.end[node] == node + 1:
             return SKIP
         is_between = self._may_begin[above] if state == path.state_at[above] else automata.derivatives.is_between(state)

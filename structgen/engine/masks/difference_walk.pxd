@@ -6,7 +6,7 @@ from structgen.engine.masks.tables cimport Trie
 from structgen.engine.masks.token_lists cimport FoundTokens
 from structgen.engine.masks.trie_walk cimport AutomatonPath, TrieWalk
 
-cdef int DESCEND, MAX_DIFFERENT_NODES, MAX_LONG_NODES, MIN_ALIKE, SKIP, STOP
+cdef int DESCEND, MAX_DIFFERENT_NODES, MIN_ALIKE, SKIP, STOP
 cdef unsigned long long NOT_ASKED
 
 
@@ -23,14 +23,3 @@ cdef class DifferenceWalk(TrieWalk):
     cdef int visit(self, int node, int depth, int byte) except -1
     @cython.locals(found=SkippableStates)
     cdef bint _are_alike(self, int node, int state, int other) except -1
-
-
-cdef class LongTokenWalk(TrieWalk):
-    cdef AutomatonStore _automata
-    cdef AutomatonPath _path
-    cdef AutomatonPath _other_path
-    cdef int _most
-
-    cpdef bint agree(self, int state, int other, int most) except -1
-    @cython.locals(automata=AutomatonStore, trie=Trie, state=int, other=int)
-    cdef int visit(self, int node, int depth, int byte) except -1

@@ -1,4 +1,4 @@
-"""Walks over the vocabulary's trie along two states at once, which find the tokens that only one of them has."""
+"""The walk over the vocabulary's trie along two states at once, which finds the tokens that only one of them has."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from structgen.engine.masks.tables import Trie
 from structgen.engine.masks.token_lists import FoundTokens
 from structgen.engine.masks.trie_walk import AutomatonPath, TrieWalk
 
-__all__ = ["DifferenceWalk", "LongTokenWalk"]
+__all__ = ["DifferenceWalk"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 # Visited in search of the difference, before the walk gives up. States that differ in little take some hundred; a walk
 # for one state alone takes some ten thousand.
 MAX_DIFFERENT_NODES = 2_000
 NOT_ASKED = 2**64 - 1  # in place of kinds of characters
-MAX_LONG_NODES = 500  # visited on the way to long tokens, before the walk gives up
 MIN_ALIKE = 24  # bytes below a node from which on it is asked whether the states differ there
 
 
@@ -90,53 +89,3 @@ class DifferenceWalk(TrieWalk):
         if self._absent == NOT_ASKED:
             self._absent = found.absent(self._path.state_at[0]) & found.absent(self._other_path.state_at[0])
         return found.are_alike(state, other, self.trie.kinds_below[node], self._absent)
-
-
-class LongTokenWalk(TrieWalk):
-    """The walk for two states that tells whether they have the same long tokens.
-
-    Args:
-        automata: the automata of the states.
-        trie: the vocabulary's trie.
-    """
-
-    def __init__(self, automata: AutomatonStore, trie: Trie) -> None:
-        super().__init__(trie)
-        self._automata = automata
-        depth = trie.max_depth + 2
-        self._path = AutomatonPath(automata, depth)
-        self._other_path = AutomatonPath(automata, depth)
-        self._most = 0
-
-    def agree(self, state: int, other: int, most: int) -> bool:
-        """Return whether two states have the same tokens of more than `most` bytes, and the same exits within them.
-
-        False, too, where that takes long.
-        """
-        self._automata.derivatives.derive(state)
-        self._automata.derivatives.derive(other)
-        self._path.enter(0, state)
-        self._other_path.enter(0, other)
-        self._most = most
-        return self.walk(0, self.trie.size)
-
-    def visit(self, node: int, depth: int, byte: int) -> int:
-        """Read one more byte with both automata; see `TrieWalk.visit`."""
-        automata, trie = self._automata, self.trie
-        if depth + trie.height[node] <= self._most:
-            return SKIP
-        state = self._path.target(depth - 1, byte)
-        other = self._other_path.target(depth - 1, byte)
-        if state == other:
-            return SKIP
-        if state == 0 or other == 0 or self.visited > MAX_LONG_NODES:
-            return STOP
-        if trie.end[node] == node + 1:
-            return SKIP
-        if automata.table.accepting[state] != automata.table.accepting[other]:
-            return STOP
-        automata.derivatives.derive(state)
-        automata.derivatives.derive(other)
-        self._path.enter(depth, state)
-        self._other_path.enter(depth, other)
-        return DESCEND

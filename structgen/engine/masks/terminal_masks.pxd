@@ -5,7 +5,8 @@ from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.masks.bound_room cimport BoundRoom
 from structgen.engine.masks.counted_masks cimport CountedMasks
 from structgen.engine.masks.counted_walks cimport BoundedWalk, CountedWalk
-from structgen.engine.masks.difference_walk cimport DifferenceWalk, LongTokenWalk
+from structgen.engine.masks.difference_walk cimport DifferenceWalk
+from structgen.engine.masks.least_counts cimport LeastCounts
 from structgen.engine.masks.next_bytes cimport NextBytes
 from structgen.engine.masks.refused_bounds cimport RefusedBounds
 from structgen.engine.masks.remainder_tries cimport RemainderTries
@@ -17,7 +18,7 @@ from structgen.engine.masks.token_walks cimport TokenWalks
 from structgen.engine.masks.trie_walk cimport EnteredStates
 from structgen.engine.pair_table cimport PairTable
 
-cdef int EMPTY, K_BYTES, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MAX_NEAR, MAX_WALKED, MAX_WALKED_COUNT, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, MIN_PAIRS, NOTHING, NOTHING_LEFT, NO_REST, PAIRS_BYTES, PAIR_BYTES, RECORD_BYTES, WIDE
+cdef int EMPTY, K_BYTES, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MAX_NEAR, MAX_WALKED, MAX_WALKED_COUNT, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, MIN_PAIRS, NOTHING_LEFT, NO_REST, PAIRS_BYTES, PAIR_BYTES, RECORD_BYTES, WIDE
 
 
 @cython.final
@@ -34,7 +35,7 @@ cdef class TerminalMasks:
     cdef EnteredStates _entered
     cdef TokenWalks _walks
     cdef DifferenceWalk _difference_walk
-    cdef LongTokenWalk _long_walk
+    cdef LeastCounts _least_counts
     cdef RefusedBounds _refused_bounds
     cdef CountedWalk _counted_walk
     cdef BoundedWalk _bounded_walk
@@ -57,10 +58,8 @@ cdef class TerminalMasks:
     cdef TerminalMask _make(self, int state)
     @cython.locals(made=TerminalMask, counted=CountedTerminal, is_literal=bint)
     cdef TerminalMask _of_repetition(self, int state, tuple repetition)
-    @cython.locals(made=TerminalMask, like=TerminalMask, alone=TerminalMask, counted=CountedTerminal)
+    @cython.locals(made=TerminalMask, alone=TerminalMask, counted=CountedTerminal, others=list)
     cdef TerminalMask _of_conditions(self, int state)
-    @cython.locals(refused=tuple, like=TerminalMask, long=TerminalMask, star=TerminalMask)
-    cdef TerminalMask _without_refused_bound(self, int state)
     @cython.locals(store=TableStore, found=FoundTokens, exits=CountedTokens, made=TerminalMask, merged=Trie)
     cdef TerminalMask _walked(self, int state)
     @cython.locals(needed=int, left=int, index=int, byte=int, nodes=int)
@@ -69,6 +68,8 @@ cdef class TerminalMasks:
     cpdef int _nodes_after(self, int byte) noexcept
     @cython.locals(is_literal=bint, is_rest_large=bint)
     cdef CountedTerminal _counted_of(self, int char_state, int rest_state, int max_count)
+    @cython.locals(parts=tuple, free=int, min_count=int, max_count=int, key=tuple, is_cheap=bint, before=cython.longlong, made=TerminalMask, counted=CountedTerminal)
+    cdef TerminalMask _of_least_count(self, int state, bint at_once)
     cdef tuple _short_of_bounds(self, int state)
     @cython.locals(made=TerminalMask)
     cdef TerminalMask _of_short(self, int state, int like, int body)

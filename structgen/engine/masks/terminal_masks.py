@@ -17,12 +17,13 @@ next: see `engine/masks/set_masks.py`.
 
 Five kinds of states get their tables by way of others, which is cheaper than a walk of their own:
 
-- states that differ only in a count (`engine/masks/counted_masks.py`, `engine/masks/bound_room.py`);
+- states that differ only in a count (`engine/masks/counted_masks.py`, `engine/masks/least_counts.py`,
+  `engine/masks/bound_room.py`);
 - unions, whose tables are those of their parts together: a state that has begun to match a pattern somewhere in a
   string has the tables of the search, which all such states share, and a few tokens more;
 - repetitions of few bytes, such as white space, before many different things;
-- states that refuse a bounded repetition, such as a key that two patterns do not match: they have the tables of the
-  state without the bound, unless a token is as long (`engine/masks/refused_bounds.py`);
+- states that refuse a bounded repetition, such as a key that two patterns do not match
+  (`engine/masks/refused_bounds.py`);
 - states with several conditions, such as a key that is none of the named ones: they are kept as the difference from
   the tables of a state like them (`engine/masks/difference_walk.py`).
 """
@@ -40,14 +41,14 @@ from structgen.engine.constants import (
     K_COUNTING,
     K_LITERAL,
     NO_REST,
-    NOTHING,
     RECORD_BYTES,
 )
 from structgen.engine.masks.bound_room import BoundRoom
 from structgen.engine.masks.character_kinds import CharacterKinds
 from structgen.engine.masks.counted_masks import CountedMasks
 from structgen.engine.masks.counted_walks import BoundedWalk, CountedWalk
-from structgen.engine.masks.difference_walk import DifferenceWalk, LongTokenWalk
+from structgen.engine.masks.difference_walk import DifferenceWalk
+from structgen.engine.masks.least_counts import LeastCounts
 from structgen.engine.masks.next_bytes import NextBytes
 from structgen.engine.masks.refused_bounds import RefusedBounds
 from structgen.engine.masks.remainder_tries import RemainderTries
@@ -109,8 +110,8 @@ class TerminalMasks:
         self.next_bytes = NextBytes(store)
         self._walks = TokenWalks(automata, store, self.next_bytes, skippable_states, entered, found, vocabulary.size)
         self._difference_walk = DifferenceWalk(automata, trie, skippable_states, found)
-        self._long_walk = LongTokenWalk(automata, trie)
-        self._refused_bounds = RefusedBounds(automata, store, vocabulary.spellings, self._long_walk)
+        self._least_counts = LeastCounts(automata)
+        self._refused_bounds = RefusedBounds(automata, self._least_counts)
         self._counted_walk = CountedWalk(automata, trie, skippable_states, found)
         self._bounded_walk = BoundedWalk(automata, trie, skippable_states, entered, found)
         self._remainder_tries = tries = RemainderTries(store)
@@ -133,8 +134,7 @@ class TerminalMasks:
     def nodes_visited(self) -> int:
         """The number of trie nodes that walks have visited so far (a work counter for benchmarks)."""
         counts = self._counted_walk.nodes_visited + self._bounded_walk.nodes_visited
-        pairs = self._difference_walk.nodes_visited + self._long_walk.nodes_visited
-        return self._walks.nodes_visited + counts + pairs
+        return self._walks.nodes_visited + counts + self._difference_walk.nodes_visited
 
     def get(self, state: int) -> TerminalMask:
         """Return the tables of a state, made when first asked for."""
@@ -220,9 +220,9 @@ class TerminalMasks:
             counted = self._counted.get((self._with_room(bounded[0], bounded[1]), NO_REST))
             if counted is not None:
                 return self._counted_masks.with_counts(counted, 0, bounded[1])
-        like = self._without_refused_bound(state)
-        if like is not None:
-            return like
+        others = self._refused_bounds.of(state) if self._is_wide(state) else None
+        if others is not None:
+            return self._joined([self._of_least_count(other, True) or self.get(other) for other in others])
         if parts:
             for model in parts if bounded is not None else [*parts, *reversed(self._models)]:
                 made = self._difference(state, model) if self._resembles(state, model) else None
@@ -231,6 +231,9 @@ class TerminalMasks:
                         self._models.remove(model)
                         self._models.append(model)
                     return made
+        made = self._of_least_count(state, False)
+        if made is not None:
+            return made
         if bounded is not None and not (self.automata.asks_for_more(bounded[0]) or self._has_inner_bound(bounded[0])):
             alone = self._of_one_bound(bounded[0], state)
             if alone is not None:
@@ -243,18 +246,6 @@ class TerminalMasks:
             del self._models[: len(self._models) - MAX_MODELS + 1]
             self._models.append(state)
         return made
-
-    def _without_refused_bound(self, state: int) -> TerminalMask | None:
-        """Return the tables of a state that refuses a bounded repetition; None where they are not those without it."""
-        refused = self._refused_bounds.of(state)
-        if refused is None or not self._is_wide(state):
-            return None
-        if refused[1] == NOTHING:
-            return self.get(refused[0])
-        if not self._refused_bounds.agree_on_long(state, refused):
-            return None
-        like, long, star = self.get(refused[0]), self.get(refused[1]), self.get(refused[2])
-        return like if self._refused_bounds.agree_on_others(refused, like, long, star) else None
 
     def _walked(self, state: int) -> TerminalMask:
         """Return the tables of a state by a walk of its own."""
@@ -305,6 +296,34 @@ class TerminalMasks:
                 None if is_rest_large else self._counted_masks.of_class(char_state, rest_state, max_count)
             )
         return self._counted[key]
+
+    def _of_least_count(self, state: int, at_once: bool) -> TerminalMask | None:
+        """Return the tables of a state with a least count beside other conditions; None if no index serves it.
+
+        With a bound, an index takes as long as some walks, as all tokens are sorted by their counts. So there is none
+        before a walk has visited a good part of the vocabulary.
+
+        Args:
+            state: the state.
+            at_once: whether walks are known to take long.
+        """
+        parts = self._least_counts.of(state)
+        if parts is None:
+            return None
+        free, min_count, max_count = parts
+        key = (free, NO_REST)
+        counted = self._counted.get(key)
+        if counted is None:
+            is_cheap = self._visited.get(key, 0) * MAX_WALKED < self.trie.size
+            if not at_once and is_cheap and (max_count >= 0 or min_count <= MAX_WALKED_COUNT):
+                before = self._walks.nodes_visited
+                made = self._walked(state)
+                self._visited[key] = int(self._walks.nodes_visited - before)
+                return made
+            if not self._least_counts.is_any_possible(free):
+                return None
+            counted = self._counted[key] = self._counted_masks.of_bounded(free, min(max_count, MAX_COUNT))
+        return self._counted_masks.with_counts(counted, min(min_count, MAX_COUNT), min(max_count, MAX_COUNT))
 
     def _short_of_bounds(self, state: int) -> tuple[int, int] | None:
         """Return `BoundRoom.shorter` of a wide state."""

@@ -210,16 +210,28 @@ def other_texts(rng: random.Random) -> rx.Regex:
     letters = rng.sample(("a", "b", "é", '\\\\"', "n"), 2)
     named = [(letters[rng.randrange(2)] + tail + '"').encode() for tail in ("", "a", "ab", "é", "éé", "an")]
     any_text = rx.sequence(rx.repeat(characters, 0, rng.choice((None, None, 6, 20))), QUOTE)
-    kind = rng.randrange(4)
+    kind = rng.randrange(5)
     if kind == 0:
         return rx.difference(any_text, rx.literal_set(named))
     if kind == 1:
         return rx.difference(any_text, rx.sequence(rx.Literal(named[0][:-1]), rx.star(rx.ANY_CHAR)))
     if kind == 2:
         return rx.intersection(any_text, rx.Complement(rx.literal_set(named)), rx.Complement(search(rng)))
+    if kind == 3:
+        return longer_texts(rng, characters)
     least = rng.choice((0, 1, 3))
     bounded = rx.sequence(rx.repeat(rng.choice(CHARACTERS), least, rng.choice((least + 4, 16, 64))), QUOTE)
     return rx.intersection(any_text, *(rx.Complement(one) for one in (bounded, search(rng))[: rng.choice((1, 2, 2))]))
+
+
+def longer_texts(rng: random.Random, characters: rx.Regex) -> rx.Regex:
+    """Return texts with a least count and other conditions, such as a string of twelve characters with a digit."""
+    least = rng.choice((1, 3, 9, 12))
+    long = rx.sequence(rx.repeat(characters, least, rng.choice((None, least, least + 4, 30))), QUOTE)
+    # After "ab", a text that ends with "aba" may have one more character, or three, but not two.
+    ending = rx.sequence(rx.star(rx.ANY_CHAR), rx.Literal(rng.choice((b"a", b"aba", "ébn".encode()))), QUOTE)
+    conditions = [search(rng), ending, rx.Complement(search(rng)), rx.Complement(ending)]
+    return rx.intersection(long, *rng.sample(conditions, rng.choice((1, 1, 2))))
 
 
 @pytest.mark.parametrize("seed", range(TRIES))
@@ -356,12 +368,7 @@ CONSTANTS = {
     },
     "no differences": {"MAX_DIFFERENT_NODES": 0},
     "all states are wide": {"WIDE": 10**9, "MAX_LISTED_TOKENS": 0, "MIN_ROOM": 2, "MAX_ROOM": 8},
-    "bounds of what is refused are left out": {
-        "WIDE": 10**9,
-        "MIN_LEFT": 1,
-        "MAX_LONG_NODES": 10**9,
-        "MAX_FAILURES": 10**9,
-    },
+    "all least counts share an index": {"WIDE": 10**9, "MAX_WALKED_COUNT": 0, "MAX_DIFFERENT_NODES": 0},
     "what is repeated before something has tables once": {"MAX_BYTES": 256, "MAX_LISTED_AFTER": 0, "MANY_NODES": 1},
     "what is left after two nodes is kept as bits": {"MANY_NODES": 2, "VERY_MANY_NODES": 2},
     "tokens may be found twice": {"MIN_ONCE": 0, "MIN_SKIPPED_TOKENS": 0},
@@ -373,9 +380,9 @@ SCRIPT = """
 import importlib, random, sys
 sys.path[:0] = [{tests!r}, {folder!r}]
 from structgen.engine.masks import bound_room, counted_masks, difference_walk, next_bytes, remainder_tries
-from structgen.engine.masks import refused_bounds, table_store, terminal_masks, token_walks
+from structgen.engine.masks import table_store, terminal_masks, token_walks
 modules = (bound_room, counted_masks, difference_walk, next_bytes, remainder_tries, table_store)
-modules += (refused_bounds, terminal_masks, token_walks)
+modules += (terminal_masks, token_walks)
 for name, value in {constants!r}.items():
     having = [module for module in modules if hasattr(module, name)]
     assert having, name

@@ -1,0 +1,86 @@
+"""States with a least count beside other conditions: which of them one index serves, and what it costs."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from support.vocabularies import accepted_tokens
+
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.masks.least_counts import LeastCounts
+from structgen.engine.matching.compiled import CompiledGrammar
+from structgen.engine.matching.matcher import Matcher
+from structgen.engine.regex import tree as rx
+from structgen.engine.regex_syntax.parser import parse_regex
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.kbnf import ast
+from structgen.kbnf.normal_form.passes import normalize
+
+LETTERS = [letter.encode() for letter in ("a", "b", "n", '"', "\\", "é")]
+TOKENS = [b"".join(letters) for length in (1, 2, 3) for letters in itertools.product(LETTERS, repeat=length)]
+VOCABULARY = Vocabulary.from_bytes(dict(enumerate(TOKENS)), eos_token_ids=[len(TOKENS)])
+QUOTE = rx.Literal(b'"')
+CHARACTER = parse_regex(r'[^"\\]|\\["\\n]')
+ANY = rx.star(rx.ANY_CHAR)
+HAS_A = rx.sequence(ANY, rx.Literal(b"a"), ANY)
+
+
+def string(least: int, most: int | None, characters: rx.Regex = CHARACTER) -> rx.Regex:
+    return rx.sequence(rx.repeat(characters, least, most), QUOTE)
+
+
+def ends_with(text: bytes) -> rx.Regex:
+    return rx.sequence(ANY, rx.Literal(text), QUOTE)
+
+
+@pytest.mark.parametrize(
+    "condition, is_possible",
+    [
+        (HAS_A, True),
+        (rx.Complement(HAS_A), True),
+        (ends_with(b"a"), True),
+        (ends_with(b"ab"), False),  # after "ab": nothing, or "ab", but no single character
+        (rx.Complement(ends_with(b"aba")), True),
+        (rx.sequence(rx.star(rx.Literal(b"ab")), QUOTE), False),
+        (string(0, 5), False),
+        (rx.Complement(string(2, 5, parse_regex("[ab]"))), True),
+        (rx.difference(string(0, None, parse_regex("[ab]")), string(2, 5, parse_regex("[ab]"))), False),
+    ],
+)
+def test_each_count_from_the_least_one_on_is_possible(condition: rx.Regex, is_possible: bool) -> None:
+    automata = AutomatonStore()
+    least_counts = LeastCounts(automata)
+    star = automata.add(string(0, None))
+    free = automata.emptiness.pruned(automata.terms.counting(star, 1, automata.add(condition)))
+    assert least_counts.is_any_possible(free) == is_possible
+    assert least_counts.is_any_possible(free) == is_possible  # remembered
+
+
+@pytest.mark.parametrize("most", [None, 20])
+def test_parts_of_a_state_with_a_least_count(most: int | None) -> None:
+    automata = AutomatonStore()
+    state = automata.meet([string(12, most), HAS_A])
+    parts = LeastCounts(automata).of(state)
+    assert parts is not None
+    assert parts[1:] == (12, most or -1)
+    assert automata.matches(parts[0], b'nan"')
+    assert not automata.matches(parts[0], b'nnn"')
+    assert LeastCounts(automata).of(automata.add(string(12, most))) is None  # no other condition
+    assert LeastCounts(automata).of(automata.meet([string(0, most), HAS_A])) is None
+
+
+@pytest.mark.parametrize("most", [None, 200, 230])
+@pytest.mark.parametrize("condition", [HAS_A, rx.Complement(ends_with(b"aba")), ends_with(b"aba")])
+def test_a_least_count_makes_no_tables_for_each_count(most: int | None, condition: rx.Regex) -> None:
+    regex = rx.intersection(string(200, most), condition)
+    compiled = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),))), VOCABULARY)
+    terminals = compiled.shared.terminals
+    matcher = Matcher(compiled)
+    matcher.accept_bytes(b"bn")
+    matcher.allowed_token_ids()
+    visited = terminals.nodes_visited
+    for _ in range(40):
+        matcher.accept_bytes(b"n")
+        assert matcher.allowed_token_ids() == accepted_tokens(matcher, VOCABULARY.size)
+    assert condition == ends_with(b"aba") or terminals.nodes_visited - visited <= 40 * 20
