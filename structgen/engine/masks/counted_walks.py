@@ -296,8 +296,7 @@ class BoundedWalk(TrieWalk):
         self._path.enter(0, free)
         self._count_at[0] = 0
         self._may_begin[0] = automata.derivatives.is_between(free)
-        if self._entered.is_recording:
-            self._entered.add(free)
+        self._entered.add(free)
         self._walk_children()
 
     def _walk_children(self) -> None:
@@ -442,6 +441,8 @@ class BoundedWalk(TrieWalk):
                 found.largest_count = needed
             tokens = found.inside if automata.table.kind[state] == K_COUNTING else found.rest
             tokens.extend_counted(trie.tokens, first, last, needed)
+            if self._entered.has_ends:
+                self._entered.add(state)
         if trie.end[node] == node + 1:
             return SKIP
         is_between = self._may_begin[above] if state == path.state_at[above] else automata.derivatives.is_between(state)
@@ -509,8 +510,7 @@ class BoundedWalk(TrieWalk):
         """
         kinds = self.trie.kinds_with[node]
         if self._add_all(node, kinds, state, count, True):
-            if self._entered.is_recording:
-                self._entered.add(state)
+            self._entered.add(state)
             return True
         if kinds & ~self._characters != 0:
             return False
@@ -520,8 +520,7 @@ class BoundedWalk(TrieWalk):
             return False
         count += self._automata.emptiness.least_begun(self._after_one)
         add_with_counted(self.trie, node, self._found, count, 0)
-        if self._entered.is_recording:
-            self._entered.add(self._after_one)
+        self._entered.add(self._after_one)
         return True
 
     def _find_after_one(self, state: int) -> None:

@@ -16,19 +16,16 @@ together with every bound.
 
 This holds if each count from the least one on is possible, whatever has been read. It is not so for a string that
 matches `_id$`: after `_i` the text may end after one more character, or after four, but not after two. So this module
-visits all states of `C*R & P`, and asks of each whether one of the next states needs as few C, or one more. Then each
-larger count is possible, too: go to that state, and on from there.
+asks of each state in which a token ends: may a further C lead to a state that needs no more C than this one? Then one C
+more is possible here, and the same is asked of that state.
 """
 
 from __future__ import annotations
 
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.constants import DEAD, EMPTY, K_COUNTING, K_INTERSECTION, K_REPEAT, NOTHING
+from structgen.engine.constants import EMPTY, K_COUNTING, K_INTERSECTION, K_REPEAT, NOTHING
 
 __all__ = ["LeastCounts"]
-
-# Declared as a C integer in the .pxd, so not importable from here.
-MAX_STATES = 400  # visited in search of a count that is not possible
 
 
 class LeastCounts:
@@ -40,7 +37,7 @@ class LeastCounts:
 
     def __init__(self, automata: AutomatonStore) -> None:
         self._automata = automata
-        self._is_any_possible: dict[int, bool] = {}  # by state without a least count: whether each larger count is
+        self._has_all: set[int] = set()  # counting states with all counts from the least one on
 
     def of(self, state: int) -> tuple[int, int, int] | None:
         """Return the parts of a state with a least count beside other conditions; None for any other state.
@@ -68,7 +65,7 @@ class LeastCounts:
             star = automata.terms.repeat(body, 0, -1, table.tail[found])
         others = automata.terms.intersection([part for part in parts if part != found], EMPTY)
         free = automata.emptiness.pruned(automata.terms.counting(star, EMPTY, others))
-        return (free, least, most) if free != DEAD else None
+        return (free, least, most) if free != NOTHING else None
 
     def _least_count(self, parts: tuple[int, ...], star: int) -> int:
         """Return the C{n,}R with the largest n among some conditions; NOTHING if there is none.
@@ -94,33 +91,48 @@ class LeastCounts:
                 found, most = part, least
         return found
 
-    def is_any_possible(self, free: int) -> bool:
-        """Return whether, whatever has been read, each count from the least one on is possible.
+    def have_all(self, states: list[int]) -> bool:
+        """Return whether each of some states has all counts from its least one on.
 
-        Args:
-            free: a counting state without a least count. False, too, if it has many states.
+        States that do not count are left out: they are past all that is counted, so their tokens have one count.
         """
-        known = self._is_any_possible.get(free)
-        if known is not None:
-            return known
-        seen = {free}
-        stack = [free]
-        while stack:
-            state = stack.pop()
-            has_next = False
-            least = self._automata.emptiness.least_begun(state)
-            for target in self._automata.successors(state):
-                if self._automata.table.kind[target] != K_COUNTING:
-                    continue
-                begun = self._automata.derivatives.begun(state, target)
-                if not has_next:
-                    has_next = begun + self._automata.emptiness.least_begun(target) <= least + 1
-                if target not in seen and not self._is_any_possible.get(target, False):
-                    seen.add(target)
-                    stack.append(target)
-            if not has_next or len(seen) > MAX_STATES:
-                self._is_any_possible[free] = False
+        for state in states:  # noqa: SIM110  (a generator would not be compiled to a loop)
+            if not self.has_all(state):
                 return False
-        for state in seen:  # each leads only to such states
-            self._is_any_possible[state] = True
         return True
+
+    def has_all(self, state: int) -> bool:
+        """Return whether a state has all counts from its least one on, if it counts at all."""
+        begun = 0
+        begun_at: dict[int, int] = {}
+        while self._automata.table.kind[state] == K_COUNTING and state not in self._has_all:
+            if state in begun_at:
+                if begun == begun_at[state]:  # within one C, to which a byte that changes nothing was added
+                    return False
+                break
+            begun_at[state] = begun
+            target = self._next_as_near(state)
+            if target == NOTHING:
+                return False
+            begun += self._automata.derivatives.begun(state, target)
+            state = target
+        self._has_all.update(begun_at)
+        return True
+
+    def _next_as_near(self, state: int) -> int:
+        """Return a counting state one byte after another one; NOTHING if there is none of those wanted.
+
+        With this byte, a text needs at most one C more than without. A text that is one C longer is found by way of it,
+        and a text that is longer by more, on from there.
+        """
+        automata = self._automata
+        emptiness, partitions = automata.emptiness, automata.partitions
+        automata.derivatives.derive(state)
+        most = emptiness.least_begun(state) + 1
+        for number in range(partitions.width_of[partitions.map_at.values[state]]):
+            target = emptiness.live_target(partitions.targets_at.values[state] + number)
+            if target == NOTHING or automata.table.kind[target] != K_COUNTING:
+                continue
+            if automata.derivatives.begun(state, target) + emptiness.least_begun(target) <= most:
+                return target
+        return NOTHING

@@ -5,16 +5,20 @@ from structgen.engine.automata.term_table cimport TermTable
 from structgen.engine.automata.terms cimport Terms
 from structgen.engine.masks.least_counts cimport LeastCounts
 
-cdef int DEAD, EMPTY, K_COMPLEMENT, K_INTERSECTION, K_REPEAT, K_UNION, NOTHING
+cdef int DEAD, EMPTY, K_COMPLEMENT, K_INTERSECTION, K_REPEAT, K_UNION, NOTHING, NOT_COUNTED
 
 
 @cython.final
 cdef class RefusedBounds:
     cdef AutomatonStore _automata
     cdef LeastCounts _least_counts
+    cdef dict _alike
 
-    @cython.locals(automata=AutomatonStore, table=TermTable, terms=Terms, star=int, phase=int, term=int, parts=tuple, complement=int, found=int, body=int, low=int, most=int, tail=int, refused=int, without=int, more=int)
+    @cython.locals(automata=AutomatonStore, table=TermTable, terms=Terms, star=int, phase=int, term=int, parts=tuple, complement=int, repeat=int, body=int, low=int, tail=int, longer=int, refused=int, without=int, more=int)
     cdef list of(self, int state)
+    @cython.locals(table=TermTable, terms=Terms, body=int, most=int, tail=int, counted=int)
+    cdef int _longer(self, int repeat, int star, int bound) except -2
+    cdef bint _count_alike(self, int body, int other) except -1
     @cython.locals(table=TermTable, found=int, complement=int, most=int, part=int, member=int)
     cdef tuple _refused_bound(self, tuple parts)
     @cython.locals(table=TermTable, refused=int)

@@ -23,6 +23,9 @@ from structgen.engine.masks.least_counts import LeastCounts
 
 __all__ = ["RefusedBounds"]
 
+# Declared as a C integer in the .pxd, so not importable from here.
+NOT_COUNTED = -1
+
 
 class RefusedBounds:
     """Finds states that refuse a bounded repetition, and the two states that have their texts.
@@ -35,6 +38,7 @@ class RefusedBounds:
     def __init__(self, automata: AutomatonStore, least_counts: LeastCounts) -> None:
         self._automata = automata
         self._least_counts = least_counts
+        self._alike: dict[tuple[int, int], bool] = {}  # what `_count_alike` found
 
     def of(self, state: int) -> list[int] | None:
         """Return the states that have the texts of a state that refuses a bounded repetition; None for others.
@@ -42,35 +46,82 @@ class RefusedBounds:
         Of several such repetitions it is that with the largest bound.
 
         Returns:
-            One or two states. None, too, if a walk would have to count in the second.
+            One or two states. None, too, if a walk would surely have to count in the second.
         """
         automata = self._automata
         table, terms, bounded = automata.table, automata.terms, automata.as_bounded(state)
+        star, term = NOTHING, state
         if bounded is not None:
             star, phase, term = table.payload[bounded[0]]
             if phase != EMPTY:
                 return None
-            whole = [terms.repeat(table.payload[star][0], 0, bounded[1], table.tail[star])]
-        elif table.kind[state] == K_INTERSECTION and table.tail[state] == EMPTY:
-            term, whole = state, []
-        else:
+        elif table.kind[state] != K_INTERSECTION or table.tail[state] != EMPTY:
             return None
         parts = terms.conjuncts(term)
-        complement, found = self._refused_bound(parts)
-        if found == NOTHING:
+        complement, repeat = self._refused_bound(parts)
+        if repeat == NOTHING:
             return None
-        body, low, most = table.payload[found]
-        tail = table.tail[found]
-        rest = [member for member in self._refused_in(complement) if member != found]
-        others = whole + [part for part in parts if part != complement]
-        refused = terms.complement(terms.union([*rest, terms.repeat(body, low, -1, tail)]), EMPTY)
-        without = automata.emptiness.pruned(terms.intersection([*others, refused], EMPTY))
-        refused = terms.complement(terms.union(rest), EMPTY)
-        more = terms.intersection([*others, refused, terms.repeat(body, most + 1, -1, tail)], EMPTY)
+        body, low, _ = table.payload[repeat]
+        tail = table.tail[repeat]
+        rest = [member for member in self._refused_in(complement) if member != repeat]
+        others = [part for part in parts if part != complement]
+        longer = self._longer(repeat, star, -1 if bounded is None else bounded[1])
+        if longer == NOT_COUNTED:
+            return None
+        more = terms.intersection([*others, terms.complement(terms.union(rest), EMPTY), longer], EMPTY)
         more = automata.emptiness.pruned(more)
-        if state in (without, more) or not self._is_counted_by_index(more):
+        if not self._is_counted_by_index(more):
             return None
-        return [one for one in (without, more) if one != DEAD]
+        if bounded is not None:
+            others.append(terms.repeat(table.payload[star][0], 0, bounded[1], tail))
+        refused = terms.union([*rest, terms.repeat(body, low, -1, tail)])
+        without = automata.emptiness.pruned(terms.intersection([*others, terms.complement(refused, EMPTY)], EMPTY))
+        return None if state in (without, more) else [one for one in (without, more) if one != DEAD]
+
+    def _longer(self, repeat: int, star: int, bound: int) -> int:
+        """Return the texts with more of C than `repeat` allows, C{m,n}R, as a state; NOT_COUNTED if no index counts C.
+
+        Args:
+            repeat: the repetition.
+            star: D*R, if at most `bound` of D are counted in all texts; else NOTHING.
+            bound: the bound.
+        """
+        table, terms = self._automata.table, self._automata.terms
+        body, _, most = table.payload[repeat]
+        tail = table.tail[repeat]
+        if star == NOTHING:
+            return terms.repeat(body, most + 1, -1, tail)
+        counted = table.payload[star][0]
+        if tail != table.tail[star] or not self._count_alike(body, counted):
+            return NOT_COUNTED
+        if most >= bound:
+            return NOTHING
+        parts = (terms.repeat(body, 0, -1, tail), terms.repeat(counted, most + 1, bound, tail))
+        return terms.intersection(parts, EMPTY)
+
+    def _count_alike(self, body: int, other: int) -> bool:
+        """Return whether each text that is made both of texts of one prefix code and of another has as many of both.
+
+        It is so if no text of one is longer than one of the other that it begins with.
+        """
+        if body == other:
+            return True
+        key = (body, other)
+        if key not in self._alike:
+            automata = self._automata
+            seen = {key}
+            stack = [key]
+            while stack:
+                one, two = stack.pop()
+                others = automata.successors(two)
+                for target, mask in automata.successors(one).items():
+                    for same, bits in others.items():
+                        if mask & bits and (target, same) not in seen:
+                            seen.add((target, same))
+                            stack.append((target, same))
+            accepting = automata.table.accepting
+            self._alike[key] = all(accepting[one] == accepting[two] for one, two in seen)
+        return self._alike[key]
 
     def _refused_bound(self, parts: tuple[int, ...]) -> tuple[int, int]:
         """Return the complement, among some conditions, of the repetition with the largest bound; and the repetition.
@@ -97,8 +148,8 @@ class RefusedBounds:
         return table.payload[refused] if table.kind[refused] == K_UNION else (refused,)
 
     def _is_counted_by_index(self, more: int) -> bool:
-        """Return whether one index serves the state of more texts for all its least counts."""
+        """Return whether one index may serve the state of more texts for all its least counts."""
         if more == DEAD or self._automata.table.kind[more] == K_REPEAT:
             return True
         parts = self._least_counts.of(more)
-        return parts is not None and self._least_counts.is_any_possible(parts[0])
+        return parts is not None and self._least_counts.has_all(parts[0])

@@ -221,8 +221,9 @@ class TerminalMasks:
             if counted is not None:
                 return self._counted_masks.with_counts(counted, 0, bounded[1])
         others = self._refused_bounds.of(state) if self._is_wide(state) else None
-        if others is not None:
-            return self._joined([self._of_least_count(other, True) or self.get(other) for other in others])
+        made = self._joined_counted(others) if others is not None else None
+        if made is not None:
+            return made
         if parts:
             for model in parts if bounded is not None else [*parts, *reversed(self._models)]:
                 made = self._difference(state, model) if self._resembles(state, model) else None
@@ -312,18 +313,33 @@ class TerminalMasks:
             return None
         free, min_count, max_count = parts
         key = (free, NO_REST)
-        counted = self._counted.get(key)
-        if counted is None:
+        if key not in self._counted:
             is_cheap = self._visited.get(key, 0) * MAX_WALKED < self.trie.size
             if not at_once and is_cheap and (max_count >= 0 or min_count <= MAX_WALKED_COUNT):
                 before = self._walks.nodes_visited
                 made = self._walked(state)
                 self._visited[key] = int(self._walks.nodes_visited - before)
                 return made
-            if not self._least_counts.is_any_possible(free):
+            self._entered.begin(True)
+            try:
+                counted = self._counted_masks.of_bounded(free, min(max_count, MAX_COUNT))
+            finally:
+                self._entered.end()
+            self._counted[key] = counted if self._least_counts.have_all(self._entered.states) else None
+        known = self._counted[key]
+        if known is None:
+            return None
+        return self._counted_masks.with_counts(known, min(min_count, MAX_COUNT), min(max_count, MAX_COUNT))
+
+    def _joined_counted(self, states: list[int]) -> TerminalMask | None:
+        """Return the tables of a union of states; None if one has a least count, and no index serves it."""
+        parts = []
+        for state in states:
+            made = self._of_least_count(state, True)
+            if made is None and self._least_counts.of(state) is not None:
                 return None
-            counted = self._counted[key] = self._counted_masks.of_bounded(free, min(max_count, MAX_COUNT))
-        return self._counted_masks.with_counts(counted, min(min_count, MAX_COUNT), min(max_count, MAX_COUNT))
+            parts.append(made or self.get(state))
+        return self._joined(parts)
 
     def _short_of_bounds(self, state: int) -> tuple[int, int] | None:
         """Return `BoundRoom.shorter` of a wide state."""
@@ -336,7 +352,7 @@ class TerminalMasks:
         if like != state:
             made = self.get(like)
             return made if self._room.is_roomy(like) else None
-        self._entered.begin()
+        self._entered.begin(False)
         try:
             made = self._walked(state)
         finally:
@@ -388,7 +404,7 @@ class TerminalMasks:
             return free
         like, body = short
         if not self._room.is_roomy(like):
-            self._entered.begin()
+            self._entered.begin(False)
             try:
                 self._counted[like, NO_REST] = self._counted_masks.of_bounded(like, max_count)
             finally:

@@ -33,10 +33,10 @@ cdef class AutomatonPath:
 
 @cython.final
 cdef class EnteredStates:
-    cdef readonly bint is_recording
+    cdef readonly bint is_recording, has_ends
     cdef readonly list states
     cdef Marks _marks
 
-    cdef int begin(self) except -1
+    cdef int begin(self, bint has_ends) except -1
     cdef int end(self) except -1
     cdef int add(self, int state) except -1

@@ -100,25 +100,27 @@ class EnteredStates:
 
     Attributes:
         is_recording: whether walks record the states they enter.
+        has_ends: whether they record those in which tokens end, too.
         states: the states, each once.
     """
 
     def __init__(self) -> None:
-        self.is_recording = False
+        self.is_recording = self.has_ends = False
         self.states: list[int] = []
         self._marks = Marks()
 
-    def begin(self) -> None:
+    def begin(self, has_ends: bool) -> None:
         """Forget the states of before, and record from now on."""
         self.is_recording = True
+        self.has_ends = has_ends
         self.states.clear()
         self._marks.begin()
 
     def end(self) -> None:
         """Record no more."""
-        self.is_recording = False
+        self.is_recording = self.has_ends = False
 
     def add(self, state: int) -> None:
-        """Record a state."""
-        if self._marks.meet(state, self._marks.round):
+        """Record a state, if states are recorded."""
+        if self.is_recording and self._marks.meet(state, self._marks.round):
             self.states.append(state)
