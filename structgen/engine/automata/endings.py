@@ -405,7 +405,7 @@ class Endings:
             return False
         known = self._repeats_until.setdefault((body, last), {last: True})
         before = len(known)
-        found = is_spelled(self.terms, state, body, last, self.alphabets.cover(body), known, True)
+        found = is_spelled(self.terms, state, body, last, self.alphabets.cover(body), known, {EMPTY: True})
         self.table.count_pairs(len(known) - before)
         return found
 

@@ -11,12 +11,13 @@ cdef int MAX_TERMS, MAX_TERMS_OF_PROOF
 
 # The terms are an object: their module imports this one.
 @cython.locals(table=TermTable, seen=set, waiting=list, top=int)
-cpdef bint is_spelled(object terms, int term, int body, int rest, object cover, dict known, bint by_bytes=*, int most=*) except -1
-@cython.locals(found=dict, before="Py_ssize_t", is_refused=bint)
+cpdef bint is_spelled(object terms, int term, int body, int rest, object cover, dict known, dict heads=*, int most=*) except -1
+@cython.locals(found=dict, heads=dict, before="Py_ssize_t", is_refused=bint)
 cpdef bint is_all_refused(object terms, int term, dict known) except -1
 @cython.locals(table=TermTable, kind=int)
-cdef bint _has_head_of(object terms, int term, int body, object cover, bint by_bytes, int most) except -1
-cpdef bint is_made_of(object terms, int term, int body, object cover, bint by_bytes=*, int most=*) except -1
+cdef bint _has_head_of(object terms, int term, int body, object cover, dict heads, int most) except -1
+@cython.locals(known=dict)
+cpdef bint is_made_of(object terms, int term, int body, object cover, dict heads=*, int most=*) except -1
 cpdef bint is_part_of(object terms, int term, int body, object cover) except -1
 cpdef bint is_narrower(object terms, int term, int other) except -1
 @cython.locals(table=TermTable, found=set, seen=set, waiting=list, left=int, right=int)

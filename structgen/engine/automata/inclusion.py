@@ -66,7 +66,7 @@ def is_spelled(
     rest: int,
     cover: int,
     known: dict[int, bool],
-    by_bytes: bool = False,
+    heads: dict[int, bool] | None = None,
     most: int = MAX_TERMS,
 ) -> bool:
     """Return whether all texts of a term are texts of C*·R; False if its form does not show it.
@@ -84,7 +84,8 @@ def is_spelled(
         rest: R.
         cover: the characters that are texts of C by themselves: `Alphabets.cover`.
         known: the results so far for this C and R, by term; new results are added.
-        by_bytes: compare byte by byte where alphabets do not show it, as with escapes. This is slow.
+        heads: if given, compare byte by byte where alphabets do not show it, as with escapes. This is slow. These are
+            the results so far for C and an empty R, by which heads are compared; new results are added.
         most: the number of terms that the test visits at most.
     """
     table = terms.table
@@ -99,9 +100,9 @@ def is_spelled(
         if top not in known and len(seen) <= most:
             if table.kind[top] == K_UNION:
                 following = table.payload[top]
-            elif _has_head_of(terms, top, body, cover, by_bytes, most):
+            elif _has_head_of(terms, top, body, cover, heads, most):
                 following = (table.tail[top],)
-            elif by_bytes:
+            elif heads is not None:
                 following = _after_one(terms, top, body)
         if not following:
             known[term] = False
@@ -136,15 +137,16 @@ def is_all_refused(terms: TermForms, term: int, known: dict[int, dict[int, bool]
         for star in _stars(terms, terms.table.payload[other]):
             body, rest = terms.table.payload[star][0], terms.table.tail[star]
             found = known.setdefault(star, {rest: True})
-            before = len(found)
+            heads = known.setdefault(terms.repeat(body, 0, -1, EMPTY), {EMPTY: True})
+            before = len(found) + len(heads)
             cover = terms.alphabets.cover(body)
             is_refused = False
             for part in parts:
                 if part != other:
-                    is_refused = is_spelled(terms, part, body, rest, cover, found, True, MAX_TERMS_OF_PROOF)
+                    is_refused = is_spelled(terms, part, body, rest, cover, found, heads, MAX_TERMS_OF_PROOF)
                 if is_refused:
                     break
-            terms.table.count_pairs(len(found) - before)
+            terms.table.count_pairs(len(found) + len(heads) - before)
             if is_refused:
                 return True
     return False
@@ -169,13 +171,15 @@ def _stars(terms: TermForms, refused: int) -> list[int]:
     return found
 
 
-def _has_head_of(terms: TermForms, term: int, body: int, cover: int, by_bytes: bool, most: int) -> bool:
+def _has_head_of(terms: TermForms, term: int, body: int, cover: int, heads: dict[int, bool] | None, most: int) -> bool:
     """Return whether the texts of a sequence's head are concatenations of texts of `body`."""
     table = terms.table
     kind = table.kind[term]
     if kind == K_REPEAT:
         inner = table.payload[term][0]
-        return terms.is_made_of(inner, body) or (by_bytes and is_made_of(terms, inner, body, cover, True, most))
+        return terms.is_made_of(inner, body) or (
+            heads is not None and is_made_of(terms, inner, body, cover, heads, most)
+        )
     if kind == K_BOUNDED:
         # Counted are the texts of `inner` that consist of a `phase`, the rest of a unit, and of a star of units.
         star, phase, inner = table.payload[table.payload[term][0]]
@@ -189,22 +193,23 @@ def _has_head_of(terms: TermForms, term: int, body: int, cover: int, by_bytes: b
 
 
 def is_made_of(
-    terms: TermForms, term: int, body: int, cover: int, by_bytes: bool = False, most: int = MAX_TERMS
+    terms: TermForms, term: int, body: int, cover: int, heads: dict[int, bool] | None = None, most: int = MAX_TERMS
 ) -> bool:
     """Return whether each text of a term is a concatenation of texts of `body`.
 
-    `cover`, `by_bytes` and `most` are those of `is_spelled`.
+    `cover`, `heads` and `most` are those of `is_spelled`.
     """
     if term == body:
         return True
     if terms.table.kind[term] == K_UNION:
         for part in terms.table.payload[term]:  # noqa: SIM110  (a generator would not be compiled)
-            if not is_made_of(terms, part, body, cover, by_bytes, most):
+            if not is_made_of(terms, part, body, cover, heads, most):
                 return False
         return True
     if is_narrower(terms, term, body):
         return True
-    return is_spelled(terms, term, body, EMPTY, cover, {EMPTY: True}, by_bytes, most)
+    known = {EMPTY: True} if heads is None else heads
+    return is_spelled(terms, term, body, EMPTY, cover, known, heads, most)
 
 
 def is_part_of(terms: TermForms, term: int, body: int, cover: int) -> bool:

@@ -246,9 +246,27 @@ def test_what_is_said_to_be_spelled_is_a_string(seed: int) -> None:
         state = automata.add(quoted(pattern(rng)))
         for byte in rng.choice((b'"', b'"a', b'"z1', b'"\\u00', b'"-\\')):
             state = automata.step(state, byte)
-        if is_spelled(automata.terms, state, body, automata.table.tail[star], automata.alphabets.cover(body), {}):
+        heads = {EMPTY: True} if rng.random() < 0.5 else None
+        if is_spelled(
+            automata.terms, state, body, automata.table.tail[star], automata.alphabets.cover(body), {}, heads
+        ):
             others = automata.terms.complement(star, EMPTY)
             assert automata.emptiness.pruned(automata.terms.intersection([state, others], EMPTY)) == DEAD
+
+
+def test_nested_repetitions_are_compared_once() -> None:
+    """As in `format: regex`. With each of them compared anew wherever it stands, it would be two million comparisons."""
+    automata = AutomatonStore()
+    terms = automata.terms
+    body, _, _ = automata.table.payload[automata.add(rx.star(CHARACTER))]
+    nested = terms.literal(b'\\"', EMPTY)
+    for letter in b"bcdefgh" * 3:
+        nested = terms.append(nested, terms.literal(bytes([letter]), EMPTY))
+        nested = terms.repeat(nested, 0, -1, terms.literal(b"z", terms.repeat(nested, 0, -1, EMPTY)))
+    cover = automata.alphabets.cover(body)
+    assert is_spelled(terms, nested, body, EMPTY, cover, {EMPTY: True}, {EMPTY: True})
+    unescaped = terms.append(nested, terms.literal(b'"', EMPTY))
+    assert not is_spelled(terms, unescaped, body, EMPTY, cover, {EMPTY: True}, {EMPTY: True})
 
 
 @pytest.mark.parametrize("seed", range(60))
