@@ -70,7 +70,7 @@ cdef class TerminalMasks:
     cdef CountedTerminal _counted_of(self, int char_state, int rest_state, int max_count)
     @cython.locals(parts=tuple, free=int, min_count=int, max_count=int, key=tuple, is_cheap=bint, before=cython.longlong, made=TerminalMask, counted=CountedTerminal, known=CountedTerminal)
     cdef TerminalMask _of_least_count(self, int state, bint at_once)
-    @cython.locals(parts=list, made=TerminalMask)
+    @cython.locals(parts=list, inner=list, made=TerminalMask)
     cdef TerminalMask _joined_counted(self, list states)
     cdef tuple _short_of_bounds(self, int state)
     @cython.locals(made=TerminalMask)

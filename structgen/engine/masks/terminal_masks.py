@@ -335,8 +335,9 @@ class TerminalMasks:
         """Return the tables of a union of states; None if one has a least count, and no index serves it."""
         parts = []
         for state in states:
-            made = self._of_least_count(state, True)
-            if made is None and self._least_counts.of(state) is not None:
+            inner = self._refused_bounds.of(state)  # of another bound that is refused
+            made = self._of_least_count(state, True) if inner is None else self._joined_counted(inner)
+            if made is None and (inner is not None or self._least_counts.of(state) is not None):
                 return None
             parts.append(made or self.get(state))
         return self._joined(parts)

@@ -255,7 +255,7 @@ def test_what_is_said_to_be_spelled_is_a_string(seed: int) -> None:
 
 
 def test_nested_repetitions_are_compared_once() -> None:
-    """As in `format: regex`. With each of them compared anew wherever it stands, it would be two million comparisons."""
+    """As in `format: regex`. Comparing each of them wherever it stands would be two million comparisons."""
     automata = AutomatonStore()
     terms = automata.terms
     body, _, _ = automata.table.payload[automata.add(rx.star(CHARACTER))]

@@ -219,9 +219,11 @@ def other_texts(rng: random.Random) -> rx.Regex:
         return rx.intersection(any_text, rx.Complement(rx.literal_set(named)), rx.Complement(search(rng)))
     if kind == 3:
         return longer_texts(rng, characters)
-    least = rng.choice((0, 1, 3))
-    bounded = rx.sequence(rx.repeat(rng.choice(CHARACTERS), least, rng.choice((least + 4, 16, 64))), QUOTE)
-    return rx.intersection(any_text, *(rx.Complement(one) for one in (bounded, search(rng))[: rng.choice((1, 2, 2))]))
+    refused = [search(rng)]
+    for _ in range(2):
+        least = rng.choice((0, 1, 3))
+        refused.append(rx.sequence(rx.repeat(rng.choice(CHARACTERS), least, rng.choice((least + 4, 16, 64))), QUOTE))
+    return rx.intersection(any_text, *map(rx.Complement, refused[rng.randrange(2) : rng.choice((2, 3))]))
 
 
 def longer_texts(rng: random.Random, characters: rx.Regex) -> rx.Regex:
