@@ -13,12 +13,19 @@ a walk of its own. But its texts are those of two states for which no walk needs
 
 The first has no count once m is reached. The second has a least count: see `engine/masks/least_counts.py`. A text must
 not be readable as different numbers of C.
+
+Often n is larger than the bytes of any token. Then no token ends the texts of the second, and those inside of it are
+the tokens of C alone that are inside of
+
+    S & ~U & C*R            texts of any number of C
+
+if all of these can go on for ever. No walk has to count.
 """
 
 from __future__ import annotations
 
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.constants import DEAD, EMPTY, K_COMPLEMENT, K_INTERSECTION, K_REPEAT, K_UNION, NOTHING
+from structgen.engine.constants import DEAD, EMPTY, FAR, K_COMPLEMENT, K_INTERSECTION, K_REPEAT, K_UNION, NOTHING
 from structgen.engine.masks.least_counts import LeastCounts
 
 __all__ = ["RefusedBounds"]
@@ -33,20 +40,23 @@ class RefusedBounds:
     Args:
         automata: the automata of the states.
         least_counts: tells whether one index serves the state of more texts.
+        longest: the number of bytes of the longest token.
     """
 
-    def __init__(self, automata: AutomatonStore, least_counts: LeastCounts) -> None:
+    def __init__(self, automata: AutomatonStore, least_counts: LeastCounts, longest: int) -> None:
         self._automata = automata
+        self._longest = longest
         self._least_counts = least_counts
         self._alike: dict[tuple[int, int], bool] = {}  # what `_count_alike` found
 
-    def of(self, state: int) -> list[int] | None:
+    def of(self, state: int) -> tuple[list[int], tuple[int, int] | None] | None:
         """Return the states that have the texts of a state that refuses a bounded repetition; None for others.
 
         Of several such repetitions it is that with the largest bound.
 
         Returns:
-            One or two states. None, too, if a walk would surely have to count in the second.
+            (states, pair). The tables are those of the states together. With a pair (L, C*), they have the tokens that
+            are inside both of L and of C*, too. None, too, if a walk would surely have to count.
         """
         automata = self._automata
         table, terms, bounded = automata.table, automata.terms, automata.as_bounded(state)
@@ -61,22 +71,57 @@ class RefusedBounds:
         complement, repeat = self._refused_bound(parts)
         if repeat == NOTHING:
             return None
-        body, low, _ = table.payload[repeat]
-        tail = table.tail[repeat]
         rest = [member for member in self._refused_in(complement) if member != repeat]
         others = [part for part in parts if part != complement]
-        longer = self._longer(repeat, star, -1 if bounded is None else bounded[1])
-        if longer == NOT_COUNTED:
-            return None
-        more = terms.intersection([*others, terms.complement(terms.union(rest), EMPTY), longer], EMPTY)
-        more = automata.emptiness.pruned(more)
-        if not self._is_counted_by_index(more):
-            return None
+        free = [*others, terms.complement(terms.union(rest), EMPTY)]
         if bounded is not None:
-            others.append(terms.repeat(table.payload[star][0], 0, bounded[1], tail))
-        refused = terms.union([*rest, terms.repeat(body, low, -1, tail)])
+            others.append(terms.repeat(table.payload[star][0], 0, bounded[1], table.tail[star]))
+        body, low, most = table.payload[repeat]
+        refused = terms.union([*rest, terms.repeat(body, low, -1, table.tail[repeat])])
         without = automata.emptiness.pruned(terms.intersection([*others, terms.complement(refused, EMPTY)], EMPTY))
-        return None if state in (without, more) else [one for one in (without, more) if one != DEAD]
+        if without == state:
+            return None
+        found = [without] if without != DEAD else []
+        if bounded is None and most >= self._longest:
+            pair = self._endless(free, repeat)
+            if pair is not None:
+                return found, pair if pair[0] != DEAD else None
+        more = self._more(free, repeat, star, -1 if bounded is None else bounded[1])
+        if more == state or not self._is_counted_by_index(more):
+            return None
+        return [*found, more] if more != DEAD else found, None
+
+    def _endless(self, parts: list[int], repeat: int) -> tuple[int, int] | None:
+        """Return the states of S & ~U & C*R and of C*; None if some text of the former cannot go on for ever.
+
+        Args:
+            parts: S and ~U.
+            repeat: C{m,n}R.
+        """
+        automata, terms = self._automata, self._automata.terms
+        body = automata.table.payload[repeat][0]
+        if terms.alphabets.longest(body) >= FAR:
+            return None  # a text may go on for ever within one C
+        parts = [*parts, terms.repeat(body, 0, -1, automata.table.tail[repeat])]
+        endless = automata.emptiness.pruned(terms.intersection(parts, EMPTY))
+        if endless != DEAD and not automata.is_ever_endless(endless):
+            return None
+        return endless, terms.repeat(body, 0, -1, EMPTY)
+
+    def _more(self, parts: list[int], repeat: int, star: int, bound: int) -> int:
+        """Return the state of S & ~U & C{n+1,}R; -1 if C cannot be counted in it.
+
+        Args:
+            parts: S and ~U.
+            repeat: C{m,n}R.
+            star: D*R, if at most `bound` of D are counted in all texts; else NOTHING.
+            bound: the bound.
+        """
+        terms = self._automata.terms
+        longer = self._longer(repeat, star, bound)
+        if longer == NOT_COUNTED:
+            return longer
+        return self._automata.emptiness.pruned(terms.intersection([*parts, longer], EMPTY))
 
     def _longer(self, repeat: int, star: int, bound: int) -> int:
         """Return the texts with more of C than `repeat` allows, C{m,n}R, as a state; NOT_COUNTED if no index counts C.
@@ -149,6 +194,8 @@ class RefusedBounds:
 
     def _is_counted_by_index(self, more: int) -> bool:
         """Return whether one index may serve the state of more texts for all its least counts."""
+        if more == NOT_COUNTED:
+            return False
         if more == DEAD or self._automata.table.kind[more] == K_REPEAT:
             return True
         parts = self._least_counts.of(more)

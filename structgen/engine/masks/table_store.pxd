@@ -26,6 +26,7 @@ cdef class TableStore:
     cdef dict _remainders_by_hash
     cdef dict _remainders_of_trie
     cdef dict _united
+    cdef dict _inside_both
 
     @cython.locals(before="int[::1]", wider="int[::1]", first=int, index=int)
     cdef int keep(self, int[::1] values, int count) except -1
@@ -44,6 +45,10 @@ cdef class TableStore:
     cpdef TerminalMask united(self, list tables)
     @cython.locals(made=TerminalMask, table=TerminalMask, words="unsigned int[::1]")
     cdef TerminalMask _union_of(self, list tables)
+    @cython.locals(kept=tuple, made=TerminalMask)
+    cdef TerminalMask inside_both(self, TerminalMask left, TerminalMask right)
+    @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
+    cdef object _inside(self, TerminalMask table)
     @cython.locals(index=int)
     cdef int _add_words(self, unsigned int[::1] words, unsigned int[::1] others) except -1
     @cython.locals(index=int)

@@ -55,6 +55,7 @@ class TableStore:
         self._rounds = 0
         # By the identities of tables, which are kept alive here: another table must not get the identity of one.
         self._united: dict[tuple[int, ...], tuple[tuple[TerminalMask, ...], TerminalMask]] = {}
+        self._inside_both: dict[tuple[int, int], tuple[TerminalMask, TerminalMask, TerminalMask]] = {}
         # The index in `dense` of the mask of all tokens, made before the first mask is wanted.
         self._all = self.dense_of(trie.tokens, 0, trie.token_start[trie.size])
 
@@ -177,6 +178,29 @@ class TableStore:
         made.dense = self.keep_dense(mask)
         self.bytes_used += RECORD_BYTES
         return made
+
+    def inside_both(self, left: TerminalMask, right: TerminalMask) -> TerminalMask:
+        """Return a table of the tokens inside of two tables, without remainders."""
+        key = (id(left), id(right))
+        kept = self._inside_both.get(key)
+        if kept is None:
+            made = TerminalMask()
+            made.dense = self.keep_dense(self._inside(left) & self._inside(right))
+            self.bytes_used += RECORD_BYTES
+            kept = self._inside_both[key] = (left, right, made)
+        return kept[2]
+
+    def _inside(self, table: TerminalMask) -> np.ndarray:
+        """Return the tokens inside of a table as a mask, uint32[words]."""
+        mask = np.zeros(self.words, dtype=np.uint32)
+        words = mask
+        if table.dense >= 0:
+            self._add_words(words, self.meant(table))
+        one = 1
+        for index in range(table.first_token, table.last_token):
+            token = self.pool[index]
+            words[token >> 5] |= one << (token & 31)
+        return mask
 
     def _add_words(self, words: np.ndarray, others: np.ndarray) -> None:
         """Add the tokens of a mask to another one, both uint32[words]."""

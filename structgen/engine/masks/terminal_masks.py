@@ -111,7 +111,7 @@ class TerminalMasks:
         self._walks = TokenWalks(automata, store, self.next_bytes, skippable_states, entered, found, vocabulary.size)
         self._difference_walk = DifferenceWalk(automata, trie, skippable_states, found)
         self._least_counts = LeastCounts(automata)
-        self._refused_bounds = RefusedBounds(automata, self._least_counts)
+        self._refused_bounds = RefusedBounds(automata, self._least_counts, trie.max_depth)
         self._counted_walk = CountedWalk(automata, trie, skippable_states, found)
         self._bounded_walk = BoundedWalk(automata, trie, skippable_states, entered, found)
         self._remainder_tries = tries = RemainderTries(store)
@@ -220,8 +220,8 @@ class TerminalMasks:
             counted = self._counted.get((self._with_room(bounded[0], bounded[1]), NO_REST))
             if counted is not None:
                 return self._counted_masks.with_counts(counted, 0, bounded[1])
-        others = self._refused_bounds.of(state) if self._is_wide(state) else None
-        made = self._joined_counted(others) if others is not None else None
+        refused = self._refused_bounds.of(state) if self._is_wide(state) else None
+        made = self._joined_counted(refused[0], refused[1]) if refused is not None else None
         if made is not None:
             return made
         if parts:
@@ -331,12 +331,14 @@ class TerminalMasks:
             return None
         return self._counted_masks.with_counts(known, min(min_count, MAX_COUNT), min(max_count, MAX_COUNT))
 
-    def _joined_counted(self, states: list[int]) -> TerminalMask | None:
-        """Return the tables of a union of states; None if one has a least count, and no index serves it."""
+    def _joined_counted(self, states: list[int], pair: tuple[int, int] | None) -> TerminalMask | None:
+        """Return the tables of what `RefusedBounds.of` returned; None if one has a least count that no index serves."""
         parts = []
+        if pair is not None:
+            parts.append(self.store.inside_both(self.get(pair[0]), self.get(pair[1])))
         for state in states:
             inner = self._refused_bounds.of(state)  # of another bound that is refused
-            made = self._of_least_count(state, True) if inner is None else self._joined_counted(inner)
+            made = self._joined_counted(inner[0], inner[1]) if inner is not None else self._of_least_count(state, True)
             if made is None and (inner is not None or self._least_counts.of(state) is not None):
                 return None
             parts.append(made or self.get(state))
