@@ -18,7 +18,7 @@ from structgen.engine.masks.token_walks cimport TokenWalks
 from structgen.engine.masks.trie_walk cimport EnteredStates
 from structgen.engine.pair_table cimport PairTable
 
-cdef int EMPTY, K_BYTES, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MAX_NEAR, MAX_WALKED, MAX_WALKED_COUNT, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, MIN_PAIRS, NOTHING_LEFT, NO_REST, PAIRS_BYTES, PAIR_BYTES, RECORD_BYTES, WIDE
+cdef int DEAD, MAX_FIRST_BYTES, EMPTY, K_BYTES, K_INTERSECTION, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MAX_NEAR, MAX_WALKED, MAX_WALKED_COUNT, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, MIN_PAIRS, NOTHING_LEFT, NO_REST, PAIRS_BYTES, PAIR_BYTES, RECORD_BYTES, WIDE
 
 
 @cython.final
@@ -47,6 +47,7 @@ cdef class TerminalMasks:
     cdef dict _counted
     cdef dict _visited
     cdef list _models
+    cdef dict _model_of
     cdef dict _repeated
     cdef int[::1] _first_bytes
 
@@ -60,6 +61,10 @@ cdef class TerminalMasks:
     cdef TerminalMask _of_repetition(self, int state, tuple repetition)
     @cython.locals(made=TerminalMask, alone=TerminalMask, counted=CountedTerminal, refused=tuple)
     cdef TerminalMask _of_conditions(self, int state)
+    @cython.locals(later=int, made=TerminalMask, model=int)
+    cdef TerminalMask _like_later(self, int state)
+    @cython.locals(found=int, lead=int, index=int, byte=int, after=int, nodes=int)
+    cdef int _after_most(self, int state) except -1
     @cython.locals(store=TableStore, found=FoundTokens, exits=CountedTokens, made=TerminalMask, merged=Trie)
     cdef TerminalMask _walked(self, int state)
     @cython.locals(needed=int, left=int, index=int, byte=int, nodes=int)

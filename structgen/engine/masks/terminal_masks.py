@@ -35,10 +35,12 @@ from array import array
 from structgen.engine.arrays import grown, head, zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import (
+    DEAD,
     EMPTY,
     K_BOUNDED,
     K_BYTES,
     K_COUNTING,
+    K_INTERSECTION,
     K_LITERAL,
     NO_REST,
     RECORD_BYTES,
@@ -69,6 +71,7 @@ MIN_MERGED_TOKENS = 8192  # inside; what is left after narrower terminals, such 
 MAX_COUNT = 1 << 30  # larger counts act like this one: no token has as many characters
 MAX_MODELS = 8  # wide states that were walked or were like others last; these others are kept as differences
 WIDE = 4  # a wide state begins as one in so many nodes of the vocabulary's trie at least
+MAX_FIRST_BYTES = 16  # of tokens, looked at to find the state after most of them
 MAX_NEAR = 2  # of what is counted, beyond what must still come: few tokens fit into so much
 MAX_WALKED = 4  # walks with one bound may visit the nodes of the vocabulary's trie, divided by this
 MAX_WALKED_COUNT = 8  # with a larger least count a walk comes to a state for each
@@ -125,6 +128,7 @@ class TerminalMasks:
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}  # by states of the class and what follows
         self._visited: dict[tuple[int, int], int] = {}  # by key of `_counted`: nodes visited by walks with one count
         self._models: list[int] = []
+        self._model_of: dict[int, int] = {}
         self._repeated: dict[int, TerminalMask] = {}  # by C{m,n}: the tokens inside
         first_bytes = [byte for byte in range(256) if trie.first_node[byte] >= 0]
         first_bytes.sort(key=self._nodes_after, reverse=True)
@@ -228,11 +232,15 @@ class TerminalMasks:
             for model in parts if bounded is not None else [*parts, *reversed(self._models)]:
                 made = self._difference(state, model) if self._resembles(state, model) else None
                 if made is not None:
+                    self._model_of[state] = model
                     if model in self._models:  # the next states are likely of the same schema: they are like it, too
                         self._models.remove(model)
                         self._models.append(model)
                     return made
         made = self._of_least_count(state, False)
+        if made is not None:
+            return made
+        made = self._like_later(state) if self.automata.table.kind[state] == K_INTERSECTION else None
         if made is not None:
             return made
         if bounded is not None and not (self.automata.asks_for_more(bounded[0]) or self._has_inner_bound(bounded[0])):
@@ -247,6 +255,35 @@ class TerminalMasks:
             del self._models[: len(self._models) - MAX_MODELS + 1]
             self._models.append(state)
         return made
+
+    def _like_later(self, state: int) -> TerminalMask | None:
+        """Return the tables of a state as their difference from those of the state after most tokens' first bytes.
+
+        In a search for patterns, this is the state in which no match has begun.
+        """
+        later = self._after_most(state) if self._is_wide(state) else DEAD
+        if later in (DEAD, state) or not self._resembles(state, later):
+            return None
+        made = self.get(later)
+        model = self._model_of.get(later, later)
+        made = self._difference(state, model)
+        if made is not None:
+            self._model_of[state] = model
+        return made
+
+    def _after_most(self, state: int) -> int:
+        """Return the state after the first bytes of most tokens; DEAD if there is none."""
+        found, lead = DEAD, 0
+        for index in range(min(MAX_FIRST_BYTES, len(self._first_bytes))):
+            byte = self._first_bytes[index]
+            after, nodes = self.automata.next(state, byte), self._nodes_after(byte)
+            if after == found:
+                lead += nodes
+            elif lead > nodes:
+                lead -= nodes
+            else:
+                found, lead = after, nodes - lead
+        return found
 
     def _walked(self, state: int) -> TerminalMask:
         """Return the tables of a state by a walk of its own."""
