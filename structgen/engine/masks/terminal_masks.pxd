@@ -1,11 +1,12 @@
 cimport cython
 
-from structgen.engine.arrays cimport grown, head, zeros
+from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.masks.bound_room cimport BoundRoom
 from structgen.engine.masks.counted_masks cimport CountedMasks
 from structgen.engine.masks.counted_walks cimport BoundedWalk, CountedWalk
 from structgen.engine.masks.difference_walk cimport DifferenceWalk
+from structgen.engine.masks.first_bytes cimport FirstBytes
 from structgen.engine.masks.least_counts cimport LeastCounts
 from structgen.engine.masks.next_bytes cimport NextBytes
 from structgen.engine.masks.refused_bounds cimport RefusedBounds
@@ -18,7 +19,7 @@ from structgen.engine.masks.token_walks cimport TokenWalks
 from structgen.engine.masks.trie_walk cimport EnteredStates
 from structgen.engine.pair_table cimport PairTable
 
-cdef int DEAD, MAX_FIRST_BYTES, EMPTY, K_BYTES, K_INTERSECTION, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MAX_NEAR, MAX_WALKED, MAX_WALKED_COUNT, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, MIN_PAIRS, NOTHING_LEFT, NO_REST, PAIRS_BYTES, PAIR_BYTES, RECORD_BYTES, WIDE
+cdef int DEAD, EMPTY, K_BYTES, K_INTERSECTION, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MAX_NEAR, MAX_WALKED, MAX_WALKED_COUNT, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, MIN_PAIRS, NOTHING_LEFT, NO_REST, PAIRS_BYTES, PAIR_BYTES, RECORD_BYTES
 
 
 @cython.final
@@ -49,7 +50,7 @@ cdef class TerminalMasks:
     cdef list _models
     cdef dict _model_of
     cdef dict _repeated
-    cdef int[::1] _first_bytes
+    cdef FirstBytes _first_bytes
 
     @cython.locals(known=int)
     cpdef TerminalMask get(self, int state)
@@ -63,14 +64,8 @@ cdef class TerminalMasks:
     cdef TerminalMask _of_conditions(self, int state)
     @cython.locals(later=int, made=TerminalMask, model=int)
     cdef TerminalMask _like_later(self, int state)
-    @cython.locals(found=int, lead=int, index=int, byte=int, after=int, nodes=int)
-    cdef int _after_most(self, int state) except -1
     @cython.locals(store=TableStore, found=FoundTokens, exits=CountedTokens, made=TerminalMask, merged=Trie)
     cdef TerminalMask _walked(self, int state)
-    @cython.locals(needed=int, left=int, index=int, byte=int, nodes=int)
-    cdef bint _is_wide(self, int state) except -1
-    @cython.locals(node=int)
-    cpdef int _nodes_after(self, int byte) noexcept
     @cython.locals(is_literal=bint, is_rest_large=bint)
     cdef CountedTerminal _counted_of(self, int char_state, int rest_state, int max_count)
     @cython.locals(parts=tuple, free=int, min_count=int, max_count=int, key=tuple, is_cheap=bint, before=cython.longlong, made=TerminalMask, counted=CountedTerminal, known=CountedTerminal)
@@ -93,7 +88,5 @@ cdef class TerminalMasks:
     cdef TerminalMask _inside_alone(self, TerminalMask table)
     @cython.locals(store=TableStore, tokens=CountedTokens, made=TerminalMask, whole=TerminalMask, part=TerminalMask)
     cdef TerminalMask _joined(self, list parts)
-    @cython.locals(automata=AutomatonStore, same=int, different=int, left=int, index=int, byte=int, nodes=int, mine=int)
-    cdef bint _resembles(self, int state, int like) except -1
     @cython.locals(store=TableStore, found=FoundTokens, base=TerminalMask, made=TerminalMask, old=RemainderNodes, left=RemainderNodes, lost=TokenList)
     cpdef TerminalMask _difference(self, int state, int like)

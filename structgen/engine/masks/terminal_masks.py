@@ -30,9 +30,7 @@ Five kinds of states get their tables by way of others, which is cheaper than a 
 
 from __future__ import annotations
 
-from array import array
-
-from structgen.engine.arrays import grown, head, zeros
+from structgen.engine.arrays import grown, zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import (
     DEAD,
@@ -50,6 +48,7 @@ from structgen.engine.masks.character_kinds import CharacterKinds
 from structgen.engine.masks.counted_masks import CountedMasks
 from structgen.engine.masks.counted_walks import BoundedWalk, CountedWalk
 from structgen.engine.masks.difference_walk import DifferenceWalk
+from structgen.engine.masks.first_bytes import FirstBytes
 from structgen.engine.masks.least_counts import LeastCounts
 from structgen.engine.masks.next_bytes import NextBytes
 from structgen.engine.masks.refused_bounds import RefusedBounds
@@ -70,8 +69,6 @@ MIN_MERGED_EXITS = 48
 MIN_MERGED_TOKENS = 8192  # inside; what is left after narrower terminals, such as numbers, is looked at too seldom
 MAX_COUNT = 1 << 30  # larger counts act like this one: no token has as many characters
 MAX_MODELS = 8  # wide states that were walked or were like others last; these others are kept as differences
-WIDE = 4  # a wide state begins as one in so many nodes of the vocabulary's trie at least
-MAX_FIRST_BYTES = 16  # of tokens, looked at to find the state after most of them
 MAX_NEAR = 2  # of what is counted, beyond what must still come: few tokens fit into so much
 MAX_WALKED = 4  # walks with one bound may visit the nodes of the vocabulary's trie, divided by this
 MAX_WALKED_COUNT = 8  # with a larger least count a walk comes to a state for each
@@ -130,9 +127,7 @@ class TerminalMasks:
         self._models: list[int] = []
         self._model_of: dict[int, int] = {}
         self._repeated: dict[int, TerminalMask] = {}  # by C{m,n}: the tokens inside
-        first_bytes = [byte for byte in range(256) if trie.first_node[byte] >= 0]
-        first_bytes.sort(key=self._nodes_after, reverse=True)
-        self._first_bytes = head(array("i", first_bytes), len(first_bytes))  # those of most nodes first
+        self._first_bytes = FirstBytes(automata, trie)
 
     @property
     def nodes_visited(self) -> int:
@@ -194,7 +189,7 @@ class TerminalMasks:
             if made is not None:
                 return made
         joined = self.automata.as_union(state)
-        if joined and self._is_wide(state) and self.get(joined[0]).dense >= 0:
+        if joined and self._first_bytes.is_wide(state) and self.get(joined[0]).dense >= 0:
             return self._joined([self.get(part) for part in joined])
         return self._of_conditions(state)
 
@@ -224,13 +219,13 @@ class TerminalMasks:
             counted = self._counted.get((self._with_room(bounded[0], bounded[1]), NO_REST))
             if counted is not None:
                 return self._counted_masks.with_counts(counted, 0, bounded[1])
-        refused = self._refused_bounds.of(state) if self._is_wide(state) else None
+        refused = self._refused_bounds.of(state) if self._first_bytes.is_wide(state) else None
         made = self._joined_counted(refused[0], refused[1]) if refused is not None else None
         if made is not None:
             return made
         if parts:
             for model in parts if bounded is not None else [*parts, *reversed(self._models)]:
-                made = self._difference(state, model) if self._resembles(state, model) else None
+                made = self._difference(state, model) if self._first_bytes.resembles(state, model) else None
                 if made is not None:
                     self._model_of[state] = model
                     if model in self._models:  # the next states are likely of the same schema: they are like it, too
@@ -261,29 +256,15 @@ class TerminalMasks:
 
         In a search for patterns, this is the state in which no match has begun.
         """
-        later = self._after_most(state) if self._is_wide(state) else DEAD
-        if later in (DEAD, state) or not self._resembles(state, later):
+        later = self._first_bytes.after_most(state) if self._first_bytes.is_wide(state) else DEAD
+        if later in (DEAD, state) or not self._first_bytes.resembles(state, later):
             return None
-        made = self.get(later)
+        self.get(later)  # it may have a model of its own
         model = self._model_of.get(later, later)
         made = self._difference(state, model)
         if made is not None:
             self._model_of[state] = model
         return made
-
-    def _after_most(self, state: int) -> int:
-        """Return the state after the first bytes of most tokens; DEAD if there is none."""
-        found, lead = DEAD, 0
-        for index in range(min(MAX_FIRST_BYTES, len(self._first_bytes))):
-            byte = self._first_bytes[index]
-            after, nodes = self.automata.next(state, byte), self._nodes_after(byte)
-            if after == found:
-                lead += nodes
-            elif lead > nodes:
-                lead -= nodes
-            else:
-                found, lead = after, nodes - lead
-        return found
 
     def _walked(self, state: int) -> TerminalMask:
         """Return the tables of a state by a walk of its own."""
@@ -300,25 +281,6 @@ class TerminalMasks:
             store.add_remainders(made, store.remainders_at(self.trie, exits, 0, 0, None))
         return made
 
-    def _is_wide(self, state: int) -> bool:
-        """Return whether a good part of the vocabulary begins as texts of a state do."""
-        needed = self.trie.size // WIDE
-        left = self.trie.size  # nodes after the bytes that were not looked at yet
-        for index in range(len(self._first_bytes)):
-            if needed < 0 or needed >= left:
-                break
-            byte = self._first_bytes[index]
-            nodes = self._nodes_after(byte)
-            left -= nodes
-            if self.automata.leads_on(state, byte):
-                needed -= nodes
-        return needed < 0
-
-    def _nodes_after(self, byte: int) -> int:
-        """Return how many nodes of the trie a first byte leads to."""
-        node = self.trie.first_node[byte]
-        return self.trie.end[node] - node
-
     # -- counts -----------------------------------------------------------------------------------------------------
 
     def _counted_of(self, char_state: int, rest_state: int, max_count: int) -> CountedTerminal | None:
@@ -329,7 +291,9 @@ class TerminalMasks:
         key = (char_state, rest_state)
         if key not in self._counted:
             is_literal = self.automata.table.kind[rest_state] in (K_LITERAL, K_BYTES)
-            is_rest_large = not is_literal and self._is_wide(rest_state) and not self._is_wide(char_state)
+            is_rest_large = (
+                not is_literal and self._first_bytes.is_wide(rest_state) and not self._first_bytes.is_wide(char_state)
+            )
             self._counted[key] = (
                 None if is_rest_large else self._counted_masks.of_class(char_state, rest_state, max_count)
             )
@@ -383,7 +347,7 @@ class TerminalMasks:
 
     def _short_of_bounds(self, state: int) -> tuple[int, int] | None:
         """Return `BoundRoom.shorter` of a wide state."""
-        if not self.automata.table.counted[state] or not self._is_wide(state):
+        if not self.automata.table.counted[state] or not self._first_bytes.is_wide(state):
             return None
         return self._room.shorter(state)
 
@@ -510,24 +474,6 @@ class TerminalMasks:
         return made
 
     # -- a state like another ---------------------------------------------------------------------------------------
-
-    def _resembles(self, state: int, like: int) -> bool:
-        """Return whether two states become one after the first byte of a good part of the vocabulary's tokens."""
-        automata = self.automata
-        same = different = 0
-        left = self.trie.size  # nodes after the bytes that were not looked at yet
-        for index in range(len(self._first_bytes)):
-            if 4 * same > different + left or 4 * (same + left) <= different:
-                break
-            byte = self._first_bytes[index]
-            nodes = self._nodes_after(byte)
-            left -= nodes
-            mine = automata.next(state, byte)
-            if mine != automata.next(like, byte):
-                different += nodes
-            elif mine:
-                same += nodes
-        return 4 * same > different
 
     def _difference(self, state: int, like: int) -> TerminalMask | None:
         """Return the tables of `state` as their difference from those of `like`; None where that does not pay."""

@@ -381,9 +381,9 @@ CONSTANTS = {
 SCRIPT = """
 import importlib, random, sys
 sys.path[:0] = [{tests!r}, {folder!r}]
-from structgen.engine.masks import bound_room, counted_masks, difference_walk, next_bytes, remainder_tries
+from structgen.engine.masks import bound_room, counted_masks, difference_walk, first_bytes, next_bytes, remainder_tries
 from structgen.engine.masks import table_store, terminal_masks, token_walks
-modules = (bound_room, counted_masks, difference_walk, next_bytes, remainder_tries, table_store)
+modules = (bound_room, counted_masks, difference_walk, first_bytes, next_bytes, remainder_tries, table_store)
 modules += (terminal_masks, token_walks)
 for name, value in {constants!r}.items():
     having = [module for module in modules if hasattr(module, name)]
