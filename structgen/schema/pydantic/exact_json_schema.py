@@ -36,6 +36,7 @@ from structgen.schema.pydantic.core_schemas import (
     single_names,
     text_kind,
 )
+from structgen.schema.pydantic.defaults import is_refused_default, without_refused_defaults
 from structgen.schema.pydantic.map_keys import keeps_keys_distinct, key_names
 from structgen.schema.pydantic.scalar_json_schemas import CHANGES_TEXT, IS_BYTES, ScalarJsonSchema, refused
 
@@ -61,6 +62,8 @@ def _matched_whole(result: JsonSchemaValue) -> JsonSchemaValue:
 
 class ExactJsonSchema(ScalarJsonSchema):
     """Pydantic's generator of JSON Schemas, made as strict as `validate_json`."""
+
+    _known_types: tuple[Any, ...] = ()  # the core schemas of types that others refer to
 
     def emit_warning(self, kind: Any, detail: str) -> None:
         """Ignore warnings: they are about defaults that JSON cannot express, which do not matter here."""
@@ -200,6 +203,26 @@ class ExactJsonSchema(ScalarJsonSchema):
         if allowed is not None:
             result["propertyNames"] = {"anyOf": [{"enum": list(result.get("properties", {}))}, allowed]}
         return result
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        """Return whether a field must be written: also if its default is refused."""
+        required = bool(super().field_is_required(field, total))
+        return required or is_refused_default(field["schema"], self._config, self._known_types)
+
+    def named_tuple_schema(self, schema: Any) -> JsonSchemaValue:
+        """Return the schema of named tuples: fields before one that must be written must be written, too."""
+        given = without_refused_defaults(schema["fields"], self._config, self._known_types)
+        return super().named_tuple_schema({**schema, "fields": given})  # type: ignore[typeddict-item]
+
+    def p_arguments_schema(self, arguments: Any, var_args_schema: Any) -> JsonSchemaValue:
+        """Return the schema of positional arguments: the fields of named tuples in older releases."""
+        given = without_refused_defaults(arguments, self._config, self._known_types)
+        return super().p_arguments_schema(given, var_args_schema)
+
+    def definitions_schema(self, schema: Any) -> JsonSchemaValue:
+        """Return the schema of a type with the types that it refers to; these are kept for the checks of defaults."""
+        self._known_types = (*self._known_types, *schema["definitions"])
+        return super().definitions_schema(schema)
 
     def field_is_present(self, field: Any) -> bool:
         """Return whether a field is read from JSON: not if the constructor does not take it."""
