@@ -5,6 +5,7 @@ Examples: which functions constrain a type, which types can be members of a set,
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "is_hashable",
     "is_outlines",
     "is_own",
+    "is_read_literal",
     "is_scalar",
     "keeps_values_distinct",
     "single_names",
@@ -100,6 +102,11 @@ def is_hashable(schema: Any) -> bool:
     if kind == "tuple":
         return all(map(is_hashable, schema["items_schema"]))
     return bool(kind == "frozenset")
+
+
+def is_read_literal(literal: Any) -> bool:
+    """Return whether Pydantic reads a value of `Literal[…]` from JSON."""
+    return not isinstance(literal, bytes) and (not isinstance(literal, Enum) or isinstance(literal, (str, int, float)))
 
 
 def keeps_values_distinct(schema: Any) -> bool:

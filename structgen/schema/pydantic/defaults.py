@@ -12,6 +12,7 @@ user makes or checks counts as valid, as do the values of all validators in Pyth
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
@@ -21,25 +22,25 @@ from structgen.schema.pydantic.core_schemas import FUNCTIONS, is_own
 __all__ = ["is_refused_default", "without_refused_defaults"]
 
 
-def is_refused_default(schema: Any, config: Any, definitions: tuple[Any, ...]) -> bool:
+def is_refused_default(schema: Any, config: Any, definitions: Mapping[str, Any]) -> bool:
     """Return whether Pydantic surely refuses a text that leaves a field out, because of the field's default.
 
     Args:
         schema: the core schema of the field's type, with its default.
         config: Pydantic's settings of the model around it.
-        definitions: the core schemas that references in it may name.
+        definitions: the core schemas that references in it may name, by their names.
     """
     if schema["type"] != "default" or not schema.get("validate_default", getattr(config, "validate_default", False)):
         return False
     factory = schema.get("default_factory")
     if factory is not None and getattr(factory, "__module__", "") != "builtins":
         return False
-    if _has_user_function(schema, {definition.get("ref"): definition for definition in definitions}):
+    if _has_user_function(schema, definitions):
         return False
     field = core_schema.typed_dict_field(schema, required=False)
     probe: Any = core_schema.typed_dict_schema({"field": field}, config=config.core_config(None))
     if definitions:
-        probe = core_schema.definitions_schema(probe, list(definitions))
+        probe = core_schema.definitions_schema(probe, list(definitions.values()))
     try:
         SchemaValidator(probe).validate_json("{}")
     except ValidationError:
@@ -49,7 +50,7 @@ def is_refused_default(schema: Any, config: Any, definitions: tuple[Any, ...]) -
     return False
 
 
-def without_refused_defaults(arguments: list[Any], config: Any, definitions: tuple[Any, ...]) -> list[Any]:
+def without_refused_defaults(arguments: list[Any], config: Any, definitions: Mapping[str, Any]) -> list[Any]:
     """Return positional arguments without the defaults that Pydantic refuses, nor those before them."""
     needed = max(
         (
@@ -66,7 +67,7 @@ def _bare(schema: Any) -> Any:
     return schema["schema"] if schema["type"] == "default" else schema
 
 
-def _has_user_function(schema: Any, definitions: dict[Any, Any]) -> bool:
+def _has_user_function(schema: Any, definitions: Mapping[str, Any]) -> bool:
     """Return whether a function or a class of the user has a part in reading a value."""
     pending = [schema]
     seen: set[int] = set()

@@ -13,8 +13,9 @@ Validators in Python are not visible here; only `validate_json` checks them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from enum import Enum
+from types import MappingProxyType
 from typing import Any
 
 from pydantic.json_schema import JsonSchemaValue
@@ -38,6 +39,7 @@ from structgen.schema.pydantic.core_schemas import (
 )
 from structgen.schema.pydantic.defaults import is_refused_default, without_refused_defaults
 from structgen.schema.pydantic.map_keys import keeps_keys_distinct, key_names
+from structgen.schema.pydantic.own_json_schemas import without_values
 from structgen.schema.pydantic.scalar_json_schemas import CHANGES_TEXT, IS_BYTES, ScalarJsonSchema, refused
 
 __all__ = ["ExactJsonSchema"]
@@ -63,7 +65,7 @@ def _matched_whole(result: JsonSchemaValue) -> JsonSchemaValue:
 class ExactJsonSchema(ScalarJsonSchema):
     """Pydantic's generator of JSON Schemas, made as strict as `validate_json`."""
 
-    _known_types: tuple[Any, ...] = ()  # the core schemas of types that others refer to
+    _known_types: Mapping[str, Any] = MappingProxyType({})  # core schemas of types that others refer to, by name
 
     def emit_warning(self, kind: Any, detail: str) -> None:
         """Ignore warnings: they are about defaults that JSON cannot express, which do not matter here."""
@@ -94,7 +96,7 @@ class ExactJsonSchema(ScalarJsonSchema):
                     return result
             if is_outlines(function):
                 return _matched_whole(super().generate_inner(schema))
-        result = super().generate_inner(schema)
+        result = super().generate_inner(without_values(schema, self._known_types))
         if kind == "str" and result.get("type") == "string":
             self.bound_text(result)
         if VALUES in schema:
@@ -220,8 +222,11 @@ class ExactJsonSchema(ScalarJsonSchema):
         return super().p_arguments_schema(given, var_args_schema)
 
     def definitions_schema(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of a type with the types that it refers to; these are kept for the checks of defaults."""
-        self._known_types = (*self._known_types, *schema["definitions"])
+        """Return the schema of a type with the types that it refers to; they are kept to look into."""
+        self._known_types = {
+            **self._known_types,
+            **{definition["ref"]: definition for definition in schema["definitions"]},
+        }
         return super().definitions_schema(schema)
 
     def field_is_present(self, field: Any) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from enum import Enum
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -15,6 +14,7 @@ from pydantic_core import to_jsonable_python
 
 from structgen.schema.formats import UNSUPPORTED
 from structgen.schema.own_keywords import JSON_CONTENT, REGEX_DIALECT
+from structgen.schema.pydantic.core_schemas import is_read_literal
 from structgen.schema.pydantic.moments import date_format, datetime_format, time_format, timedelta_format
 from structgen.schema.reading.number_keywords import DOUBLE, INTEGER_DIGITS_ONLY, NUMBER_FORM, SHORT_DOUBLE
 
@@ -144,7 +144,7 @@ class ScalarJsonSchema(GenerateJsonSchema):
 
         Members of an `Enum` are left out unless they are a `str`, an `int` or a `float`: Pydantic does not read others.
         """
-        expected = [value for value in schema["expected"] if _is_read(value)]
+        expected = [value for value in schema["expected"] if is_read_literal(value)]
         if not expected:
             return refused("literal")
         return _in_digits(super().literal_schema({"type": "literal", "expected": expected}))
@@ -270,7 +270,3 @@ def _in_digits(result: JsonSchemaValue) -> JsonSchemaValue:
 def _have_hosts(schemes: list[str]) -> bool:
     """Return whether URLs of these schemes have a host and may have a port, and their names have no odd characters."""
     return "file" not in schemes and all(re.fullmatch("[a-z][a-z0-9+.-]*", scheme) for scheme in schemes)
-
-
-def _is_read(literal: Any) -> bool:
-    return not isinstance(literal, bytes) and (not isinstance(literal, Enum) or isinstance(literal, (str, int, float)))
