@@ -60,7 +60,13 @@ def _user_function(schema: Any) -> Any | None:
     """Return the user's function that makes the value of a core schema, or None."""
     if schema["type"] == "chain":
         return next(filter(None, map(_user_function, schema["steps"])), None)
-    return schema["function"]["function"] if follows_user_function(schema) else None
+    function = schema["function"]["function"] if follows_user_function(schema) else None
+    return None if _is_of_structgen(function) else function
+
+
+def _is_of_structgen(function: Any) -> bool:
+    """Return whether a function checks the text of an annotation of structgen, such as `SubstringOf`."""
+    return str(getattr(function, "__module__", "")).startswith("structgen.")
 
 
 def _reads_same(first: Any, second: Any) -> bool:
@@ -72,8 +78,8 @@ def _reads_same(first: Any, second: Any) -> bool:
         return second["type"] == "any" or _reads_same(first, second["steps"][0])
     if second["type"] == "str" and first["type"] in _TEXTS_OR_OTHERS:
         return not _rewrites(first)
-    if first["type"] == second["type"] == "str" and len(second.keys() - _NOTES) == 1:
-        return True
+    if first["type"] == second["type"] == "str" and len(second.keys() - _NOTES - REWRITES) == 1:
+        return True  # it has no constraints
     if not _is_fixed(first):
         return False
     if first["type"] in _FIXED:
@@ -86,9 +92,10 @@ def _reads_same(first: Any, second: Any) -> bool:
 
 def _without_checks(schema: Any) -> Any:
     """Return the core schema inside functions that check a value and do not change it."""
-    while schema["type"] == "function-after":
+    while schema["type"] in ("function-after", "function-before"):
         function = schema["function"]["function"]
-        if constraint_of(function) is None and getattr(function, "__name__", "") not in _CHECKS:
+        is_check = constraint_of(function) is not None or getattr(function, "__name__", "") in _CHECKS
+        if not is_check and not _is_of_structgen(function):
             break
         schema = schema["schema"]
     return schema
