@@ -45,6 +45,7 @@ _TEXTS = {
     "str_ends_with": ("suffix", r"{}\Z"),
 }
 _ADJECTIVES = {"tz_aware": "aware", "tz_naive": "naive"}
+_DECODERS = ("EncodedBytes.", "EncodedStr.")  # their results are not as long as the texts that they read
 _READ_TYPES = {"int": ((int,), (str, type(None))), "str": ((str,), (bool, float, int, type(None)))}
 """For some types of core schemas, the types of their values, and types of values that equal none of theirs."""
 _REWRITES_LETTERS = frozenset({"to_lower", "to_upper"})
@@ -152,6 +153,8 @@ def narrowed(schema: Any, constraint: Constraint) -> Any | None:
     if kind in INNER:
         return narrowed(schema[INNER[kind]], constraint)
     if kind in FUNCTIONS and "schema" in schema and not follows_user_function(schema):
+        if getattr(schema["function"]["function"], "__qualname__", "").startswith(_DECODERS):
+            return None
         inner = narrowed(schema["schema"], constraint)
         return None if inner is None else {**schema, "schema": inner}
     return _narrowed_type(schema, constraint)

@@ -13,6 +13,7 @@ __all__ = [
     "INNER",
     "REWRITES",
     "all_names",
+    "are_keys_shared",
     "deep_paths",
     "follows_user_function",
     "is_hashable",
@@ -21,6 +22,7 @@ __all__ = [
     "is_read_literal",
     "is_scalar",
     "keeps_values_distinct",
+    "paths_beside",
     "single_names",
     "text_kind",
 ]
@@ -142,6 +144,33 @@ def deep_paths(schema: Any) -> dict[str, list[str | int]]:
         for name, field in _fields(schema)
         if isinstance(alias := field.get("validation_alias"), list) and alias and not single_names(_paths(alias))
     }
+
+
+def paths_beside(schema: Any, *, reads_names: bool) -> list[list[Any]]:
+    """Return the paths at which fields are looked for, although they are written elsewhere.
+
+    Args:
+        schema: the core schema of a model.
+        reads_names: whether fields are read by their names, too.
+    """
+    found: list[list[Any]] = []
+    for name, field in _fields(schema):
+        alias = field.get("validation_alias") or name
+        paths: list[list[Any]] = [[alias]] if isinstance(alias, str) else _paths(alias)
+        own = [single_names(paths)[0]] if single_names(paths) else paths[0]
+        found += [path for path in paths if path != own]
+        if reads_names and [name] not in paths:
+            found.append([name])
+    return found
+
+
+def are_keys_shared(schema: Any) -> bool:
+    """Return whether two fields have one key in the JSON Schema that Pydantic makes, which holds only one of them."""
+    keys: list[str] = []
+    for name, field in _fields(schema):
+        alias = field.get("validation_alias") or name
+        keys.append(alias if isinstance(alias, str) else [*single_names(_paths(alias)), name][0])
+    return len(set(keys)) < len(keys)
 
 
 def _paths(alias: list[Any]) -> list[Any]:

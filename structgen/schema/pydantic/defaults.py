@@ -12,6 +12,7 @@ user makes or checks counts as valid, as do the values of all validators in Pyth
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -67,6 +68,12 @@ def _bare(schema: Any) -> Any:
     return schema["schema"] if schema["type"] == "default" else schema
 
 
+def _is_known(function: Any) -> bool:
+    """Return whether a function comes with Pydantic or Python, such as the class of an IP address."""
+    module = str(getattr(getattr(function, "func", function), "__module__", ""))
+    return is_own(function) or module.partition(".")[0] in sys.stdlib_module_names
+
+
 def _has_user_function(schema: Any, definitions: Mapping[str, Any]) -> bool:
     """Return whether a function or a class of the user has a part in reading a value."""
     pending = [schema]
@@ -78,7 +85,7 @@ def _has_user_function(schema: Any, definitions: Mapping[str, Any]) -> bool:
         elif isinstance(value, dict) and id(value) not in seen:
             seen.add(id(value))
             kind = value.get("type")
-            if kind in FUNCTIONS and not is_own(value["function"]["function"]):
+            if kind in FUNCTIONS and not _is_known(value["function"]["function"]):
                 return True
             if value.get("custom_init") or value.get("post_init"):
                 return True

@@ -22,18 +22,20 @@ from pydantic.json_schema import JsonSchemaValue
 
 from structgen.schema.formats import UNSUPPORTED, language
 from structgen.schema.own_keywords import REGEX_DIALECT
-from structgen.schema.pydantic.alias_paths import nest
+from structgen.schema.pydantic.alias_paths import may_lead, nest
 from structgen.schema.pydantic.chains import joined_steps
 from structgen.schema.pydantic.constraints import VALUES, Constraint, constraint_of, narrowed, warn_of_bound
 from structgen.schema.pydantic.core_schemas import (
     FUNCTIONS,
     all_names,
+    are_keys_shared,
     deep_paths,
     follows_user_function,
     is_hashable,
     is_outlines,
     is_own,
     keeps_values_distinct,
+    paths_beside,
     single_names,
     text_kind,
 )
@@ -207,9 +209,13 @@ class ExactJsonSchema(ScalarJsonSchema):
         return result
 
     def field_is_required(self, field: Any, total: bool) -> bool:
-        """Return whether a field must be written: also if its default is refused."""
-        required = bool(super().field_is_required(field, total))
-        return required or is_refused_default(field["schema"], self._config, self._known_types)
+        """Return whether a field must be written: also if its default is refused, or if it has none (`OnErrorOmit`)."""
+        if super().field_is_required(field, total):
+            return True
+        schema = field["schema"]
+        has_none = schema["type"] == "default" and "default" not in schema and "default_factory" not in schema
+        is_model = field["type"] != "typed-dict-field"  # the fields of a typed dict say so themselves
+        return (has_none and is_model) or is_refused_default(schema, self._config, self._known_types)
 
     def named_tuple_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of named tuples: fields before one that must be written must be written, too."""
@@ -277,8 +283,14 @@ def _closed(result: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
     """Close an object that does not keep extra keys; in an open one, forbid other names of its fields as extra keys."""
     if result.get("type") != "object" or "properties" not in result:
         return result
+    if are_keys_shared(schema):
+        return refused("validation_alias")
     if paths := deep_paths(schema):
         nest(result, paths, must_lead=result.get("additionalProperties") is False)
+    config = schema.get("config", {})
+    reads_names = bool(config.get("validate_by_name") or config.get("populate_by_name"))
+    if any(may_lead(result, path) for path in paths_beside(schema, reads_names=reads_names)):
+        return refused("validation_alias")  # Pydantic would find a field in what is written for another one
     if result.setdefault("additionalProperties", False) is not False:
         for name in all_names(schema):
             result["properties"].setdefault(name, False)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import ipaddress
 from typing import Annotated, Any, NamedTuple, Optional
 
 import pytest
-from pydantic import AfterValidator, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import AfterValidator, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, OnErrorOmit, create_model
 from support.texts import constraint_of, is_read, is_valid_for
 from typing_extensions import TypedDict
 
@@ -35,6 +36,18 @@ class Strict(BaseModel):
 
 class Made(BaseModel):
     a: list[int] = Field(default_factory=list, validate_default=True, min_length=1)
+
+
+class Addresses(BaseModel):
+    """Functions of Python read its types; they are not the user's."""
+
+    model_config = CHECKED
+    a: ipaddress.IPv4Network = 1.5  # type: ignore[assignment]
+    b: ipaddress.IPv4Network = "10.0.0.0/8"  # type: ignore[assignment]
+
+
+class Omitted(BaseModel):
+    a: OnErrorOmit[int]
 
 
 class Inside(BaseModel):
@@ -79,6 +92,8 @@ class Rows(BaseModel):
         (OfModel, ["{}", '{"a":1}', '{"a":1,"b":"y"}', '{"b":"y"}']),
         (Strict, ["{}", '{"a":1}', '{"a":1,"b":"2020-01-02"}', '{"b":"2020-01-02"}']),
         (Made, ["{}", '{"a":[1]}']),
+        (Addresses, ["{}", '{"a":"1.2.3.4"}']),
+        (Omitted, ["{}", '{"a":1}']),
         (Inside, ["{}", '{"p":{}}', '{"p":{"q":1}}']),
         (Nested, ["{}", '{"b":null}', '{"a":1,"b":{"b":null}}', '{"a":1,"b":{}}']),
         (Point, ["{}", '{"a":1}', '{"b":1}', '{"a":1,"b":1}']),

@@ -432,9 +432,12 @@ TAGS_OF_A_VALUE = {
                 {"if": {"oneOf": [_type("String")]}, "else": {"not": {"required": ["placeholder"]}}},
             ],
             "properties": {
-                **dict.fromkeys(("description", "label"), {}),
+                "description": {},
+                "label": {},
                 "type": {"type": "string"},
-                **dict.fromkeys(("editable", "constraints", "group"), {}),
+                "editable": {},
+                "constraints": {},
+                "group": {},
             },
         },
         {
