@@ -18,6 +18,7 @@ cdef class Alphabets:
     cdef dict _covers            # body -> the characters that are texts of it by themselves
     cdef dict _alphabets         # term -> its alphabet
     cdef dict _table_alphabets   # text table -> its alphabet
+    cdef dict _made_of           # alphabet -> term -> the result of `may_consist_of`
     cdef dict _codes             # term -> whether its form shows that it is a prefix code
     cdef dict _longest           # term -> an upper bound on the bytes of its texts
 

@@ -56,6 +56,7 @@ class Alphabets:
         self._covers: dict[int, int] = {}
         self._alphabets: dict[int, int] = {}
         self._table_alphabets: dict[int, int] = {}
+        self._made_of: dict[int, dict[int, bool]] = {}
         self._codes: dict[int, bool] = {}
         self._longest: dict[int, int] = {NOTHING: 0, EMPTY: 0}
 
@@ -156,8 +157,12 @@ class Alphabets:
 
         True if the form of the term does not show that there is none. `a*b` needs a `b`.
         """
+        done = self._made_of.get(alphabet)
+        if done is None:
+            done = self._made_of[alphabet] = {EMPTY: True, NOTHING: False}
+        if term in done:
+            return done[term]
         alphabet |= OTHER_CHARS | BROKEN_CHARS
-        done = {EMPTY: True, NOTHING: False}
         stack = [term]
         while stack:
             spend(1)

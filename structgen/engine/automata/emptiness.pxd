@@ -1,5 +1,6 @@
 cimport cython
 from structgen.engine.deadlines cimport spend
+from structgen.engine.automata.alphabets cimport Alphabets
 from structgen.engine.automata.byte_partitions cimport BytePartitions
 from structgen.engine.automata.derivatives cimport Derivatives
 from structgen.engine.automata.inclusion cimport is_all_refused
@@ -33,7 +34,8 @@ cdef class Emptiness:
     @cython.locals(came_from=dict, cost=dict, queue=list, order=int, top=int, total=int, index=int, target=int,
                    reached=int, rest=int, looked_at=int)
     cdef bint _ends_within(self, int term, int most) except -1
-    cdef bint _is_too_long(self, int term) except -1
+    @cython.locals(alphabets=Alphabets, part=int)
+    cdef bint _is_hopeless(self, int term) except -1
     cdef bint _is_proved_empty(self, int term) except -1
     @cython.locals(least=int)
     cdef int _known_count(self, int term) except -2

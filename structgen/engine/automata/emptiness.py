@@ -118,7 +118,7 @@ class Emptiness:
                 target = self._successor(top, index)
                 if target == NOTHING or target in came_from or self._life.values[target] == LIFELESS:
                     continue
-                if looked_at > PROVED_AFTER and self._is_too_long(target):
+                if looked_at > PROVED_AFTER and self._is_hopeless(target):
                     continue
                 if (
                     self._is_known_alive(target)
@@ -413,7 +413,7 @@ class Emptiness:
                 target = self._successor(top, index)
                 if target == NOTHING or target in cost:
                     continue
-                if looked_at > PROVED_AFTER and self._is_too_long(target):
+                if looked_at > PROVED_AFTER and self._is_hopeless(target):
                     continue
                 reached = total + self.derivatives.begun(top, target)
                 rest = self._known_count(target)
@@ -438,9 +438,21 @@ class Emptiness:
             self.terms, term, self._refused
         )
 
-    def _is_too_long(self, term: int) -> bool:
-        """Return whether a term matches nothing, because its texts would need more bytes than its form allows."""
-        return self.terms.alphabets.longest(term) < self.table.min_len[term]
+    def _is_hopeless(self, term: int) -> bool:
+        """Return whether the form of a term shows that it matches nothing, for terms that a long search reaches.
+
+        Its texts would need more bytes than its form allows, or a character that one of its parts does not have: "an
+        e-mail address with a colon" needs it before the `@` or in brackets, so no host name has to be followed.
+        """
+        alphabets = self.terms.alphabets
+        if alphabets.longest(term) < self.table.min_len[term]:
+            return True
+        for part in self.table.payload[term] if self.table.kind[term] == K_UNION else (term,):
+            if self.table.kind[part] == K_COUNTING:
+                part = self.table.payload[part][2]
+            if self.table.kind[part] != K_INTERSECTION or not alphabets.leave_nothing(self.table.payload[part]):
+                return False
+        return True
 
     def _known_count(self, term: int) -> int:
         """Return a count that some text of a term is known to keep within; NEVER if it has none, -1 if not known."""
@@ -501,7 +513,7 @@ class Emptiness:
                 if best <= lowest:  # no path with a lower cost is left
                     break
                 target = self._successor(top, index)
-                if target == NOTHING or (len(settled) > PROVED_AFTER and self._is_too_long(target)):
+                if target == NOTHING or (len(settled) > PROVED_AFTER and self._is_hopeless(target)):
                     continue
                 if self.table.kind[target] != K_COUNTING:
                     known = 0 if self.is_alive(target) else NEVER

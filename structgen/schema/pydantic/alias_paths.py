@@ -13,8 +13,9 @@ from typing import Any
 
 from structgen.schema.formats import UNSUPPORTED
 
-__all__ = ["nest"]
+__all__ = ["may_lead", "nest"]
 
+_SCALARS = ("boolean", "integer", "null", "number", "string")
 _REFUSED = {"type": "string", "format": f"{UNSUPPORTED} validation_alias"}
 
 
@@ -40,6 +41,30 @@ def nest(schema: dict[str, Any], paths: dict[str, list[str | int]], *, must_lead
     if must_lead:
         for child in schema["properties"].values():
             _forbid_empty(child)
+
+
+def may_lead(node: Any, path: list[Any]) -> bool:
+    """Return whether a path may lead to a value in what a schema allows.
+
+    Args:
+        node: the schema of a model, after `nest`, or a part of it.
+        path: a path at which a field is looked for, although it is written elsewhere.
+    """
+    step, *others = path
+    if isinstance(step, str):
+        child = node.get("properties", {}).get(step)
+    else:
+        items = node.get("prefixItems", [])
+        if step < 0 and items:
+            return True
+        child = items[step] if 0 <= step < len(items) else None
+    if child is None:
+        return False
+    if not others:
+        return True
+    if isinstance(child, dict) and _MADE in child:
+        return may_lead(child, others)
+    return not isinstance(child, dict) or child.get("type") not in _SCALARS
 
 
 def _put(node: dict[str, Any], path: list[str | int], field: Any, is_required: bool) -> bool:
@@ -71,7 +96,7 @@ def _put(node: dict[str, Any], path: list[str | int], field: Any, is_required: b
 
 def _forbid_empty(node: Any) -> None:
     """Require that an array or object on a path holds the value of a field."""
-    if not isinstance(node, dict) or _MADE not in node:
+    if not isinstance(node, dict) or _MADE not in node or "type" not in node:  # without: its path is refused
         return
     if node["type"] == "object":
         node["minProperties"] = 1

@@ -5,26 +5,26 @@ Examples: which functions constrain a type, which types can be members of a set,
 
 from __future__ import annotations
 
-from functools import partial
+from enum import Enum
 from typing import Any
-
-from structgen.schema.schema_warnings import warn
 
 __all__ = [
     "FUNCTIONS",
+    "INNER",
+    "REWRITES",
     "all_names",
+    "are_keys_shared",
     "deep_paths",
     "follows_user_function",
-    "is_constraint",
     "is_hashable",
     "is_outlines",
     "is_own",
+    "is_read_literal",
     "is_scalar",
     "keeps_values_distinct",
-    "narrowed",
+    "paths_beside",
     "single_names",
     "text_kind",
-    "warn_of_bound",
 ]
 
 _SCALARS = frozenset(
@@ -35,27 +35,9 @@ _SCALARS = frozenset(
 )  # fmt: skip
 _WRAPPERS = frozenset({"default", "function-after", "function-before", "function-wrap", "nullable"})
 _DISTINCT_KINDS = frozenset({"bool", "enum", "float", "int", "none"})
-_REWRITES = frozenset({"to_lower", "to_upper", "strip_whitespace"})
+REWRITES = frozenset({"to_lower", "to_upper", "strip_whitespace"})
 FUNCTIONS = frozenset({"function-after", "function-before", "function-plain", "function-wrap"})
-_INNER = {"lax-or-strict": "lax_schema", "json-or-python": "json_schema"}
-_NONE: frozenset[str] = frozenset()
-_BOUNDS = frozenset({"gt", "ge", "lt", "le"})
-_LENGTHS = frozenset({"min_length", "max_length"})
-_OTHER_BOUNDS = frozenset({"multiple_of", "max_digits", "decimal_places"})
-_CONSTRAINTS = {
-    "int": _BOUNDS | {"multiple_of"},
-    "float": _BOUNDS,
-    "decimal": _BOUNDS | {"multiple_of"},
-    "url": frozenset({"max_length"}),
-    **dict.fromkeys(("str", "list", "dict"), _LENGTHS),
-}
-"""Constraints of core schemas that mean the same inside a type as in a function around it."""
-
-
-def is_constraint(function: Any) -> bool:
-    """Return whether a function is Pydantic's own check of a constraint, on a type without it, such as a union."""
-    known = _BOUNDS | _LENGTHS | _OTHER_BOUNDS
-    return isinstance(function, partial) and is_own(function) and bool(known.issuperset(function.keywords))
+INNER = {"lax-or-strict": "lax_schema", "json-or-python": "json_schema"}
 
 
 def is_outlines(function: Any) -> bool:
@@ -81,11 +63,11 @@ def text_kind(schema: Any, *, is_strict: bool) -> str:
     kind = schema["type"]
     if kind not in FUNCTIONS and kind != "lax-or-strict":
         return ""
-    while kind in FUNCTIONS or kind in _INNER:
+    while kind in FUNCTIONS or kind in INNER:
         if kind == "lax-or-strict":
             inner = schema["strict_schema" if schema.get("strict", is_strict) else "lax_schema"]
         else:
-            inner = schema.get(_INNER.get(kind, "schema"))
+            inner = schema.get(INNER.get(kind, "schema"))
         if inner is None or (kind in FUNCTIONS and not _is_conversion(schema["function"]["function"])):
             return ""
         schema, kind = inner, inner["type"]
@@ -99,57 +81,6 @@ def _is_conversion(function: Any) -> bool:
 def follows_user_function(schema: Any) -> bool:
     """Return whether a constraint applies to the result of a user's function, which only `validate_json` can check."""
     return schema["type"] in FUNCTIONS and not is_own(schema["function"]["function"])
-
-
-def warn_of_bound(keyword: str, function: Any) -> None:
-    """Warn that no mask enforces a bound, because it applies to the result of a user's function.
-
-    Args:
-        keyword: the bound's name in `pydantic.Field`.
-        function: the user's function.
-    """
-    name = getattr(function, "__name__", type(function).__name__)
-    warn(
-        f"{keyword} applies to what the validator {name} returns, so only the finished text is checked; to enforce it "
-        "in masks, write Field before the validator in Annotated[…]"
-    )
-
-
-def narrowed(schema: Any, constraint: Any) -> Any | None:
-    """Return a core schema with a constraint moved to each type inside; None if one of them cannot have it.
-
-    Values that Pydantic cannot compare, such as None with a number, are left out: for them it raises TypeError.
-    """
-    kind = schema["type"]
-    if kind == "union":
-        options = [option[0] if isinstance(option, tuple) else option for option in schema["choices"]]
-        if {"decimal", "float"} <= {option["type"] for option in options}:
-            return None  # a number may be read as either, rounded or not
-        found = [narrowed(option, constraint) for option in options if option["type"] != "none"]
-        return None if None in found or not found else {**schema, "choices": found}
-    if kind == "nullable":
-        return narrowed(schema["schema"], constraint)
-    if kind in ("literal", "bool"):
-        expected = [value for value in schema.get("expected", (False, True)) if _holds(constraint, value)]
-        return {"type": "literal", "expected": expected} if expected else None
-    if kind == "enum":
-        members = [member for member in schema["members"] if _holds(constraint, member)]
-        return {**schema, "members": members} if members else None
-    if kind in _INNER:
-        return narrowed(schema[_INNER[kind]], constraint)
-    if kind in FUNCTIONS and "schema" in schema and not follows_user_function(schema):
-        inner = narrowed(schema["schema"], constraint)
-        return None if inner is None else {**schema, "schema": inner}
-    known = _CONSTRAINTS.get(kind, _NONE) - schema.keys() if _REWRITES.isdisjoint(schema) else _NONE
-    return {**schema, **constraint.keywords} if known.issuperset(constraint.keywords) else None
-
-
-def _holds(constraint: Any, value: Any) -> bool:
-    try:
-        constraint(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def is_scalar(schema: Any) -> bool:
@@ -175,13 +106,18 @@ def is_hashable(schema: Any) -> bool:
     return bool(kind == "frozenset")
 
 
+def is_read_literal(literal: Any) -> bool:
+    """Return whether Pydantic reads a value of `Literal[…]` from JSON."""
+    return not isinstance(literal, bytes) and (not isinstance(literal, Enum) or isinstance(literal, (str, int, float)))
+
+
 def keeps_values_distinct(schema: Any) -> bool:
     """Return whether different JSON values are surely read as different members of a set."""
     kind = schema["type"]
     if kind in ("nullable", "default"):
         return keeps_values_distinct(schema["schema"])
     if kind == "str":
-        return _REWRITES.isdisjoint(schema)
+        return REWRITES.isdisjoint(schema)
     if kind == "literal":
         return len(set(schema["expected"])) == len(schema["expected"])
     return kind in _DISTINCT_KINDS
@@ -208,6 +144,33 @@ def deep_paths(schema: Any) -> dict[str, list[str | int]]:
         for name, field in _fields(schema)
         if isinstance(alias := field.get("validation_alias"), list) and alias and not single_names(_paths(alias))
     }
+
+
+def paths_beside(schema: Any, *, reads_names: bool) -> list[list[Any]]:
+    """Return the paths at which fields are looked for, although they are written elsewhere.
+
+    Args:
+        schema: the core schema of a model.
+        reads_names: whether fields are read by their names, too.
+    """
+    found: list[list[Any]] = []
+    for name, field in _fields(schema):
+        alias = field.get("validation_alias") or name
+        paths: list[list[Any]] = [[alias]] if isinstance(alias, str) else _paths(alias)
+        own = [single_names(paths)[0]] if single_names(paths) else paths[0]
+        found += [path for path in paths if path != own]
+        if reads_names and [name] not in paths:
+            found.append([name])
+    return found
+
+
+def are_keys_shared(schema: Any) -> bool:
+    """Return whether two fields have one key in the JSON Schema that Pydantic makes, which holds only one of them."""
+    keys: list[str] = []
+    for name, field in _fields(schema):
+        alias = field.get("validation_alias") or name
+        keys.append(alias if isinstance(alias, str) else [*single_names(_paths(alias)), name][0])
+    return len(set(keys)) < len(keys)
 
 
 def _paths(alias: list[Any]) -> list[Any]:

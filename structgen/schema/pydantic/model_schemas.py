@@ -9,18 +9,17 @@ where code of the user has a part in it, as such code may return something else 
 from __future__ import annotations
 
 import json
-import types
 from typing import Any
 
 import pydantic
 from pydantic.json_schema import JsonSchemaValue
 
 from structgen.schema.pydantic.exact_json_schema import ExactJsonSchema
+from structgen.schema.pydantic.own_json_schemas import HOOKS, is_known_hook
 
 __all__ = ["adapter_and_schema"]
 
 _NAME = "__structgen_schema__"
-_HOOKS = ("pydantic_js_functions", "pydantic_js_annotation_functions")
 
 
 class _Kept:
@@ -105,11 +104,5 @@ def _has_user_code(core_schema: Any) -> bool:
 
 def _is_dynamic(metadata: dict[Any, Any]) -> bool:
     """Return whether the metadata of a core schema holds functions of the user for its JSON Schema."""
-    hooks = [hook for name in _HOOKS for hook in metadata.get(name) or ()]
-    return callable(metadata.get("pydantic_js_extra")) or not all(map(_is_known, hooks))
-
-
-def _is_known(hook: Any) -> bool:
-    """Return whether a function comes with Pydantic or structgen."""
-    function = hook.__func__ if isinstance(hook, types.MethodType) else hook
-    return str(getattr(function, "__module__", "")).split(".")[0] in ("pydantic", "structgen")
+    hooks = [hook for name in HOOKS for hook in metadata.get(name) or ()]
+    return callable(metadata.get("pydantic_js_extra")) or not all(map(is_known_hook, hooks))

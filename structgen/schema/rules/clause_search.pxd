@@ -17,7 +17,8 @@ cdef class Clauses:
     cdef readonly tuple absent
     cdef readonly object search
     cdef object _needed          # ints of any size: a bit for each clause
-    cdef dict _found
+    cdef dict _found, _wide
+    cdef set _unsure
     cdef list _solutions
     cdef tuple _last
     cdef object _matched_clauses, _matched_properties
@@ -41,12 +42,15 @@ cdef class Clauses:
     cdef bint _has_parts(self, node) except -1
     @cython.locals(shape=Shape)
     cdef int _compare(self, node, other) except -2
-    cdef _make_choices(self, bint is_quick)
-    cdef list _choices_of(self, index, bint is_quick)
+    cdef _make_choices(self)
+    cdef list _choices_of(self, index, without, alone)
+    cdef list _wide_choices(self, index, needed)
     cdef list _widest(self, index, without)
     cpdef bint are_met(self, decided, frozenset given) except -1
     cdef object _mask_of(self, frozenset given)
     cpdef bint can_hold(self, decided, frozenset given, left) except -1
+    @cython.locals(match=int, found=bint)
+    cpdef bint surely_holds(self, decided, frozenset given) except -1
     @cython.locals(match=int)
     cdef bint _can_hold(self, decided, needed, left) except -1
     @cython.locals(able=list, mine=object, taken=object)
@@ -54,4 +58,4 @@ cdef class Clauses:
     @cython.locals(solution=dict)
     cdef bint _is_solved(self, decided, needed, left) except -1
     cdef bint _solve(self, decided, needed, left) except -1
-    cdef bint _search(self, decided, needed, left) except -1
+    cdef bint _search(self, decided, needed, left, bint is_wide=*) except -1

@@ -110,33 +110,48 @@ class Clauses:
         self._deferred: dict[tuple[int, int, frozenset[int]], Case | None] = {}
         # What `cases` was asked last, and its answer: it is asked whether a property may come, and then for its rules.
         self._last: tuple[int, int, frozenset[int], tuple[Case, ...]] | None = None
+        self._wide: dict[tuple[int, frozenset[int]], list[Choice]] = {}
         self._has_all_choices = True
-        self._make_choices(True)
+        self._make_choices()
         self.search = ChoiceSearch()
         self._solutions: list[dict[int, Choice]] = []  # the newest last
         self._matched_clauses = self._matched_properties = 0  # of the last match: bits as in `_needed` and `decided`
         self._found: dict[tuple[int, int, int], bool] = {}
+        self._unsure: set[tuple[int, int, int]] = set()  # what `surely_holds` did not find
 
-    def _make_choices(self, is_quick: bool) -> None:
-        """Find the choices of each property; with `is_quick`, perhaps not all of them."""
-        self._has_all_choices = not is_quick or not any(len(numbers) > _MAX_SPLIT for numbers in self._large)
-        for index in range(len(self._properties)):
-            choices = self._choices_of(index, is_quick)
-            if self._properties[index].is_required or any(mask for mask, _ in choices):
-                self._choices[index] = choices
-
-    def _choices_of(self, index: int, is_quick: bool) -> list[Choice]:
-        """Return choices of a property: values at a price, and its absence.
+    def _make_choices(self) -> None:
+        """Find choices of each property: values at a price, and its absence.
 
         Values that satisfy many clauses about objects are intersections of as many schemas. Mostly none is needed: a
-        tag satisfies all of these clauses but one. So with `is_quick`, and if they are many, each choice satisfies one
-        of them at most.
+        tag satisfies all of these clauses but one. So if they are many, each choice satisfies one of them at most. The
+        others are made when a search needs them (`_wide_choices`).
         """
-        large = self._large[index] if is_quick and len(self._large[index]) > _MAX_SPLIT else _NONE
-        found = [(self._mask_of(given), self._price) for given in self._widest(index, large)]
-        found += [(self._bits[number], self._price) for number in large]
+        for index in range(len(self._properties)):
+            large = self._large[index] if len(self._large[index]) > _MAX_SPLIT else _NONE
+            choices = self._choices_of(index, large, large)
+            if self._properties[index].is_required or any(mask for mask, _ in choices):
+                self._choices[index] = choices
+            if large:
+                self._has_all_choices = False
+
+    def _choices_of(self, index: int, without: AbstractSet[int], alone: AbstractSet[int]) -> list[Choice]:
+        """Return the choices of a property without some clauses, and one for each of some that it satisfies alone."""
+        found = [(self._mask_of(given), self._price) for given in self._widest(index, without)]
+        found += [(self._bits[number], self._price) for number in alone]
         if not self._properties[index].is_required:
             found.append((self._mask_of(self.absent[index]), 0))
+        return found
+
+    def _wide_choices(self, index: int, needed: int) -> list[Choice]:
+        """Return all choices of a property that matter where some clauses are still needed.
+
+        Other clauses are left out: with them, the values would be split by as many schemas.
+        """
+        without = frozenset([number for number, bit in self._bits.items() if not bit & needed])
+        key = (index, without)
+        found = self._wide.get(key)
+        if found is None:
+            found = self._wide[key] = self._choices_of(index, without, _NONE)
         return found
 
     def _mask_of(self, given: frozenset[int]) -> int:
@@ -324,6 +339,8 @@ class Clauses:
     def forget(self) -> None:
         """Drop what was found out. It is found again when needed."""
         self._found.clear()
+        self._unsure.clear()
+        self._wide.clear()
         self._cases.clear()
         self._deferred.clear()
         self._last = None
@@ -354,6 +371,32 @@ class Clauses:
             LimitExceededError: the search takes too many steps.
         """
         return self._can_hold(decided, self._needed & ~self._mask_of(given), left)
+
+    def surely_holds(self, decided: int, given: frozenset[int]) -> bool:
+        """Return whether all clauses can be satisfied, with all required properties, if a short search finds that out.
+
+        Unlike `can_hold`, it makes no values that satisfy many clauses about objects. False says nothing.
+
+        Args:
+            decided: as for `are_met`.
+            given: as for `are_met`.
+
+        Raises:
+            LimitExceededError: the search takes too many steps.
+        """
+        needed = self._needed & ~self._mask_of(given)
+        start = (decided, needed, -1)
+        if self._has_all_choices or start in self._found:
+            return self._can_hold(decided, needed, -1)
+        if start in self._unsure:
+            return False
+        match = self._matched(decided, needed)
+        found = match > 0 or (match < 0 and (self._is_solved(decided, needed, -1) or self._search(decided, needed, -1)))
+        if found:
+            self._found[start] = True
+        else:
+            self._unsure.add(start)
+        return found
 
     def _can_hold(self, decided: int, needed: int, left: int) -> bool:
         start = (decided, needed, left)
@@ -456,14 +499,15 @@ class Clauses:
         """Search for a solution, and keep it."""
         if self._search(decided, needed, left):
             return True
-        if self._has_all_choices:
-            return False
-        self._make_choices(False)
-        return self._search(decided, needed, left)
+        return not self._has_all_choices and self._search(decided, needed, left, is_wide=True)
 
-    def _search(self, decided: int, needed: int, left: int) -> bool:
-        """Search for a solution with the choices that are known, and keep it."""
+    def _search(self, decided: int, needed: int, left: int, is_wide: bool = False) -> bool:
+        """Search for a solution, and keep it; with `is_wide`, with values that satisfy many clauses about objects."""
         choices = {index: found for index, found in self._choices.items() if not decided >> index & 1}
+        if is_wide:
+            for index in choices:
+                if len(self._large[index]) > _MAX_SPLIT:
+                    choices[index] = self._wide_choices(index, needed)
         near = self._solutions[len(self._solutions) - 1] if self._solutions else {}
         made = self.search.found(needed, left, choices, _MAX_SEARCHED, near)
         if made is None:

@@ -296,7 +296,7 @@ class ObjectStates:
             return False
         if state.progress >= len(self.properties):
             return False
-        return self._clauses.can_hold((1 << (state.progress + 1)) - 1, state.given, -1)
+        return self._clauses.surely_holds((1 << (state.progress + 1)) - 1, state.given)
 
     def _fits(self, state: ObjectState, must_add: bool) -> bool:
         """Return whether an object can be completed, where only counts and required properties matter."""

@@ -127,6 +127,36 @@ class Meeting(BaseModel):
     name: str = Field(validation_alias=pydantic.AliasPath("person", "name"))
 
 
+class ReadTwice(BaseModel):
+    a: int = Field(0, validation_alias=pydantic.AliasChoices("x", "y"))
+    b: str = Field(validation_alias="y")
+
+
+class ReadByName(BaseModel):
+    model_config = ConfigDict(populate_by_name=True)
+    a: int = Field(0, alias="x")
+    b: str = Field(alias="a")
+
+
+class ReadFromOther(BaseModel):
+    user: dict[str, int]
+    name: str = Field(validation_alias=pydantic.AliasChoices(pydantic.AliasPath("user", "name"), "name"))
+
+
+class ReadFromFiller(BaseModel):
+    a: int = Field(validation_alias=pydantic.AliasPath("x", 1))
+    b: str = Field(validation_alias=pydantic.AliasChoices(pydantic.AliasPath("x", 0), "b"))
+
+
+class OfOneKey(BaseModel):
+    a: int = Field(alias="x")
+    b: str = Field(alias="x")
+
+
+class NoWay(BaseModel):
+    a: int = Field(validation_alias=pydantic.AliasPath("x", -1, 0))
+
+
 class Paths(BaseModel):
     a: int = Field(validation_alias=pydantic.AliasPath("x", 0))
     b: int = Field(validation_alias=pydantic.AliasPath("x", 1, "b"))
@@ -419,6 +449,14 @@ def test_texts_are_let_through_as_the_type_asks(accepts, index):
         (pydantic.NewPath, "format"),
         (LastItem, "validation_alias"),
         (Meeting, "validation_alias"),
+        (ReadTwice, "validation_alias"),
+        (ReadByName, "validation_alias"),
+        (ReadFromOther, "validation_alias"),
+        (ReadFromFiller, "validation_alias"),
+        (OfOneKey, "validation_alias"),
+        (NoWay, "validation_alias"),
+        (Annotated[pydantic.Base64Str, Field(max_length=4)], "max_length"),
+        (Annotated[pydantic.Base64Bytes, Field(min_length=1)], "min_length"),
         (dict[float, int], "propertyNames"),
         (dict[float | int, int], "propertyNames"),
         (Annotated[AnyUrl, Field(min_length=9)], "min_length"),

@@ -416,6 +416,71 @@ def test_a_tag_may_choose_among_many_large_objects(order, is_circular):
     assert not accepts(constraint, {"kind": "k7", "first": good, "second": {}})
 
 
+def _binding_of(tag):
+    return {"properties": {"binding": {"properties": {"type": tag}}}}
+
+
+def _type(*names):
+    return {"properties": {"type": {"enum": list(names)}}}
+
+
+TAGS_OF_A_VALUE = {
+    "allOf": [
+        {
+            "allOf": [
+                {"if": {"properties": {"type": {"const": "Dropdown"}}}, "then": {"required": ["choices"]}},
+                {"if": {"oneOf": [_type("String")]}, "else": {"not": {"required": ["placeholder"]}}},
+            ],
+            "properties": {
+                "description": {},
+                "label": {},
+                "type": {"type": "string"},
+                "editable": {},
+                "constraints": {},
+                "group": {},
+            },
+        },
+        {
+            "required": ["binding"],
+            "allOf": [
+                {"if": _binding_of({"const": "property"}), "then": _type("Text", "Dropdown")},
+                {"if": _binding_of({"const": "listener"}), "then": _type("Hidden")},
+                {"if": _binding_of({"enum": ["in", "out"]}), "then": _type("String", "Hidden", "Dropdown")},
+                {"if": _binding_of({"enum": ["input"]}), "then": _type("Text", "Dropdown")},
+            ],
+            "properties": {
+                "binding": {
+                    "allOf": [
+                        {
+                            "if": {"properties": {"type": {"const": "out"}}},
+                            "then": {"oneOf": [{}, {"not": {"required": ["source"]}}]},
+                        }
+                    ],
+                    "properties": {"type": {"enum": ["property", "input", "out", "listener"]}},
+                }
+            },
+        },
+    ]
+}
+"""Of the real schemas in which a property has conditions on the tag of another one, an object."""
+
+
+def test_a_value_needs_no_object_that_satisfies_the_conditions_of_all_tags():
+    """What a `type` leaves to the `binding` is a part of its conditions: all of them are too many schemas together."""
+    limits = structgen.Limits(schema_nodes=20_000)
+    constraint = structgen.compile(TAGS_OF_A_VALUE, BYTES, limits=limits)
+    matcher = constraint.matcher()
+    for byte in b'{"type':
+        assert byte in matcher.allowed_token_ids()
+        matcher.accept_token(byte)
+    assert accepts(constraint, {"type": "Hidden", "binding": {"type": "listener"}})
+    assert accepts(constraint, {"type": "Hidden", "binding": {"type": "out", "source": 1}})
+    assert not accepts(constraint, {"type": "Hidden", "binding": {"type": "out"}})
+    assert not accepts(constraint, {"type": "Text", "binding": {"type": "listener"}})
+    assert accepts(constraint, {"type": "Dropdown", "choices": [], "binding": {"type": "input"}})
+    assert not accepts(constraint, {"type": "Dropdown", "binding": {"type": "input"}})
+
+
 LATE = {
     "type": "object",
     "properties": {

@@ -1,0 +1,95 @@
+"""Defaults that Pydantic refuses: a text that leaves such a field out is not valid, so the field is required.
+
+Pydantic checks a default where the field or its model says so (`validate_default=True`):
+
+    a: int = Field("x", validate_default=True)    without `a`, Pydantic refuses "x": `a` is required
+    a: int = Field("1", validate_default=True)    without `a`, Pydantic reads "1" as 1: `a` is optional
+    a: Annotated[int, AfterValidator(f)] = …      what the user's function does with it is not known: `a` is optional
+
+The check is Pydantic's own, of a text without the field. No code of the user runs: a default that a function of the
+user makes or checks counts as valid, as do the values of all validators in Python.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
+
+from structgen.schema.pydantic.core_schemas import FUNCTIONS, is_own
+
+__all__ = ["is_refused_default", "without_refused_defaults"]
+
+
+def is_refused_default(schema: Any, config: Any, definitions: Mapping[str, Any]) -> bool:
+    """Return whether Pydantic surely refuses a text that leaves a field out, because of the field's default.
+
+    Args:
+        schema: the core schema of the field's type, with its default.
+        config: Pydantic's settings of the model around it.
+        definitions: the core schemas that references in it may name, by their names.
+    """
+    if schema["type"] != "default" or not schema.get("validate_default", getattr(config, "validate_default", False)):
+        return False
+    factory = schema.get("default_factory")
+    if factory is not None and getattr(factory, "__module__", "") != "builtins":
+        return False
+    if _has_user_function(schema, definitions):
+        return False
+    field = core_schema.typed_dict_field(schema, required=False)
+    probe: Any = core_schema.typed_dict_schema({"field": field}, config=config.core_config(None))
+    if definitions:
+        probe = core_schema.definitions_schema(probe, list(definitions.values()))
+    try:
+        SchemaValidator(probe).validate_json("{}")
+    except ValidationError:
+        return True
+    except (AttributeError, SchemaError, TypeError, ValueError):
+        return False  # Pydantic cannot check it alone
+    return False
+
+
+def without_refused_defaults(arguments: list[Any], config: Any, definitions: Mapping[str, Any]) -> list[Any]:
+    """Return positional arguments without the defaults that Pydantic refuses, nor those before them."""
+    needed = max(
+        (
+            number
+            for number, argument in enumerate(arguments, start=1)
+            if is_refused_default(argument["schema"], config, definitions)
+        ),
+        default=0,
+    )
+    return [{**argument, "schema": _bare(argument["schema"])} for argument in arguments[:needed]] + arguments[needed:]
+
+
+def _bare(schema: Any) -> Any:
+    return schema["schema"] if schema["type"] == "default" else schema
+
+
+def _is_known(function: Any) -> bool:
+    """Return whether a function comes with Pydantic or Python, such as the class of an IP address."""
+    module = str(getattr(getattr(function, "func", function), "__module__", ""))
+    return is_own(function) or module.partition(".")[0] in sys.stdlib_module_names
+
+
+def _has_user_function(schema: Any, definitions: Mapping[str, Any]) -> bool:
+    """Return whether a function or a class of the user has a part in reading a value."""
+    pending = [schema]
+    seen: set[int] = set()
+    while pending:
+        value = pending.pop()
+        if isinstance(value, (list, tuple)):
+            pending.extend(value)
+        elif isinstance(value, dict) and id(value) not in seen:
+            seen.add(id(value))
+            kind = value.get("type")
+            if kind in FUNCTIONS and not _is_known(value["function"]["function"]):
+                return True
+            if value.get("custom_init") or value.get("post_init"):
+                return True
+            if kind == "definition-ref" and value["schema_ref"] in definitions:
+                pending.append(definitions[value["schema_ref"]])
+            pending.extend(part for key, part in value.items() if key not in ("metadata", "default", "serialization"))
+    return False
