@@ -46,6 +46,7 @@ cdef class TerminalMasks:
     cdef int[::1] _table_of
     cdef list _tables
     cdef dict _counted
+    cdef dict _with_least
     cdef dict _visited
     cdef list _models
     cdef dict _model_of

@@ -123,6 +123,9 @@ class TerminalMasks:
         self.nothing = TerminalMask()  # most keys do not go on with what is left of a token
         self._tables = [self.nothing]
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}  # by states of the class and what follows
+        self._with_least: dict[
+            int, CountedTerminal | None
+        ] = {}  # by state without bounds: if it serves all least counts
         self._visited: dict[tuple[int, int], int] = {}  # by key of `_counted`: nodes visited by walks with one count
         self._models: list[int] = []
         self._model_of: dict[int, int] = {}
@@ -313,8 +316,8 @@ class TerminalMasks:
         if parts is None:
             return None
         free, min_count, max_count = parts
-        key = (free, NO_REST)
-        if key not in self._counted:
+        if free not in self._with_least:
+            key = (free, NO_REST)
             is_cheap = self._visited.get(key, 0) * MAX_WALKED < self.trie.size
             if not at_once and is_cheap and (max_count >= 0 or min_count <= MAX_WALKED_COUNT):
                 before = self._walks.nodes_visited
@@ -326,8 +329,8 @@ class TerminalMasks:
                 counted = self._counted_masks.of_bounded(free, min(max_count, MAX_COUNT))
             finally:
                 self._entered.end()
-            self._counted[key] = counted if self._least_counts.have_all(self._entered.states) else None
-        known = self._counted[key]
+            self._with_least[free] = counted if self._least_counts.have_all(self._entered.states) else None
+        known = self._with_least[free]
         if known is None:
             return None
         return self._counted_masks.with_counts(known, min(min_count, MAX_COUNT), min(max_count, MAX_COUNT))

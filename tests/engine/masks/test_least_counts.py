@@ -87,3 +87,26 @@ def test_a_least_count_makes_no_tables_for_each_count(most: int | None, conditio
         matcher.accept_bytes(b"n")
         assert matcher.allowed_token_ids() == accepted_tokens(matcher, VOCABULARY.size)
     assert condition == ends_with(b"aba") or terminals.nodes_visited - visited <= 40 * 20
+
+
+EVEN = rx.sequence(rx.star(rx.repeat(CHARACTER, 2, 2)), QUOTE)
+
+
+@pytest.mark.parametrize("bounds", [((0, 30), (3, 30), (12, 30), (3, 5)), ((12, 30), (3, 30), (0, 30))])
+@pytest.mark.parametrize("condition", [ends_with(b"aba"), EVEN, rx.literal_set([b'ab"', b'n"', b'nab"', b'na"'])])
+def test_an_index_for_bounds_alone_is_none_for_least_counts(
+    bounds: tuple[tuple[int, int], ...], condition: rx.Regex
+) -> None:
+    vocabulary = Vocabulary.from_bytes(dict(enumerate(TOKENS)), eos_token_ids=[len(TOKENS)])
+    for least, most in bounds:
+        body = ast.RegexTerminal(rx.intersection(string(least, most), condition))
+        compiled = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", body),))), vocabulary)
+        for text in (b"", b"n", b"a", b"ab", b"nna", b"n" * (most - 3)):
+            matcher = Matcher(compiled)
+            for byte in text:
+                allowed = matcher.allowed_token_ids()
+                assert allowed == accepted_tokens(matcher, vocabulary.size)
+                if TOKENS.index(bytes([byte])) not in allowed:
+                    break
+                matcher.accept_bytes(bytes([byte]))
+            assert matcher.allowed_token_ids() == accepted_tokens(matcher, vocabulary.size)
