@@ -93,11 +93,8 @@ COLD = {
     "engine.vocabulary.bitmask",
     "schema.rules.clause_choices",
     "schema.rules.clause_search",
-    "tokenization.matching.blank_tokens",
     "tokenization.matching.bridges",
     "tokenization.matching.last_texts",
-    "tokenization.matching.proper_matcher",
-    "tokenization.matching.sure_cuts",
 }
 """Modules for -Og, with which gcc takes half the time: they call Python most of the time."""
 OPTIONS = [

@@ -22,8 +22,9 @@ __all__ = ["BLANKS", "BLANK_BYTES", "BlankClass", "BlankTokens"]
 
 BLANKS = b" \t\n\r"
 BLANK_BYTES = sum(1 << byte for byte in BLANKS)  # as bits of a number
+# Declared as C integers in the .pxd, so not importable from here.
 MAX_KEPT = 4096  # states of the scanner
-ALL_BITS = 0xFFFFFFFF  # of a word; declared as a C integer in the .pxd, so not importable from here
+ALL_BITS = 0xFFFFFFFF  # of a word
 
 
 class BlankClass:

@@ -1,5 +1,6 @@
 import cython
 
+from structgen.tokenization.matching.next_tokens cimport NextTokens
 from structgen.tokenization.matching.token_steps cimport TokenSteps
 from structgen.tokenization.matching.whole_words cimport WholeWords
 from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
@@ -19,7 +20,7 @@ cdef class CheckedPosition:
     cdef readonly bint is_kept
     cdef Scanner _scanner
     cdef WholeWords _words
-    cdef object _next_tokens    # of NextTokens
+    cdef NextTokens _next_tokens
     cdef bint _begins_word      # whether the tokens begin a pre-token
     cdef int _word_before
     cdef unsigned int[::1] _row

@@ -25,10 +25,12 @@ from structgen.tokenization.pre_tokens.scanner import Cutters, Scanner, TokenRow
 __all__ = ["NextTokens"]
 
 BETWEEN = (b" ", b"  ", b"\t", b"\n")  # white space after which the rows are made ahead
+# Declared as C integers in the .pxd, so not importable from here.
 MAX_ROWS = 256  # states whose rows are kept, 100 kB each
 MAX_PARTIAL_ROWS = 4096  # the same within characters, 16 kB each
 MAX_ENDS = 65_536  # tokens that end within a character
 MAX_KEPT = 4096  # answers of each other kind
+
 ALL_BYTES = (1 << 256) - 1
 
 

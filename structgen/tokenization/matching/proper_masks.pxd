@@ -9,8 +9,9 @@ from structgen.tokenization.matching.checked_position cimport CheckedPosition, P
 from structgen.tokenization.matching.conflicts cimport ConflictTable
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.matching.inner_walk cimport InnerWalk
+from structgen.tokenization.matching.next_tokens cimport NextTokens
 from structgen.tokenization.merges.merge_table cimport MergeTable
-from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count_to, drop, has, ints, intersect, intersect_either, intersection, next_token, unite, without
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count_to, drop, has, intersect, intersect_either, intersection, ints, list_tokens, unite, without
 from structgen.tokenization.matching.token_steps cimport TokenSteps
 from structgen.tokenization.matching.undecided_finder cimport UndecidedFinder
 from structgen.tokenization.matching.verdicts cimport Verdicts
@@ -28,7 +29,7 @@ cdef class ProperMasks:
     cdef MergeTable _merges
     cdef ConflictTable _conflicts
     cdef WholeWords _words
-    cdef object _next_tokens    # of NextTokens
+    cdef NextTokens _next_tokens
     cdef CompiledGrammar _compiled
     cdef ItemSetStore _sets
     cdef tuple _spellings
@@ -47,13 +48,13 @@ cdef class ProperMasks:
     cdef dict _surely_first     # by set and state of the scanner: see `_has_sure_way`
     cdef object _last_way
     cdef dict _found
-    cdef object _known_ways     # of KnownWays
     cdef unsigned int[::1] _allowed
     cdef unsigned int[::1] _way
     cdef unsigned int[::1] _rest
     cdef unsigned int[::1] _none # stays empty
+    cdef int[::1] _listed       # see `_join`
 
-    @cython.locals(adds=bint)
+    @cython.locals(adds=bint, one="unsigned int", token=int)
     cpdef narrow(self, unsigned int[::1] words, int set_id, state)
     @cython.locals(scanner=Scanner, allowed="unsigned int[::1]", word=int, rows=TokenRows, joins=UndecidedTokens, begins=UndecidedTokens, is_first=bint)
     cdef int _narrow_to_branch(self, unsigned int[::1] words, int set_id, branch, state, bint adds) except -1
@@ -61,7 +62,7 @@ cdef class ProperMasks:
     cdef int _allow_added(self, unsigned int[::1] words, int set_id, state) except -1
     @cython.locals(rows=TokenRows, undecided=UndecidedTokens)
     cdef int _allow(self, int set_id, state, unsigned int[::1] words, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1
-    @cython.locals(one="unsigned int", token=int, conflicts=ConflictTable, is_new=bint)
+    @cython.locals(one="unsigned int", token=int, conflicts=ConflictTable, is_new=bint, index=int)
     cdef object _join(self, unsigned int[::1] way, unsigned int[::1] words, TokenRows rows, int last)
     @cython.locals(continuing=UndecidedTokens, some=list, plain=Place, token=int, one="unsigned int")
     cdef object _remove_dead_ends(self, unsigned int[::1] row, unsigned int[::1] kept, UndecidedTokens undecided, Place place)
@@ -72,7 +73,7 @@ cdef class ProperMasks:
     cdef int _check(self, unsigned int[::1] row, unsigned int[::1] kept, UndecidedTokens undecided, Place place) except -1
     @cython.locals(position=CheckedPosition)
     cdef int _begin(self, UndecidedTokens undecided, Place place) except -1
-    cdef tuple _undecided_of(self, int set_id, branch, state)
+    cdef tuple _undecided_of(self, int set_id, branch, state, unsigned int[::1] words)
     @cython.locals(text=bytes, position=CheckedPosition, word=int, steps=TokenSteps, next_set=int, next_state=int, partial=int, verdict=int, is_whole=bint, is_good=bint, is_kept=bint, number=int)
     cdef bint _leads_on(self, Place place, int token) except -1
     cdef bint _leads_on_within(self, TokenSteps steps, state) except -1

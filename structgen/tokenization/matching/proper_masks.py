@@ -49,7 +49,7 @@ from structgen.tokenization.matching.token_sets import (
     intersect_either,
     intersection,
     ints,
-    next_token,
+    list_tokens,
     tokens_first,
     unite,
     without,
@@ -117,12 +117,12 @@ class ProperMasks:
             None  # that a search found: its text, and the state after it
         )
         self._found: dict[tuple[int, TokenizerState], bool] = {}
-        self._known_ways = tokenization.known_ways
         words = tokenization.word_count
         self._allowed = np.zeros(words, dtype=np.uint32)
         self._way = np.zeros(words, dtype=np.uint32)
         self._rest = np.zeros(words, dtype=np.uint32)
         self._none = np.zeros(words, dtype=np.uint32)
+        self._listed = zeros(MAX_FEW)
 
     @classmethod
     def of(cls, compiled: CompiledGrammar, tokenization: ProperTokenization) -> ProperMasks:
@@ -152,8 +152,9 @@ class ProperMasks:
             if adds:
                 self._allow_added(words, set_id, state)
             intersect(words, self._allowed)
+        one = 1
         for token in tokenization.clashes(state, words):
-            words[token >> 5] &= ALL_BITS ^ (1 << (token & 31))
+            words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
 
     def _narrow_to_branch(self, words: Any, set_id: int, branch: Branch, state: TokenizerState, adds: bool) -> None:
         """Do the same as `narrow` for the only branch of a state: nearly all states have one. This is a hot path.
@@ -169,7 +170,7 @@ class ProperMasks:
         """
         scanner, allowed, word = self._scanner, self._allowed, branch.word
         rows = self._next_tokens.rows(branch.scanner_state, state.partial)
-        joins, begins = self._undecided_of(set_id, branch, state)
+        joins, begins = self._undecided_of(set_id, branch, state, words)
         is_first = scanner.is_start(branch.scanner_state) and not state.partial
         if is_first or not self._words.is_alone(word):
             self._join(allowed, words, rows, state.token)
@@ -178,7 +179,7 @@ class ProperMasks:
             allowed[:] = 0
         if adds:
             self._allow_added(words, set_id, state)
-        if is_first or not self.tokenization.may_cut(state.partial) or self._words.is_whole(word):
+        if is_first or (state.partial and not scanner.cuts_characters) or self._words.is_whole(word):
             intersect(words, allowed)
         else:
             self._remove_dead_ends(words, allowed, begins, Place(set_id, state, branch, False))
@@ -224,13 +225,13 @@ class ProperMasks:
             if is_first or not self._words.is_alone(branch.word):
                 self._join(way, words, rows, state.token)
                 if is_final:
-                    undecided, _ = self._undecided_of(set_id, branch, state)
+                    undecided, _ = self._undecided_of(set_id, branch, state, words)
                     self._remove_dead_ends(way, self._none, undecided, Place(set_id, state, branch, True))
                 unite(out, way)
             if not is_first and tokenization.may_cut(state.partial) and not self._words.is_whole(branch.word):
                 intersection(way, words, rows.begins)
                 if is_final:
-                    _, undecided = self._undecided_of(set_id, branch, state)
+                    _, undecided = self._undecided_of(set_id, branch, state, words)
                     self._remove_dead_ends(way, self._none, undecided, Place(set_id, state, branch, False))
                 unite(out, way)
 
@@ -241,11 +242,10 @@ class ProperMasks:
         is_new = last >= 0 and self._merges.is_proper[last] and not conflicts.knows(last)
         if is_new and count_to(way, MAX_FEW) <= MAX_FEW:
             one = 1
-            token = next_token(way, 0)
-            while token >= 0:
+            for index in range(list_tokens(way, self._listed, MAX_FEW)):
+                token = self._listed[index]
                 if self._merges.crosses(last, token):
                     way[token >> 5] &= ALL_BITS ^ (one << (token & 31))
-                token = next_token(way, token + 1)
             return
         conflicts.remove(last, way)
 
@@ -319,7 +319,7 @@ class ProperMasks:
             self._walk.decide(undecided, position)
 
     def _undecided_of(
-        self, set_id: int, branch: Branch, state: TokenizerState
+        self, set_id: int, branch: Branch, state: TokenizerState, words: Any
     ) -> tuple[UndecidedTokens, UndecidedTokens]:
         """Return the undecided tokens of a set and a branch: in the same pre-token, and as the first of another one.
 
@@ -330,7 +330,7 @@ class ProperMasks:
         if undecided is None:
             if len(self._undecided) >= MAX_KEPT:
                 self._undecided.clear()
-            undecided = self._undecided[key] = self._finder.find(set_id, branch, state.partial)
+            undecided = self._undecided[key] = self._finder.find(set_id, branch, state.partial, words)
         return undecided
 
     def _leads_on(self, place: Place, token: int) -> bool:
@@ -393,7 +393,7 @@ class ProperMasks:
 
         So it leads on from all sets that are in the same state of the terminal.
         """
-        other = self._known_ways.token_after(state)
+        other = self.tokenization.known_ways.token_after(state)
         after = self.tokenization.advance(state, other) if other is not None else None
         if other is None or after is None:
             return False
@@ -428,11 +428,11 @@ class ProperMasks:
     def _find_surely_first(self, set_id: int, scanner_state: int) -> NDArray[np.uint32]:
         """Return tokens that may follow in the same pre-token, up to conflicts, and surely lead on: uint32[words]."""
         branch = Branch(scanner_state, OTHER)
-        undecided, _ = self._undecided_of(set_id, branch, TokenizerState((branch,)))
         row = np.zeros(self.tokenization.word_count, dtype=np.uint32)
         if self._compiled.eager and self._sets.table.accepting[set_id]:
             return row
         self._compiled.masks.fill(set_id, row)
+        undecided, _ = self._undecided_of(set_id, branch, TokenizerState((branch,)), row)
         row &= np.asarray(self._next_tokens.rows(scanner_state, 0).joins)
         without(row, row, undecided.tokens)
         drop(row, ints(undecided.dead))
@@ -495,13 +495,13 @@ class ProperMasks:
             if before is not None and step[1].token >= 0:
                 texts.append(self._spellings[step[1].token])
             if before == first:
-                self._known_ways.keep(first[1], step[1].token)
+                self.tokenization.known_ways.keep(first[1], step[1].token)
             step = before
         self._last_way = b"".join(reversed(texts)), last[1]
 
     def _leads_on_as_before(self, set_id: int, state: TokenizerState) -> bool:
         """Return whether the next token of an earlier search from a similar state leads on here, too."""
-        token = self._known_ways.token_after(state)
+        token = self.tokenization.known_ways.token_after(state)
         after = self.tokenization.advance(state, token) if token is not None else None
         return after is not None and self._verdicts.ends_soon(self._ahead.after_token(set_id, after.token), after)
 
@@ -515,7 +515,7 @@ class ProperMasks:
         self._allow(set_id, state, base, row, np.zeros_like(base), False)
         row &= base
         row |= base & self.tokenization.added_row()
-        for token in tokens_first(row, _NOTHING if state.partial else self._known_ways.closing):
+        for token in tokens_first(row, _NOTHING if state.partial else self.tokenization.known_ways.closing):
             next_state = self.tokenization.advance(state, token)
             if next_state is not None:
                 yield self._ahead.after_token(set_id, token), next_state

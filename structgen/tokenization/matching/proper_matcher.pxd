@@ -2,6 +2,7 @@ import cython
 
 from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.engine.matching.matcher cimport Matcher
+from structgen.tokenization.matching.proper_masks cimport ProperMasks
 
 
 cdef unsigned int ALL_BITS
@@ -21,5 +22,5 @@ cdef class ProperMatcher(Matcher):
     @cython.locals(compiled=CompiledGrammar)
     cdef int _fill(self, unsigned int[::1] words) except -1
     cdef bint _leads_on(self, state) except -1
-    @cython.locals(one="unsigned int", token=int)
+    @cython.locals(compiled=CompiledGrammar, one="unsigned int", token=int, masks=ProperMasks)
     cdef int _fill_proper(self, unsigned int[::1] words) except -1

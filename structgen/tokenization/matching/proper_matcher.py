@@ -91,7 +91,8 @@ class ProperMatcher(Matcher):
             if self._has_ended() or not compiled.allows_mark(self._set, token):
                 words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
         if not self._has_ended():
-            ProperMasks.of(self._compiled, self._tokenization).narrow(words, self._set, state)
+            masks = ProperMasks.of(compiled, self._tokenization)
+            masks.narrow(words, self._set, state)
         if ends and self._tokenization.may_end(state):
             for token in ends:
                 words[token >> 5] |= one << (token & 31)

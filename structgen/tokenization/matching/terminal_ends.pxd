@@ -3,9 +3,10 @@ import cython
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.matching.compiled cimport CompiledGrammar
-from structgen.tokenization.matching.blank_tokens cimport BlankClass
+from structgen.tokenization.matching.blank_tokens cimport BlankClass, BlankTokens
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.matching.last_texts cimport LastText, LastTexts
+from structgen.tokenization.matching.next_tokens cimport NextTokens
 from structgen.tokenization.matching.sure_cuts cimport SureCuts
 from structgen.tokenization.matching.token_steps cimport TokenSteps
 from structgen.tokenization.merges.merge_table cimport MergeTable
@@ -20,11 +21,11 @@ cdef class TerminalEnds:
     cdef AutomatonStore _automata
     cdef object _borders        # None if cuts are common enough
     cdef MergeTable _merges
-    cdef object _blanks
+    cdef BlankTokens _blanks
     cdef ItemSetStore _sets
     cdef LastTexts _last_texts
     cdef CompiledGrammar _compiled
-    cdef object _next_tokens    # of NextTokens
+    cdef NextTokens _next_tokens
     cdef dict _takes_blanks     # by state of an automaton: see `_holds_blanks`
     cdef int _items_of
     cdef list _items

@@ -56,7 +56,8 @@ class TerminalEnds:
         self._compiled = compiled
         self._next_tokens = tokenization.next_tokens
         self._takes_blanks: dict[int, bool] = {}
-        self._items_of, self._items = 0, list[tuple[int, int, int, int]]()  # see `_blank_items`; no set has number 0
+        self._items_of = 0  # see `_blank_items`; no set has number 0
+        self._items: list[tuple[int, int, int, int]] = []
         self._good_blanks: dict[tuple[int, int, int], list[tuple[BlankClass, int]]] = {}
 
     def lead_on(self, steps: TokenSteps, item: int, word: int, token: int) -> bool:
@@ -165,7 +166,9 @@ class TerminalEnds:
         """
         if self._items_of == set_id:
             return self._items
-        sets, found, states = self._sets, list[tuple[int, int, int, int]](), list[int]()
+        sets = self._sets
+        found: list[tuple[int, int, int, int]] = []
+        states: list[int] = []
         sets.close(set_id)
         for scan in range(sets.table.first_scan[set_id], sets.table.last_scan[set_id]):
             state = sets.scans.state[scan]

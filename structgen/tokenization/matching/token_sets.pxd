@@ -24,6 +24,8 @@ cpdef int intersect(unsigned int[::1] out, unsigned int[::1] row) except -1
 cpdef int remove(unsigned int[::1] out, unsigned int[::1] row) except -1
 @cython.locals(index="Py_ssize_t")
 cpdef int intersection(unsigned int[::1] out, unsigned int[::1] row, unsigned int[::1] other) except -1
+@cython.locals(index="Py_ssize_t", word="unsigned int", found=int)
+cpdef bint select(unsigned int[::1] out, unsigned int[::1] row, unsigned int[::1] other, unsigned int[::1] removed) except -1
 @cython.locals(index="Py_ssize_t")
 cpdef int intersect_either(unsigned int[::1] out, unsigned int[::1] row, unsigned int[::1] other) except -1
 @cython.locals(index="Py_ssize_t")
@@ -41,8 +43,8 @@ cpdef object first_bytes(unsigned int[::1] row, TokenTrie trie)
 cpdef list ids(unsigned int[::1] row)
 @cython.locals(made="int[::1]")
 cpdef object tokens_in(unsigned int[::1] row)
-@cython.locals(index="Py_ssize_t", size="Py_ssize_t", begin="Py_ssize_t", end="Py_ssize_t", word="unsigned int", lowest="unsigned int", found=int, most=int)
-cpdef int list_tokens(unsigned int[::1] row, int[::1] out) except -1
+@cython.locals(index="Py_ssize_t", size="Py_ssize_t", begin="Py_ssize_t", end="Py_ssize_t", word="unsigned int", lowest="unsigned int", found=int)
+cpdef int list_tokens(unsigned int[::1] row, int[::1] out, int most) except -1
 @cython.locals(index=int, kept=int, token=int, one="unsigned int")
 cpdef int drop_both(int[::1] some, int count, unsigned int[::1] row, unsigned int[::1] other) except -1
 @cython.locals(at=int, token=int)

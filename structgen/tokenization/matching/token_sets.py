@@ -26,6 +26,7 @@ __all__ = [
     "list_tokens",
     "remove",
     "remove_both",
+    "select",
     "tokens_first",
     "tokens_in",
     "unite",
@@ -60,13 +61,13 @@ def ids(row: Any) -> list[int]:
 def tokens_in(row: Any) -> array[int]:
     """Return the tokens of a mask as an array, ascending."""
     made = zeros(count(row))
-    list_tokens(row, made)
+    list_tokens(row, made, len(made))
     return made
 
 
-def list_tokens(row: Any, out: Any) -> int:
-    """Write the tokens of a mask to a list, int32[most], and return their number; `most` + 1 if they are more."""
-    size, begin, found, most = len(row), 0, 0, len(out)
+def list_tokens(row: Any, out: Any, most: int) -> int:
+    """Write the tokens of a mask to a list, int32[most or more]. Return their number; `most` + 1 if they are more."""
+    size, begin, found = len(row), 0, 0
     while begin < size:
         end = min(begin + SMALL_BLOCK, size)
         if not is_empty(row, begin, end):
@@ -188,6 +189,16 @@ def intersection(out: Any, row: Any, other: Any) -> None:
     """Write the tokens that two masks share to `out`."""
     for index in range(len(out)):
         out[index] = row[index] & other[index]
+
+
+def select(out: Any, row: Any, other: Any, removed: Any) -> bool:
+    """Write the tokens that two masks share and a third one has not to `out`; return what `are_many` returns for it."""
+    found = 0
+    for index in range(len(out)):
+        word = row[index] & other[index] & (ALL_BITS ^ removed[index])
+        out[index] = word
+        found += word != 0
+    return found > MANY_WORDS
 
 
 def intersect_either(out: Any, row: Any, other: Any) -> None:

@@ -22,13 +22,12 @@ from structgen.engine.masks.set_masks import SetMasks
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.errors import LimitExceededError
 from structgen.tokenization.matching.continuations import Continuations
-from structgen.tokenization.matching.inner_ways import CAPTURED, FREE, InnerWays
+from structgen.tokenization.matching.inner_ways import CAPTURED, FREE, InnerWays, LeadingTokens
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.terminal_ends import TerminalEnds
 from structgen.tokenization.matching.token_sets import (
     UndecidedTokens,
     are_many,
-    count,
     count_to,
     drop_both,
     has,
@@ -36,6 +35,7 @@ from structgen.tokenization.matching.token_sets import (
     list_tokens,
     remove,
     remove_both,
+    select,
     tokens_in,
 )
 from structgen.tokenization.matching.tokenizer_state import Branch
@@ -49,7 +49,7 @@ ALL_BITS = 0xFFFFFFFF  # of a word
 MAX_CUT_MASK_TOKENS = 1 << 21  # tokens in the pool of masks over extended tokens, before new ones are made
 MAX_ITEMS = 8  # of a set whose terminals are looked at one by one
 MIN_FOUND = 1024  # tokens for which masks are made that take long
-MAX_LISTED = 2048  # tokens
+MAX_LISTED = 1024  # tokens that are decided in a list, at most MIN_FOUND; more are decided in passes over a mask
 MIN_SORTED = 32  # tokens
 QUOTE = 0x22
 
@@ -85,34 +85,37 @@ class UndecidedFinder:
         self._quotes: dict[int, bool] = {}
         self._joined, self._begun = zeros(MAX_LISTED), zeros(MAX_LISTED)
         words = tokenization.word_count
-        self._base, self._joins, self._begins, self._cut = (np.zeros(words, dtype=np.uint32) for _ in range(4))
+        self._none, self._joins, self._begins, self._cut = (np.zeros(words, dtype=np.uint32) for _ in range(4))
+        self._known: list[LeadingTokens] = []
+        self._known_row: Any = self._none
 
-    def find(self, set_id: int, branch: Branch, partial: int) -> tuple[UndecidedTokens, UndecidedTokens]:
+    def find(self, set_id: int, branch: Branch, partial: int, base: Any) -> tuple[UndecidedTokens, UndecidedTokens]:
         """Return the undecided tokens of a set and a branch: in the same pre-token, and as the first of another one.
 
         Args:
             set_id: the Earley set.
             branch: the branch of a state of the tokenizer. The text is in the middle of no added token.
             partial: the scanner's number of the unfinished character before the tokens.
+            base: uint32[words], the mask of the set; end tokens make no difference.
         """
-        base, joins, begins, one = self._base, self._joins, self._begins, 1
+        joins, begins, one = self._joins, self._begins, 1
         rows = self._next_tokens.rows(branch.scanner_state, partial)
-        self._compiled.masks.fill(set_id, base)
-        intersection(joins, base, rows.joins)
-        intersection(begins, base, rows.begins)
-        following = [token for token in self._words.following(branch.word) if has(joins, token)]
+        following = [
+            token for token in self._words.following(branch.word) if has(base, token) and has(rows.joins, token)
+        ]
         self._dead_joins, self._dead_begins = [], []
-        self._drop_decided(joins, begins, set_id, branch, partial, rows)
-        join_count, begin_count = list_tokens(joins, self._joined), list_tokens(begins, self._begun)
-        if not following and join_count <= MAX_LISTED and begin_count <= MAX_LISTED:
-            return self._few(join_count, begin_count, set_id, branch.scanner_state, rows)
+        self._select(base, set_id, branch, partial, rows)
+        if not following:
+            joined = list_tokens(joins, self._joined, MAX_LISTED)
+            begun = list_tokens(begins, self._begun, MAX_LISTED) if joined <= MAX_LISTED else 0
+            if joined + begun <= MAX_LISTED:
+                return self._few(joined, begun, set_id, branch.scanner_state, rows)
         self._drop_cut_off(joins, begins, set_id, branch.scanner_state, rows)
         for token in following:
             joins[token >> 5] |= one << (token & 31)
-        joined, begun = tokens_in(joins), tokens_in(begins)
         return (
-            UndecidedTokens(self._in_order(joined, len(joined)), self._dead_joins),
-            UndecidedTokens(self._in_order(begun, len(begun)), self._dead_begins),
+            UndecidedTokens(self._all_of(joins, self._joined), self._dead_joins),
+            UndecidedTokens(self._all_of(begins, self._begun), self._dead_begins),
         )
 
     def _few(
@@ -127,21 +130,31 @@ class UndecidedFinder:
             scanner_state: the state of the scanner.
             rows: the tokens that may follow it.
         """
-        most, bound = 0, self._tokenization.max_single_checks
+        bound = self._tokenization.max_single_checks
         first = self._first_cutters(set_id, scanner_state) if joined + begun > bound else 0
         for cutters in (first, 1 - first):
-            left = joined + begun
-            if left > bound and not (left <= MIN_FOUND and cutters == 0 and self._is_bounded(set_id)):
+            if joined + begun > bound and not (cutters == 0 and self._is_bounded(set_id)):
                 cut = self._cuttable(cutters, set_id)
                 joined = drop_both(self._joined, joined, rows.sure_joins[cutters], cut)
                 begun = drop_both(self._begun, begun, rows.sure_begins[cutters], cut)
-                if left - joined - begun > most:
-                    most = left - joined - begun
-                    self._best_cutters[scanner_state] = cutters
+                self._best_cutters[scanner_state] = cutters
         return (
             UndecidedTokens(self._in_order(self._joined, joined), self._dead_joins),
             UndecidedTokens(self._in_order(self._begun, begun), self._dead_begins),
         )
+
+    def _all_of(self, row: Any, listed: Any) -> array[int]:
+        """Return the tokens of a mask.
+
+        Args:
+            row: uint32[words].
+            listed: int32[MAX_LISTED], a buffer: mostly they are few.
+        """
+        count = list_tokens(row, listed, MAX_LISTED)
+        if count <= MAX_LISTED:
+            return self._in_order(listed, count)
+        tokens = tokens_in(row)
+        return self._in_order(tokens, len(tokens))
 
     def _in_order(self, tokens: Any, count: int) -> array[int]:
         """Return the first tokens of a list; many of them in the order of their texts: `TokenSteps` shares steps."""
@@ -152,41 +165,72 @@ class UndecidedFinder:
             some[index] = tokens[index]
         return some
 
-    def _drop_decided(
-        self, joins: Any, begins: Any, set_id: int, branch: Branch, partial: int, rows: TokenRows
-    ) -> None:
-        """Remove the tokens that surely lead on within the terminals of a set, and those of white space."""
-        before = branch.scanner_state
-        if self._scanner.is_start(before) or branch.word == OTHER:
-            self._drop(joins, set_id, before, partial, rows.sure_joins, self._dead_joins)
-        if not self._scanner.is_start(before):
-            self._drop(begins, set_id, self._scanner.cut(before), partial, rows.sure_begins, self._dead_begins)
+    def _select(self, base: Any, set_id: int, branch: Branch, partial: int, rows: TokenRows) -> None:
+        """Write the tokens that may follow to `_joins` and `_begins`, without those that are decided together.
 
-    def _drop(self, row: Any, set_id: int, before: int, partial: int, sure: list[Any], dead: list[int]) -> None:
-        """Remove the same from one mask.
+        These are the tokens that surely lead on within the terminals of the set, and those of white space.
+        """
+        before, joins, begins, none = branch.scanner_state, self._joins, self._begins, self._none
+        if self._scanner.is_start(before) or branch.word == OTHER:
+            self._known_at(set_id, before, partial)
+            is_large = select(joins, base, rows.joins, self._known_row)
+            self._drop(joins, set_id, before, partial, rows.sure_joins, self._dead_joins, is_large)
+        else:
+            select(joins, base, rows.joins, none)
+        if self._scanner.is_start(before):
+            select(begins, base, rows.begins, none)
+        else:
+            before = self._scanner.cut(before)
+            self._known_at(set_id, before, partial)
+            is_large = select(begins, base, rows.begins, self._known_row)
+            self._drop(begins, set_id, before, partial, rows.sure_begins, self._dead_begins, is_large)
+
+    def _known_at(self, set_id: int, before: int, partial: int) -> None:
+        """Find what is known to lead on within the terminals of a set: `_known`, and a mask of it, `_known_row`.
 
         Args:
-            row: uint32[words], changed in place.
             set_id: the Earley set.
             before: the state of the scanner before the tokens, with a cut if there is one.
             partial: the scanner's number of the unfinished character.
-            sure: for each of the cutters uint32[words], the tokens that they surely cut off.
-            dead: gets tokens of the mask from which no proper way leads to an end.
         """
-        sets, one = self._sets, 1
+        sets = self._sets
         sets.close(set_id)
+        self._known.clear()
+        self._known_row = self._none
         first, last = sets.table.first_scan[set_id], sets.table.last_scan[set_id]
         if last - first <= MAX_ITEMS:
             for scan in range(first, last):
                 kind = self._ahead.kind_of(set_id, scan)
                 known = self._inner.after(sets.scans.state[scan], before, partial, kind)
+                self._known.append(known)
                 if known.row is not None:
+                    self._known_row = known.row
+
+    def _drop(
+        self, row: Any, set_id: int, before: int, partial: int, sure: list[Any], dead: list[int], is_large: bool
+    ) -> None:
+        """Remove the tokens that `_known` has, and those of white space; see `_select`.
+
+        Args:
+            row: uint32[words], changed in place; without the tokens of `_known_row`.
+            set_id: the Earley set.
+            before: the state of the scanner before the tokens, with a cut if there is one.
+            partial: the scanner's number of the unfinished character.
+            sure: for each of the cutters uint32[words], the tokens that they surely cut off.
+            dead: gets tokens of the mask from which no proper way leads to an end.
+            is_large: whether many words of the mask have tokens.
+        """
+        one, has_one = 1, False
+        for known in self._known:
+            if known.row is not None:
+                if has_one:
                     remove(row, known.row)
-                for token in known.proven:
-                    row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+                has_one = True
+            for token in known.proven:
+                row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
         if not partial:
             self._ends.remove_blanks(row, set_id, before, dead)
-            if last - first <= MAX_ITEMS and not self._compiled.eager and are_many(row):
+            if is_large and self._known and not self._compiled.eager and are_many(row):
                 self._find_inner(row, set_id, before, sure)
 
     def _find_inner(self, row: Any, set_id: int, before: int, sure: list[Any]) -> None:
@@ -222,7 +266,7 @@ class UndecidedFinder:
         return known
 
     def _first_cutters(self, set_id: int, scanner_state: int) -> int:
-        """Return the cutters to try first: those that decided most tokens last time after a state of the scanner."""
+        """Return the cutters to try first: those that were of use last time after a state of the scanner."""
         return 1 if self._is_bounded(set_id) else self._best_cutters.get(scanner_state, 0)
 
     def _is_bounded(self, set_id: int) -> bool:
@@ -239,23 +283,17 @@ class UndecidedFinder:
     def _drop_cut_off(self, joins: Any, begins: Any, set_id: int, scanner_state: int, rows: TokenRows) -> None:
         """Remove the tokens that their cutting texts may follow, as long as many tokens are left.
 
-        The cutting texts that decided most tokens last time come first: inside strings, others than after keys.
+        The cutting texts that were of use last time come first: inside strings, others than after keys.
         """
-        most, bound = 0, self._tokenization.max_single_checks
-        if count_to(joins, bound) + count_to(begins, bound) <= bound:
-            return
+        bound = self._tokenization.max_single_checks
         first = self._first_cutters(set_id, scanner_state)
-        left = count(joins) + count(begins)
         for cutters in (first, 1 - first):
-            is_slow = cutters == 0 and self._is_bounded(set_id)
-            if left > (MIN_FOUND if is_slow else bound):
+            most = MIN_FOUND if cutters == 0 and self._is_bounded(set_id) else bound
+            if count_to(joins, most) + count_to(begins, most) > most:
                 cut = self._cuttable(cutters, set_id)
                 remove_both(joins, rows.sure_joins[cutters], cut)
                 remove_both(begins, rows.sure_begins[cutters], cut)
-                before, left = left, count(joins) + count(begins)
-                if before - left > most:
-                    most = before - left
-                    self._best_cutters[scanner_state] = cutters
+                self._best_cutters[scanner_state] = cutters
 
     def _new_cut_masks(self, cutters: int) -> SetMasks:
         vocabulary = self._tokenization.cut_vocabularies[cutters]
@@ -263,11 +301,11 @@ class UndecidedFinder:
 
     def _cuttable(self, cutters: int, set_id: int) -> Any:
         """Return the tokens that may come with their cutting text after them: uint32[words]."""
-        if len(self._cut_masks[cutters].pool) > MAX_CUT_MASK_TOKENS:  # each mask is used once or twice only
-            self._cut_masks[cutters] = self._new_cut_masks(cutters)
-        row = self._cut
+        masks, row = self._cut_masks[cutters], self._cut
+        if len(masks.pool) > MAX_CUT_MASK_TOKENS:  # each mask is used once or twice only
+            masks = self._cut_masks[cutters] = self._new_cut_masks(cutters)
         try:
-            self._cut_masks[cutters].fill(set_id, row)
+            masks.fill(set_id, row)
         except LimitExceededError:  # then each token is checked by itself
             row[:] = 0
         return row

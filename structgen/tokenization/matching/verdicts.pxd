@@ -7,6 +7,7 @@ from structgen.engine.pair_table cimport PairTable
 from structgen.tokenization.matching.bridges cimport Bridges
 from structgen.tokenization.matching.continuations cimport Continuations, Endings
 from structgen.tokenization.matching.inner_ways cimport InnerWays
+from structgen.tokenization.matching.next_tokens cimport NextTokens
 from structgen.tokenization.matching.sure_cuts cimport SureCuts
 from structgen.tokenization.matching.terminal_ends cimport TerminalEnds
 from structgen.tokenization.matching.token_steps cimport TokenSteps
@@ -26,7 +27,7 @@ cdef class Verdicts:
     cdef MergeTable _merges
     cdef WholeWords _words
     cdef object _borders        # None if cuts are common enough
-    cdef object _next_tokens    # of NextTokens
+    cdef NextTokens _next_tokens
     cdef tuple _spellings
     cdef PairTable _cut_within  # by state of an automaton and of the scanner: see `_is_cut_within`
     cdef InnerWays _inner

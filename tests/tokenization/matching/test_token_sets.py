@@ -17,6 +17,7 @@ from structgen.tokenization.matching.token_sets import (
     ids,
     intersect_either,
     list_tokens,
+    select,
     tokens_first,
 )
 
@@ -67,8 +68,8 @@ def test_first_bytes_are_those_of_the_tokens(tokens):
 
 @given(ROWS, st.integers(0, 60))
 def test_a_list_holds_all_tokens_if_they_are_not_too_many(words, most):
-    row, out = np.array(words, dtype=np.uint32), array("i", [0] * most)
-    found, expected = list_tokens(row, out), ids(row)
+    row, out = np.array(words, dtype=np.uint32), array("i", [0] * 64)
+    found, expected = list_tokens(row, out, most), ids(row)
     assert found == min(len(expected), most + 1)
     if found <= most:
         assert [*out[:found]] == expected
@@ -88,6 +89,22 @@ def test_the_tokens_of_either_mask_stay(words, one, other):
     kept = rows[0].copy()
     intersect_either(kept, rows[1], rows[2])
     assert np.array_equal(kept, rows[0] & (rows[1] | rows[2]))
+
+
+@given(ROWS, ROWS, ROWS)
+def test_tokens_are_selected_that_one_mask_lacks(words, one, other):
+    row, shared, removed = (np.array(each, dtype=np.uint32) for each in (words, one, other))
+    selected = np.ones_like(row)
+    assert not select(selected, row, shared, removed)
+    assert np.array_equal(selected, row & shared & ~removed)
+
+
+def test_selected_tokens_of_many_words_are_many():
+    many, removed = np.ones(600, dtype=np.uint32), np.zeros(600, dtype=np.uint32)
+    selected = np.zeros_like(many)
+    assert select(selected, many, many, removed)
+    removed[:88] = 1
+    assert not select(selected, many, many, removed)
 
 
 def test_tokens_of_many_words_are_many():
