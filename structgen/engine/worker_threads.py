@@ -1,16 +1,22 @@
 """Threads that share the rows of a batch, where the work on a row needs no interpreter lock.
 
-The calling thread adds rows to a queue, one after another. Helpers begin each as soon as it is there:
+The rows are divided into blocks, one for each thread. The calling thread adds them in order. Each thread does the rows
+of its own block first, and then those of others:
 
     calling thread, with the interpreter lock     helper, without
     fill row 0, add it                            -
-    fill row 1, add it                            do row 0
-    fill row 2, add it                            do row 1
-    finish: do row 2                              -
+    fill row 1, add it                            do row 0, as there is none of its own yet
+    fill row 2, add it                            -
+    fill row 3, add it                            do row 2
+    finish: do row 1                              do row 3
 
-So a helper works while the calling thread computes. Helpers never take the interpreter lock: a thread that asks for it
-waits for up to 5 ms. A row goes to the thread that is free, and a helper that the system did not wake in time is not
-waited for. Helpers are started once, and wait. A process that was forked starts its own.
+So a helper works while the calling thread computes. In the next step, each thread has nearly the same rows again: parts
+of them are still in its processor's cache, and no two processors write side by side. (When rows went to whichever
+thread was free, two threads were 1.5 times as fast as one. With blocks they are 1.8 to 1.9 times as fast.)
+
+Helpers never take the interpreter lock: a thread that asks for it waits for up to 5 ms. A thread whose block is done
+takes rows of others, so a helper that the system did not wake in time is not waited for. Helpers are started once, and
+wait. A process that was forked starts its own.
 
 Uncompiled there are no helpers: everything needs the interpreter lock.
 """
@@ -22,6 +28,7 @@ import threading
 from contextlib import nullcontext
 from types import SimpleNamespace
 
+from structgen.engine.arrays import zeros
 from structgen.engine.fork_safety import call_in_forked
 from structgen.engine.whole_numbers import whole_number
 
@@ -37,6 +44,7 @@ IS_COMPILED = not __file__.endswith(".py")
 NONE_YET = -1  # in place of a row
 NO_MORE = -2
 MIN_ROWS = 2  # of a thread: to wake it takes as long as a row or two
+MAX_THREADS = 64
 
 _idle: list[Helper] = []
 _helpers_made = 0
@@ -84,7 +92,10 @@ class RowQueue:
     def __init__(self) -> None:
         self._lock = _Lock()
         self._gate = _Lock()
-        self._added = self._begun = 0  # numbers of rows
+        self._blocks = 1
+        self._rows = self._size = 0  # of all blocks, and of each but the last, which has the rest
+        self._added = 0  # the rows before this one can be done
+        self._begun = zeros(MAX_THREADS)  # by block: the number of rows
         self._is_closed = False
         self._is_open = False  # the gate
         self._gate.take()
@@ -101,23 +112,18 @@ class RowQueue:
                 rows fewer.
             rows: the number of rows that will be added.
         """
-        global _helpers_made
-        processors = os.cpu_count() or 1
-        for _ in range(min(threads, processors, rows // MIN_ROWS) - 1):
-            if _idle:
-                helper = _idle.pop()
-            elif _helpers_made < processors:
-                _helpers_made += 1  # first: other threads run while one is started
-                helper = Helper()
-                try:
-                    threading.Thread(target=helper.run, daemon=True, name="structgen-rows").start()
-                except RuntimeError:  # the system has no more threads
-                    _helpers_made -= 1
-                    return
-            else:  # other queues use them
-                return
+        wanted = min(threads, os.cpu_count() or 1, rows // MIN_ROWS, MAX_THREADS) - 1
+        while len(self._helpers) < wanted:
+            helper = _free_helper()
+            if helper is None:
+                break
             self._helpers.append(helper)
-            helper.call(self)
+        self._blocks = 1 + len(self._helpers)
+        self._size = rows // self._blocks
+        self._rows = rows
+        for index in range(len(self._helpers)):
+            called = self._helpers[index]
+            called.call(self, 1 + index)
 
     def add(self, rows: int) -> None:
         """Say that so many more rows can be done."""
@@ -136,20 +142,20 @@ class RowQueue:
         self._open_gate()
         self._lock.give()
         if not self._helpers:
-            self.work()
+            self.work(0)
         else:
             with cython.nogil:
-                self.work()
+                self.work(0)
         for helper in self._helpers:
             with cython.nogil:
                 helper.leave()
-        _idle.extend(self._helpers)
+        _idle.extend(reversed(self._helpers))  # the next call takes them in the same order
         self._helpers.clear()
 
-    def work(self) -> None:
-        """Do one row after another, until there will be no more."""
+    def work(self, block: int) -> None:
+        """Do one row after another, those of a block first, until there will be no more."""
         while True:
-            row = self._next()
+            row = self._next(block)
             if row >= 0:
                 self.do(row)
             elif row == NO_MORE:
@@ -158,13 +164,15 @@ class RowQueue:
                 self._gate.take()
                 self._gate.give()
 
-    def _next(self) -> int:
+    def _next(self, block: int) -> int:
         """Return the row to be done next, NONE_YET or NO_MORE."""
         row = NONE_YET
         self._lock.take()
-        if self._begun < self._added:
-            row = self._begun
-            self._begun += 1
+        if self._left(block) <= 0:
+            block = self._fullest()
+        if self._left(block) > 0:
+            row = block * self._size + self._begun[block]
+            self._begun[block] += 1
         elif self._is_closed:
             row = NO_MORE
         elif self._is_open:
@@ -172,6 +180,20 @@ class RowQueue:
             self._is_open = False
         self._lock.give()
         return row
+
+    def _left(self, block: int) -> int:
+        """Return how many rows of a block were added and not begun; negative before the first is added."""
+        last = (block + 1) * self._size if block + 1 < self._blocks else self._rows
+        return min(last, self._added) - block * self._size - self._begun[block]
+
+    def _fullest(self) -> int:
+        """Return the block with most rows that were added and not begun."""
+        found, most = 0, 0
+        for block in range(self._blocks):
+            left = self._left(block)
+            if left > most:
+                found, most = block, left
+        return found
 
     def _open_gate(self) -> None:
         if not self._is_open:
@@ -191,14 +213,16 @@ class Helper:
         self._called = _Lock()
         self._done = _Lock()
         self._queue = cython.NULL  # a pointer: Python's counts of references need the interpreter lock
+        self._block = 0
         self._is_called = False  # and has not seen it yet
         self._is_at_work = False
         self._called.take()
         self._done.take()
 
-    def call(self, queue: RowQueue) -> None:
-        """Let the thread work for a queue. The queue stays alive until `leave`."""
+    def call(self, queue: RowQueue, block: int) -> None:
+        """Let the thread work for a queue, on one block first. The queue stays alive until `leave`."""
         self._lock.take()
+        self._block = block
         self._queue = cython.cast("void *", queue)
         was_called = self._is_called
         self._is_called = True
@@ -227,16 +251,33 @@ class Helper:
             self._called.take()
             self._lock.take()
             self._is_called = False
-            queue = self._queue
+            queue, block = self._queue, self._block
             self._is_at_work = queue != cython.NULL
             self._lock.give()
             if queue != cython.NULL:
-                cython.cast(RowQueue, queue).work()
+                cython.cast(RowQueue, queue).work(block)
                 self._lock.take()
                 self._queue = cython.NULL
                 self._is_at_work = False
                 self._lock.give()
                 self._done.give()
+
+
+def _free_helper() -> Helper | None:
+    """Return a helper that waits, or a new one; None if other queues use as many as there are processors."""
+    global _helpers_made
+    if _idle:
+        return _idle.pop()
+    if _helpers_made >= (os.cpu_count() or 1):
+        return None
+    _helpers_made += 1  # first: other threads run while one is started
+    helper = Helper()
+    try:
+        threading.Thread(target=helper.run, daemon=True, name="structgen-rows").start()
+    except RuntimeError:  # the system has no more threads
+        _helpers_made -= 1
+        return None
+    return helper
 
 
 def _forget() -> None:
