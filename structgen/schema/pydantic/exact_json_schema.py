@@ -283,14 +283,15 @@ def _closed(result: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
     """Close an object that does not keep extra keys; in an open one, forbid other names of its fields as extra keys."""
     if result.get("type") != "object" or "properties" not in result:
         return result
-    if are_keys_shared(schema):
-        return refused("validation_alias")
-    if paths := deep_paths(schema):
-        nest(result, paths, must_lead=result.get("additionalProperties") is False)
     config = schema.get("config", {})
-    reads_names = bool(config.get("validate_by_name") or config.get("populate_by_name"))
-    if any(may_lead(result, path) for path in paths_beside(schema, reads_names=reads_names)):
-        return refused("validation_alias")  # Pydantic would find a field in what is written for another one
+    if config.get("validate_by_alias") is not False:
+        if are_keys_shared(schema):
+            return refused("validation_alias")
+        if paths := deep_paths(schema):
+            nest(result, paths, must_lead=result.get("additionalProperties") is False)
+        reads_names = bool(config.get("validate_by_name") or config.get("populate_by_name"))
+        if any(may_lead(result, path) for path in paths_beside(schema, reads_names=reads_names)):
+            return refused("validation_alias")  # Pydantic would find a field in what is written for another one
     if result.setdefault("additionalProperties", False) is not False:
         for name in all_names(schema):
             result["properties"].setdefault(name, False)

@@ -33,6 +33,21 @@ def test_a_path_leads_to_a_value_where_other_keys_are_forbidden(accepts, text):
     assert accepts(Forbidding)(text) == is_read_by(Forbidding, text)
 
 
+class OnlyByName(BaseModel):
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=False)
+    a: int = Field(validation_alias=pydantic.AliasPath("x", "y"))
+    b: int = Field(0, alias="B")
+    c: int = Field(0, validation_alias=pydantic.AliasChoices("b", "d"))
+
+
+TEXTS = ['{"a": 1}', '{"x": {"y": 1}}', '{"a": 1, "b": 2, "c": 3}', '{"a": 1, "B": 2}', '{"a": 1, "d": 2}', "{}"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_aliases_that_are_not_read_are_not_written(accepts, text):
+    assert accepts(OnlyByName)(text) == (is_read_by(OnlyByName, text) and not {"B", "d"} & json.loads(text).keys())
+
+
 def model_of(kind: Any, **config: Any) -> type[BaseModel]:
     return pydantic.create_model("Configured", __config__=ConfigDict(**config), a=(kind, ...))
 
