@@ -6,7 +6,7 @@ from structgen.engine.automata.terms cimport Terms
 from structgen.engine.masks.least_counts cimport LeastCounts
 
 cdef long long FAR
-cdef int DEAD, EMPTY, K_COMPLEMENT, K_INTERSECTION, K_REPEAT, K_UNION, NOTHING, NOT_COUNTED
+cdef int DEAD, EMPTY, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, NOTHING, NOT_COUNTED
 
 
 @cython.final
@@ -18,6 +18,8 @@ cdef class RefusedBounds:
 
     @cython.locals(automata=AutomatonStore, table=TermTable, terms=Terms, star=int, phase=int, term=int, parts=tuple, complement=int, repeat=int, body=int, low=int, most=int, refused=int, without=int, more=int, found=list, pair=tuple)
     cdef tuple of(self, int state)
+    @cython.locals(table=TermTable)
+    cdef bint _is_any_string(self, int term) except -1
     @cython.locals(automata=AutomatonStore, terms=Terms, body=int, endless=int)
     cdef tuple _endless(self, list parts, int repeat)
     @cython.locals(terms=Terms, longer=int)

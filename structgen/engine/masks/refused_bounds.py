@@ -25,7 +25,18 @@ if all of these can go on for ever. No walk has to count.
 from __future__ import annotations
 
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.constants import DEAD, EMPTY, FAR, K_COMPLEMENT, K_INTERSECTION, K_REPEAT, K_UNION, NOTHING
+from structgen.engine.constants import (
+    DEAD,
+    EMPTY,
+    FAR,
+    K_COMPLEMENT,
+    K_EMPTY,
+    K_INTERSECTION,
+    K_LITERAL,
+    K_REPEAT,
+    K_UNION,
+    NOTHING,
+)
 from structgen.engine.masks.least_counts import LeastCounts
 
 __all__ = ["RefusedBounds"]
@@ -73,6 +84,8 @@ class RefusedBounds:
             return None
         rest = [member for member in self._refused_in(complement) if member != repeat]
         others = [part for part in parts if part != complement]
+        if bounded is None and not rest and len(others) == 1 and self._is_any_string(others[0]):
+            return None  # any string but these: it has few states, and a walk takes little
         free = [*others, terms.complement(terms.union(rest), EMPTY)]
         if bounded is not None:
             others.append(terms.repeat(table.payload[star][0], 0, bounded[1], table.tail[star]))
@@ -90,6 +103,11 @@ class RefusedBounds:
         if more == state or not self._is_counted_by_index(more):
             return None
         return [*found, more] if more != DEAD else found, None
+
+    def _is_any_string(self, term: int) -> bool:
+        """Return whether a term is a repetition without further conditions, and its closing quote or the like."""
+        table = self._automata.table
+        return bool(table.kind[term] == K_REPEAT and table.kind[table.tail[term]] in (K_EMPTY, K_LITERAL))
 
     def _endless(self, parts: list[int], repeat: int) -> tuple[int, int] | None:
         """Return the states of S & ~U & C*R and of C*; None if some text of the former cannot go on for ever.

@@ -63,7 +63,7 @@ cdef class TerminalMasks:
     cdef TerminalMask _of_repetition(self, int state, tuple repetition)
     @cython.locals(made=TerminalMask, alone=TerminalMask, counted=CountedTerminal, refused=tuple)
     cdef TerminalMask _of_conditions(self, int state)
-    @cython.locals(later=int, made=TerminalMask, model=int)
+    @cython.locals(later=int, is_known=bint, made=TerminalMask, model=int)
     cdef TerminalMask _like_later(self, int state)
     @cython.locals(store=TableStore, found=FoundTokens, exits=CountedTokens, made=TerminalMask, merged=Trie)
     cdef TerminalMask _walked(self, int state)

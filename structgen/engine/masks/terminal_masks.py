@@ -257,12 +257,13 @@ class TerminalMasks:
     def _like_later(self, state: int) -> TerminalMask | None:
         """Return the tables of a state as their difference from those of the state after most tokens' first bytes.
 
-        In a search for patterns, this is the state in which no match has begun.
+        In a search for patterns, this is the state in which no match has begun. None if it has no tables yet: it may
+        well have more texts, and never be needed.
         """
         later = self._first_bytes.after_most(state) if self._first_bytes.is_wide(state) else DEAD
-        if later in (DEAD, state) or not self._first_bytes.resembles(state, later):
+        is_known = later < len(self._table_of) and self._table_of[later] > 0
+        if later == state or not is_known or not self._first_bytes.resembles(state, later):
             return None
-        self.get(later)  # it may have a model of its own
         model = self._model_of.get(later, later)
         made = self._difference(state, model)
         if made is not None:
