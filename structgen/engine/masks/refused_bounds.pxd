@@ -20,7 +20,7 @@ cdef class RefusedBounds:
     cdef tuple of(self, int state)
     @cython.locals(table=TermTable)
     cdef bint _is_any_string(self, int term) except -1
-    @cython.locals(automata=AutomatonStore, terms=Terms, body=int, endless=int)
+    @cython.locals(automata=AutomatonStore, terms=Terms, body=int, tail=int, endless=int)
     cdef tuple _endless(self, list parts, int repeat)
     @cython.locals(terms=Terms, longer=int)
     cdef int _more(self, list parts, int repeat, int star, int bound) except -2

@@ -117,10 +117,11 @@ class RefusedBounds:
             repeat: C{m,n}R.
         """
         automata, terms = self._automata, self._automata.terms
-        body = automata.table.payload[repeat][0]
-        if terms.alphabets.longest(body) >= FAR:
-            return None  # a text may go on for ever within one C
-        parts = [*parts, terms.repeat(body, 0, -1, automata.table.tail[repeat])]
+        body, tail = automata.table.payload[repeat][0], automata.table.tail[repeat]
+        # A text could go on for ever within one C, or without R end after a C, after which none may follow.
+        if terms.alphabets.longest(body) >= FAR or tail == EMPTY:
+            return None
+        parts = [*parts, terms.repeat(body, 0, -1, tail)]
         endless = automata.emptiness.pruned(terms.intersection(parts, EMPTY))
         if endless != DEAD and not automata.is_ever_endless(endless):
             return None

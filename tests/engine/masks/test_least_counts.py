@@ -89,6 +89,19 @@ def test_a_least_count_makes_no_tables_for_each_count(most: int | None, conditio
     assert condition == ends_with(b"aba") or terminals.nodes_visited - visited <= 40 * 20
 
 
+def test_texts_that_end_without_a_quote() -> None:
+    """More than 200 of `[ab]`, of which the last one is `b`: after it nothing may come, so no token ends with it."""
+    refused = [parse_regex("[ab]{0,200}"), parse_regex("a{205}b")]
+    regex = rx.intersection(parse_regex("a*b"), *map(rx.Complement, refused))
+    compiled = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", ast.RegexTerminal(regex)),))), VOCABULARY)
+    matcher = Matcher(compiled)
+    for _ in range(198):
+        assert matcher.allowed_token_ids() == accepted_tokens(matcher, VOCABULARY.size)
+        matcher.accept_bytes(b"a")
+    matcher.accept_bytes(b"aab")
+    assert matcher.is_accepting
+
+
 EVEN = rx.sequence(rx.star(rx.repeat(CHARACTER, 2, 2)), QUOTE)
 
 
