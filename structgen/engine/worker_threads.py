@@ -12,7 +12,7 @@ of its own block first, and then those of others:
 
 So a helper works while the calling thread computes. In the next step, each thread has nearly the same rows again: parts
 of them are still in its processor's cache, and no two processors write side by side. (When rows went to whichever
-thread was free, two threads were 1.5 times as fast as one. With blocks they are 1.8 to 1.9 times as fast.)
+thread was free, two threads on two cores were 1.5 times as fast as one. With blocks they are 1.8 to 1.9 times as fast.)
 
 Helpers never take the interpreter lock: a thread that asks for it waits for up to 5 ms. A thread whose block is done
 takes rows of others, so a helper that the system did not wake in time is not waited for. Helpers are started once, and
