@@ -6,8 +6,10 @@ import numpy as np
 
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
+from structgen.engine.regex.tree import Regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import TokenRejectedError
+from structgen.kbnf import ast
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.reading.kbnf import parse
 from structgen.limits import Limits
@@ -52,3 +54,20 @@ def accepted_tokens(matcher: Matcher, size: int) -> list[int]:
 def token_ids(row: np.ndarray) -> list[int]:
     """The tokens of one row of a mask."""
     return [int(token) for token in np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little"))]
+
+
+def nodes_along(regex: Regex, vocabulary: Vocabulary, letter: bytes, times: int) -> int:
+    """The nodes that walks for terminals visit along a letter again and again, from the third one on.
+
+    Each mask is compared with brute force.
+    """
+    body = ast.RegexTerminal(regex)
+    compiled = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", body),))), vocabulary)
+    matcher = Matcher(compiled)
+    matcher.accept_bytes(2 * letter)
+    matcher.allowed_token_ids()
+    before = compiled.shared.terminals.nodes_visited
+    for _ in range(times):
+        matcher.accept_bytes(letter)
+        assert matcher.allowed_token_ids() == accepted_tokens(matcher, vocabulary.size)
+    return compiled.shared.terminals.nodes_visited - before

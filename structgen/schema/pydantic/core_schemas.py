@@ -5,6 +5,7 @@ Examples: which functions constrain a type, which types can be members of a set,
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator, Mapping
 from enum import Enum
 from typing import Any
 
@@ -22,6 +23,7 @@ __all__ = [
     "is_read_literal",
     "is_scalar",
     "keeps_values_distinct",
+    "parts_of",
     "paths_beside",
     "single_names",
     "text_kind",
@@ -76,6 +78,28 @@ def text_kind(schema: Any, *, is_strict: bool) -> str:
 
 def _is_conversion(function: Any) -> bool:
     return is_own(function) or getattr(function, "__module__", None) == "ipaddress"
+
+
+def parts_of(schema: Any, skipped: Container[str], definitions: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a core schema and the maps inside of it, each once.
+
+    Args:
+        schema: the core schema.
+        skipped: keys whose values are left out.
+        definitions: core schemas by name; those that a part refers to are looked into, too.
+    """
+    pending = [schema]
+    seen: set[int] = set()
+    while pending:
+        value = pending.pop()
+        if isinstance(value, (list, tuple)):
+            pending.extend(value)
+        elif isinstance(value, dict) and id(value) not in seen:
+            seen.add(id(value))
+            yield value
+            if value.get("type") == "definition-ref" and value["schema_ref"] in definitions:
+                pending.append(definitions[value["schema_ref"]])
+            pending.extend([part for key, part in value.items() if key not in skipped])
 
 
 def follows_user_function(schema: Any) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
 
-from structgen.schema.pydantic.core_schemas import FUNCTIONS, is_own
+from structgen.schema.pydantic.core_schemas import FUNCTIONS, is_own, parts_of
 
 __all__ = ["is_refused_default", "without_refused_defaults"]
 
@@ -76,20 +76,9 @@ def _is_known(function: Any) -> bool:
 
 def _has_user_function(schema: Any, definitions: Mapping[str, Any]) -> bool:
     """Return whether a function or a class of the user has a part in reading a value."""
-    pending = [schema]
-    seen: set[int] = set()
-    while pending:
-        value = pending.pop()
-        if isinstance(value, (list, tuple)):
-            pending.extend(value)
-        elif isinstance(value, dict) and id(value) not in seen:
-            seen.add(id(value))
-            kind = value.get("type")
-            if kind in FUNCTIONS and not _is_known(value["function"]["function"]):
-                return True
-            if value.get("custom_init") or value.get("post_init"):
-                return True
-            if kind == "definition-ref" and value["schema_ref"] in definitions:
-                pending.append(definitions[value["schema_ref"]])
-            pending.extend(part for key, part in value.items() if key not in ("metadata", "default", "serialization"))
+    for part in parts_of(schema, ("metadata", "default", "serialization"), definitions):
+        if part.get("type") in FUNCTIONS and not _is_known(part["function"]["function"]):
+            return True
+        if part.get("custom_init") or part.get("post_init"):
+            return True
     return False

@@ -14,6 +14,7 @@ from typing import Any
 import pydantic
 from pydantic.json_schema import JsonSchemaValue
 
+from structgen.schema.pydantic.core_schemas import parts_of
 from structgen.schema.pydantic.exact_json_schema import ExactJsonSchema
 from structgen.schema.pydantic.own_json_schemas import HOOKS, is_known_hook
 
@@ -83,22 +84,14 @@ def _keep(model: type[pydantic.BaseModel], adapter: pydantic.TypeAdapter[Any], j
 
 def _has_user_code(core_schema: Any) -> bool:
     """Return whether a function or a class of the user has a part in the JSON Schema of a core schema."""
-    pending = [core_schema]
-    seen: set[int] = set()
-    while pending:
-        value = pending.pop()
-        if isinstance(value, (list, tuple)):
-            pending.extend(value)
-        elif isinstance(value, dict) and id(value) not in seen:
-            seen.add(id(value))
-            metadata = value.get("metadata")
-            if isinstance(metadata, dict) and _is_dynamic(metadata):
-                return True
-            model = value.get("cls")
-            extra = getattr(model, "model_config", None) or getattr(model, "__pydantic_config__", None) or {}
-            if callable(extra.get("json_schema_extra")):
-                return True
-            pending.extend([part for key, part in value.items() if key not in ("metadata", "cls", "default")])
+    for part in parts_of(core_schema, ("metadata", "cls", "default"), {}):
+        metadata = part.get("metadata")
+        if isinstance(metadata, dict) and _is_dynamic(metadata):
+            return True
+        model = part.get("cls")
+        extra = getattr(model, "model_config", None) or getattr(model, "__pydantic_config__", None) or {}
+        if callable(extra.get("json_schema_extra")):
+            return True
     return False
 
 
