@@ -20,7 +20,7 @@ from structgen.schema.algebra.nodes import (
     meet,
 )
 from structgen.schema.algebra.numbers import ALL_NUMBERS, INTEGERS, Number, NumberSet
-from structgen.schema.algebra.object_unions import as_one
+from structgen.schema.algebra.object_unions import ObjectUnions
 from structgen.schema.algebra.objects import ALL_OBJECTS, OPEN, KeyClass, ObjectSet
 from structgen.schema.algebra.shape import EVERYTHING, NOTHING, Shape
 from structgen.schema.algebra.strings import ALL_STRINGS, Language, StringSet
@@ -49,10 +49,10 @@ __all__ = [
     "Number",
     "NumberSet",
     "ObjectSet",
+    "ObjectUnions",
     "Shape",
     "StringSet",
     "any_of",
-    "as_one",
     "complement",
     "complements",
     "is_decided",

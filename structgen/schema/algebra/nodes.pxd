@@ -2,6 +2,14 @@ cimport cython
 
 from structgen.engine.deadlines cimport spend
 
+# Nodes are made of unions made before, so no cycle leads through one.
+@cython.no_gc
+@cython.final
+cdef class AnyOf:
+    cdef readonly tuple nodes, rank
+    cdef readonly object size
+    cdef readonly int depth
+    cdef Py_hash_t _hash
 
 @cython.locals(atoms=set, unions=list, plain=tuple)
 cpdef tuple meet(tuple left, tuple right)

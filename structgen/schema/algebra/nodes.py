@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
@@ -36,18 +36,33 @@ __all__ = [
 ]
 
 
-class AnyOf(NamedTuple):
+class AnyOf:
     """The union of two or more nodes, in a fixed order; none of them is known to include another.
+
+    Its hash and its sort key are kept: with unions inside of unions, making them anew took most of a union's time.
 
     Attributes:
         nodes: the nodes.
         size: the number of atoms in them, those of unions inside included. Comparing unions takes so many steps.
         depth: how deep unions nest in it; 1 if it holds none.
+        rank: its sort key among atoms; see `_rank`.
     """
 
-    nodes: tuple[Node, ...]
-    size: int
-    depth: int
+    def __init__(self, nodes: tuple[Node, ...], size: int, depth: int) -> None:
+        self.nodes = nodes
+        self.size = size
+        self.depth = depth
+        self.rank: tuple[Any, ...] = (1, *map(_ranks, nodes))
+        self._hash = hash(nodes)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AnyOf) and self.nodes == other.nodes
+
+    def __repr__(self) -> str:
+        return f"AnyOf({self.nodes})"
 
 
 Node = tuple[int | AnyOf, ...]
@@ -117,6 +132,9 @@ def _narrowed(plain: Node, unions: list[AnyOf]) -> Node:
         rests = [_rest(node, given) for node in union.nodes]
         if ANY in rests:
             continue
+        if rests == [*union.nodes]:  # equal to itself at once, where `_rest` returns what it was given
+            kept[union] = None
+            continue
         node = any_of([rest for rest in rests if rest is not None])
         only = node[0] if len(node) == 1 else None
         if isinstance(only, AnyOf):
@@ -131,7 +149,7 @@ def _rest(node: Node, given: set[int | AnyOf]) -> Node | None:
     for atom in node:
         if isinstance(atom, int) and -atom in given:
             return None
-    return tuple([atom for atom in node if atom not in given])
+    return node if given.isdisjoint(node) else tuple([atom for atom in node if atom not in given])
 
 
 def any_of(nodes: Iterable[Node]) -> Node:
@@ -271,6 +289,4 @@ def _ranks(node: Node) -> tuple[Any, ...]:
 def _rank(atom: int | AnyOf) -> tuple[Any, ...]:
     """Return a sort key for atoms: plain ones first."""
     spend(1)
-    if isinstance(atom, int):
-        return (0, _order(atom))
-    return (1, *map(_ranks, atom.nodes))
+    return (0, _order(atom)) if isinstance(atom, int) else atom.rank

@@ -22,20 +22,35 @@ from structgen.schema.algebra.clauses import Clause, Literal, clause_of
 from structgen.schema.algebra.nodes import ANY, any_of
 from structgen.schema.algebra.objects import KeyClass, ObjectSet
 
-__all__ = ["as_one", "joined"]
+__all__ = ["ObjectUnions", "joined"]
 
 _MAX_CLAUSES = 128  # of one union
 _MAX_JOINED = 64  # sets that are joined where they differ in one key
 _MAX_JOINED_KEYS = 8  # keys of those sets
 
 
-def as_one(parts: Sequence[ObjectSet], within: ObjectSet | None = None) -> ObjectSet | None:
-    """Return the union of some sets as one set; None if clauses cannot express it, or too many would be needed.
+class ObjectUnions:
+    """Unions of sets of objects as one set each. Hundreds of nodes may need the same union, so each is made once."""
 
-    Args:
-        parts: the sets.
-        within: a set that the result is intersected with. Objects that are not in it may be added to the union.
-    """
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, ...], tuple[object, ObjectSet | None]] = {}  # by identity
+
+    def as_one(self, parts: Sequence[ObjectSet], within: ObjectSet | None = None) -> ObjectSet | None:
+        """Return the union of some sets as one set; None if clauses cannot express it, or too many would be needed.
+
+        Args:
+            parts: the sets.
+            within: a set that the result is intersected with. Objects that are not in it may be added to the union.
+        """
+        key = (*map(id, parts), id(within))
+        known = self._known.get(key)
+        if known is None:  # the sets are kept beside the result, so that no other set gets the identity of one
+            known = self._known[key] = ((parts, within), _as_one(parts, within))
+        return known[1]
+
+
+def _as_one(parts: Sequence[ObjectSet], within: ObjectSet | None) -> ObjectSet | None:
+    """See `ObjectUnions.as_one`."""
     parts = [_with_named_witnesses(part) for part in parts]
     first = parts[0]
     if any(_others(part) != _others(first) for part in parts):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from structgen.schema.algebra import EVERYTHING, Shape, as_one
+from structgen.schema.algebra import EVERYTHING, Shape
 from structgen.schema.reading.nodes import NodeSpace
 
 __all__ = ["all_of"]
@@ -67,10 +67,10 @@ def _with_clauses(space: NodeSpace, shape: Shape, single: Shape) -> Shape:
     """
     if len(shape.objects) < 2:
         return shape
-    one = as_one(shape.objects)
+    one = space.unions.as_one(shape.objects)
     if one is None and len(single.objects) == 1:
         inside = space.both(shape, single)
         if len(inside.objects) < 2:
             return replace(shape, objects=inside.objects)
-        one = as_one(inside.objects, single.objects[0])
+        one = space.unions.as_one(inside.objects, single.objects[0])
     return shape if one is None else replace(shape, objects=(one,))

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from structgen.engine.deadlines import Deadline
 from structgen.limits import Limits
-from structgen.schema.algebra import Node, ObjectSet, Shape
+from structgen.schema.algebra import Node, ObjectSet, ObjectUnions, Shape
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.scopes import Dialect, Location
 from structgen.schema.reading.tags import Tag
@@ -29,12 +29,14 @@ class NodeSpace(Protocol):
         limits: bounds on the work.
         deadline: a clock that long loops check.
         under_way: the atoms whose `oneOf` is being told apart; see `told_apart`.
+        unions: the unions of sets of objects as one set each.
     """
 
     options: SchemaOptions
     limits: Limits
     deadline: Deadline
     under_way: set[int]
+    unions: ObjectUnions
 
     @property
     def dialect(self) -> Dialect:

@@ -18,6 +18,7 @@ cdef class Space:
     cdef public object text_units
     cdef public object dead
     cdef readonly set under_way
+    cdef readonly object unions
     cdef bint _is_lenient
     cdef object _writable
     cdef object _widening

@@ -40,6 +40,7 @@ from structgen.schema.algebra import (
     Inexpressible,
     Node,
     ObjectSet,
+    ObjectUnions,
     complements,
     meet,
 )
@@ -92,6 +93,7 @@ class Space:
         dead: sets of objects that are left out of what can be written, as their rules show that they have no member.
         atoms: the subschemas of the document.
         under_way: the atoms whose `oneOf` is being told apart; see `told_apart`.
+        unions: the unions of sets of objects as one set each.
     """
 
     def __init__(
@@ -122,6 +124,7 @@ class Space:
         self._fixed: FixedPoints | None = None  # made once a subschema is found to refer to itself
         self.under_way: set[int] = set()
         self._beside: dict[Hashable, Node] = {}  # what `beside` returned, by identity and scope
+        self.unions = ObjectUnions()
         self._may_hold: dict[tuple[Node, int], bool] = {}  # answers of `may_hold`, by node and depth
         self.dead = _NO_SETS
         self._questions = 0  # questions under way that an answer "not known" suffices for
