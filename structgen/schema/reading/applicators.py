@@ -346,7 +346,7 @@ def _dependencies(
             then = space.shape(node) if is_long else space.both(_objects(there), space.shape(node))
             either = then.unite(_objects(ObjectSet(properties={key: NONE})))
             allowed.append((either, is_long))
-    return result if negated else all_of(space, allowed)
+    return result if negated else all_of(space, allowed)[0]
 
 
 def _unevaluated(

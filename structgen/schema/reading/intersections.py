@@ -13,14 +13,14 @@ from dataclasses import replace
 from structgen.schema.algebra import EVERYTHING, Shape
 from structgen.schema.reading.nodes import NodeSpace
 
-__all__ = ["all_of"]
+__all__ = ["all_of", "and_also"]
 
 _MAX_SETS = 1_000  # sets of objects of an intersection; where there would be more, unions become clauses
 _MANY_SETS = 16  # where there are more, the same if their number grows with each union by half or more
 
 
-def all_of(space: NodeSpace, shapes: Iterable[tuple[Shape, bool]]) -> Shape:
-    """Return the values that are in all of some shapes.
+def all_of(space: NodeSpace, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shape, bool]:
+    """Return the values that are in all of some shapes, and whether unions became clauses for that.
 
     Args:
         space: counts the parts made.
@@ -34,13 +34,20 @@ def all_of(space: NodeSpace, shapes: Iterable[tuple[Shape, bool]]) -> Shape:
             result = space.both(result, _with_clauses(space, shape, single), absorb=absorb)
             continue
         met.append((shape, absorb))
-        before = len(result.objects)
-        result = shape if result is EVERYTHING else space.both(result, shape, absorb=absorb)
-        if _multiplies(before, len(result.objects)):
-            single, result = _single(space, met), EVERYTHING
-            for other, absorbs in met:
-                result = space.both(result, _with_clauses(space, other, single), absorb=absorbs)
-    return result
+        both = and_also(space, result, shape, absorb=absorb)
+        if both is not None:
+            result = both
+            continue
+        single, result = _single(space, met), EVERYTHING
+        for other, absorbs in met:
+            result = space.both(result, _with_clauses(space, other, single), absorb=absorbs)
+    return result, single is not None
+
+
+def and_also(space: NodeSpace, known: Shape, shape: Shape, *, absorb: bool) -> Shape | None:
+    """Return the values in an intersection of shapes and in a further one; None if unions must become clauses."""
+    result = shape if known is EVERYTHING else space.both(known, shape, absorb=absorb)
+    return None if _multiplies(len(known.objects), len(result.objects)) else result
 
 
 def _multiplies(before: int, after: int) -> bool:

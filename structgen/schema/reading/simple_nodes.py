@@ -88,9 +88,10 @@ class SimpleNodes:
         names = self._names(shape.objects, shortens=shortens, every_key=every_key)
         if not names:
             return shape
+        dead = {node for node, name in names.items() if name == NONE}
         alive: list[ObjectSet] = []
         for part in shape.objects:
-            if any(names.get(part.at(key)) == NONE for key in part.required):
+            if not dead.isdisjoint(map(part.at, part.required)):
                 continue
             shorter = {
                 key: names[node]

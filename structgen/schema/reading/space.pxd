@@ -19,6 +19,7 @@ cdef class Space:
     cdef public object dead
     cdef readonly set under_way
     cdef readonly object unions
+    cdef set _of_clauses
     cdef bint _is_lenient
     cdef object _writable
     cdef object _widening
@@ -56,4 +57,6 @@ cdef class Space:
 cpdef release(Space space)
 cpdef bint has_circles(Space space) except -1
 cdef _fixed_points(Space space)
+@cython.locals(before=tuple)
+cdef Shape _intersection(Space space, tuple node)
 cdef _answer(Space space, question)

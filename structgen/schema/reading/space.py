@@ -52,7 +52,7 @@ from structgen.schema.reading.atoms import Atoms, too_deep
 from structgen.schema.reading.dialects import is_of_draft4
 from structgen.schema.reading.emptiness import Sizes, witnesses
 from structgen.schema.reading.fixed_points import FixedPoints, Reentered
-from structgen.schema.reading.intersections import all_of
+from structgen.schema.reading.intersections import all_of, and_also
 from structgen.schema.reading.keywords import OWN_KEYWORDS, NodeOf, base_shape, unsupported
 from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER_FORM
 from structgen.schema.reading.refs import FORMED, Document, check_forms
@@ -125,6 +125,7 @@ class Space:
         self.under_way: set[int] = set()
         self._beside: dict[Hashable, Node] = {}  # what `beside` returned, by identity and scope
         self.unions = ObjectUnions()
+        self._of_clauses: set[Node] = set()  # nodes whose intersection needed clauses; see `_intersection`
         self._may_hold: dict[tuple[Node, int], bool] = {}  # answers of `may_hold`, by node and depth
         self.dead = _NO_SETS
         self._questions = 0  # questions under way that an answer "not known" suffices for
@@ -236,7 +237,7 @@ class Space:
 
     def _made(self, node: Node) -> Shape:
         if len(node) > 1:
-            return all_of(self, _shapes_of_atoms(self, node))
+            return _intersection(self, node)
         atom = node[0]
         if isinstance(atom, AnyOf):
             return self.union(atom.nodes)
@@ -541,10 +542,33 @@ def _fixed_points(space: Space) -> FixedPoints:
     return space._fixed
 
 
+def _intersection(space: Space, node: Node) -> Shape:
+    """Return the shape of a node of several atoms.
+
+    Cases are split by one subschema after the other, so the shape of all atoms but the last one is often known.
+    """
+    *_, last = node
+    before = node[:-1]
+    if len(before) > 1 and before in space._shapes and before not in space._of_clauses:
+        known = space.shape(before)
+        found = and_also(space, known, space.shape((last,)), absorb=_absorbs(last))
+        if found is not None:
+            return found
+    found, has_clauses = all_of(space, _shapes_of_atoms(space, node))
+    if has_clauses:
+        space._of_clauses.add(node)
+    return found
+
+
 def _shapes_of_atoms(space: Space, node: Node) -> Iterator[tuple[Shape, bool]]:
-    """Yield the shapes of a node's atoms, and whether parts of them often overlap with parts of others."""
+    """Yield the shapes of a node's atoms, and `absorb` of `both` for each."""
     for atom in node:
-        yield space.shape((atom,)), isinstance(atom, AnyOf) or atom < 0
+        yield space.shape((atom,)), _absorbs(atom)
+
+
+def _absorbs(atom: int | AnyOf) -> bool:
+    """Return whether parts of an atom's shape often overlap with parts of others."""
+    return isinstance(atom, AnyOf) or atom < 0
 
 
 def _told_apart(space: Space, known: dict[str, Any], location: Location) -> Shape:

@@ -26,6 +26,8 @@ cdef class LazyRules:
     cdef object _numbers_except
     cdef int _nested
     cdef readonly list lookaheads
+    cdef bint _has_grammars
+    cdef Py_ssize_t _searched
     cdef object _without_captures
 
     @cython.locals(space=Space)

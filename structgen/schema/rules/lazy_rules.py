@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Hashable, Sequence
+from itertools import islice
 from typing import Any, Protocol
 
 from structgen.engine.deadlines import Deadline
@@ -151,6 +152,8 @@ class LazyRules:
         self._numbers_except = WrittenNumbers()
         self._nested = 0  # calls of `alternatives` under way
         self.lookaheads: list[Regex] = []
+        self._has_grammars = False  # whether one of the first `_searched` shapes has strings of a grammar
+        self._searched = 0
         self._without_captures: LazyRules | None = self if not captures else None
 
     # --- the engine's side: RuleSource -------------------------------------------------------------------------------
@@ -406,6 +409,14 @@ class LazyRules:
                 found.append(Lazy((number, "first", part.low == 0)))
         return found
 
+    def has_grammars(self) -> bool:
+        """Return whether any shape made so far has strings of a grammar. Mostly none has, and nothing is searched."""
+        if not self._has_grammars and self._searched < len(self.shapes):
+            new = islice(self.shapes.values(), self._searched, None)
+            self._has_grammars = any(part.grammars for shape in new for part in shape.strings)
+            self._searched = len(self.shapes)
+        return self._has_grammars
+
     def without_captures(self) -> LazyRules:
         """Return rules of the same nodes in which written text does not decide what follows."""
         if self._without_captures is None:
@@ -465,6 +476,8 @@ class LazyRules:
 
 def reaches_grammar(lazy: LazyRules, shape: Shape) -> bool:
     """Return whether a string of a grammar is anywhere in the values of a shape. Such values are not captured."""
+    if not lazy.has_grammars():
+        return any(part.grammars for part in shape.strings)
     waiting, seen = [shape], set[Node]()
     while waiting:
         at = waiting.pop()
