@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from structgen.schema.algebra.nodes import ANY, Node, any_of
 
-__all__ = ["Clause", "Literal", "clause_of"]
+__all__ = ["Clause", "Literal", "clause_of", "either"]
 
 
 class Literal(NamedTuple):
@@ -34,12 +34,29 @@ Clause = tuple[Literal, ...]
 
 def clause_of(literals: Iterable[Literal]) -> Clause | None:
     """Return a clause of some conditions; None if every object satisfies it."""
-    found: dict[str, Literal] = {}
+    found: Clause = ()
     for literal in literals:
-        known = found.get(literal.key)
-        if known is not None:
-            literal = Literal(literal.key, any_of((known.node, literal.node)), known.or_absent or literal.or_absent)
-        found[literal.key] = literal
-    if any(literal.or_absent and literal.node == ANY for literal in found.values()):
-        return None
-    return tuple(found[key] for key in sorted(found))
+        more = either(found, (literal,))
+        if more is None:
+            return None
+        found = more
+    return found
+
+
+def either(left: Clause, right: Clause) -> Clause | None:
+    """Return the clause that holds where either of two does; None if every object satisfies it."""
+    for literal in right:
+        at, key = 0, literal.key
+        while at < len(left) and left[at].key < key:
+            at += 1
+        if at == len(left) or left[at].key != key:
+            if literal.or_absent and literal.node == ANY:
+                return None
+            left = (*left[:at], literal, *left[at:])
+        elif left[at] != literal:
+            known = left[at]
+            both = Literal(key, any_of((known.node, literal.node)), known.or_absent or literal.or_absent)
+            if both.or_absent and both.node == ANY:
+                return None
+            left = (*left[:at], both, *left[at + 1 :])
+    return left

@@ -14,11 +14,11 @@ Sets that differ in one key need no clauses: `joined` makes one set of them, who
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
 from structgen.engine.deadlines import spend
-from structgen.schema.algebra.clauses import Clause, Literal, clause_of
+from structgen.schema.algebra.clauses import Clause, Literal, clause_of, either
 from structgen.schema.algebra.nodes import ANY, any_of
 from structgen.schema.algebra.objects import KeyClass, ObjectSet
 
@@ -66,9 +66,7 @@ def _as_one(parts: Sequence[ObjectSet], within: ObjectSet | None) -> ObjectSet |
         rest = [clause for clause in own if clause not in known]
         if not rest:  # the set has the common conditions only, so it includes the others
             clauses = {}
-        spend(len(clauses) * len(rest))
-        joined = (clause_of((*clause, *other)) for clause in clauses for other in rest)
-        clauses = {clause: None for clause in joined if clause is not None}
+        clauses = _one_of_each(clauses, rest)
         if len(clauses) > _MAX_CLAUSES:
             return None
     return ObjectSet(
@@ -81,6 +79,23 @@ def _as_one(parts: Sequence[ObjectSet], within: ObjectSet | None) -> ObjectSet |
         first.overlapping,
         (*common, *_least(list(clauses))),
     ).reduced() or ObjectSet({}, high=0, low=1)
+
+
+def _one_of_each(clauses: Iterable[Clause], others: Sequence[Clause]) -> dict[Clause, None]:
+    """Return clauses that hold together where all of some clauses do, or all of some others.
+
+    If they are too many, some of them are left out.
+    """
+    found: dict[Clause, None] = {}
+    for clause in clauses:
+        spend(len(others))
+        for other in others:
+            both = either(clause, other)
+            if both is not None:
+                found[both] = None
+        if len(found) > _MAX_CLAUSES:
+            break
+    return found
 
 
 def _with_named_witnesses(part: ObjectSet) -> ObjectSet:
