@@ -19,6 +19,7 @@ from structgen.schema.algebra import NONE, NOTHING, Node, ObjectSet, Shape
 
 __all__ = ["SimpleNodes"]
 
+_LEVELS = 3  # of required keys inside of required keys, where a conjunction is searched for a key without a value
 _MAX_LEFT = 8  # sets of objects whose nodes keep their names: comparing so few costs less
 
 
@@ -28,16 +29,16 @@ class SimpleNodes:
     Args:
         is_simple: returns whether the shape of an atom depends on no other subschema, and is exact; see `Widening`.
         shape: returns the shape of a node of one atom.
-        known_scalar: returns the shape of a node of scalars; None for other nodes, and if its shape is under way.
+        known_shape: returns the shape of a node; None if it is under way.
     """
 
     def __init__(
         self,
         is_simple: Callable[[int], bool],
         shape: Callable[[Node], Shape],
-        known_scalar: Callable[[Node], Shape | None],
+        known_shape: Callable[[Node], Shape | None],
     ) -> None:
-        self._known_scalar = known_scalar
+        self._known_shape = known_shape
         self._is_simple_atom = is_simple
         self._shape = shape
         self._simple: dict[int, bool] = {}  # by atom
@@ -122,4 +123,16 @@ class SimpleNodes:
         """Return the shortest name known of the values of a node; NONE if it surely has none."""
         if shortens and len(node) > 1 and self.covers(node):
             return self.reduced(node)
-        return NONE if self._known_scalar(node) == NOTHING else node
+        return NONE if self._is_dead(node, _LEVELS) else node
+
+    def _is_dead(self, node: Node, levels: int) -> bool:
+        """Return whether a node surely has no value; some levels of required keys are looked at.
+
+        Two conditions on a tag may be as deep as that: `{"software": {"version": {"const": "7.0"}}}`.
+        """
+        shape = self._known_shape(node)
+        if shape is None or shape.arrays or not shape.objects:
+            return shape == NOTHING
+        if levels == 1 or len(node) == 1 or shape.size > len(shape.objects) or shape.null or shape.booleans:
+            return False
+        return all(any(self._is_dead(part.at(key), levels - 1) for key in part.required) for part in shape.objects)

@@ -354,7 +354,7 @@ class Space:
         result = left.intersect(right)
         if len(result.objects) > 1 and (absorb or _may_rule_out(left.objects, right.objects)):
             if self._simple is None:
-                self._simple = SimpleNodes(self._is_simple, self.shape, self.known_scalar)
+                self._simple = SimpleNodes(self._is_simple, self.shape, self._known_shape)
             result = self._simple.without_dead(result, every_key=absorb)
             if absorb and len(result.objects) <= _MAX_ABSORBED:
                 result = result.absorbed()

@@ -416,69 +416,123 @@ def test_a_tag_may_choose_among_many_large_objects(order, is_circular):
     assert not accepts(constraint, {"kind": "k7", "first": good, "second": {}})
 
 
-def _binding_of(tag):
-    return {"properties": {"binding": {"properties": {"type": tag}}}}
+def _inside(levels, schema):
+    """Return a schema whose objects hold, some levels down, an object of another schema."""
+    for _ in range(levels):
+        schema = {"properties": {"in": schema}}
+    return schema
+
+
+def nested(levels, value):
+    """Return an object that holds a value some levels down."""
+    for _ in range(levels):
+        value = {"in": value}
+    return value
+
+
+def _binding_of(tag, levels):
+    return {"properties": {"binding": _inside(levels, {"properties": {"type": tag}})}}
 
 
 def _type(*names):
     return {"properties": {"type": {"enum": list(names)}}}
 
 
-TAGS_OF_A_VALUE = {
-    "allOf": [
-        {
-            "allOf": [
-                {"if": {"properties": {"type": {"const": "Dropdown"}}}, "then": {"required": ["choices"]}},
-                {"if": {"oneOf": [_type("String")]}, "else": {"not": {"required": ["placeholder"]}}},
-            ],
-            "properties": {
-                "description": {},
-                "label": {},
-                "type": {"type": "string"},
-                "editable": {},
-                "constraints": {},
-                "group": {},
+def tags_of_a_value(levels):
+    """Return one of the real schemas in which a property has conditions on the tag of another one, an object.
+
+    Args:
+        levels: how much deeper than in the real one the tag is.
+    """
+    return {
+        "allOf": [
+            {
+                "allOf": [
+                    {"if": {"properties": {"type": {"const": "Dropdown"}}}, "then": {"required": ["choices"]}},
+                    {"if": {"oneOf": [_type("String")]}, "else": {"not": {"required": ["placeholder"]}}},
+                ],
+                "properties": {
+                    "description": {},
+                    "label": {},
+                    "type": {"type": "string"},
+                    "editable": {},
+                    "constraints": {},
+                    "group": {},
+                },
             },
-        },
-        {
-            "required": ["binding"],
-            "allOf": [
-                {"if": _binding_of({"const": "property"}), "then": _type("Text", "Dropdown")},
-                {"if": _binding_of({"const": "listener"}), "then": _type("Hidden")},
-                {"if": _binding_of({"enum": ["in", "out"]}), "then": _type("String", "Hidden", "Dropdown")},
-                {"if": _binding_of({"enum": ["input"]}), "then": _type("Text", "Dropdown")},
-            ],
-            "properties": {
-                "binding": {
-                    "allOf": [
+            {
+                "required": ["binding"],
+                "allOf": [
+                    {"if": _binding_of({"const": "property"}, levels), "then": _type("Text", "Dropdown")},
+                    {"if": _binding_of({"const": "listener"}, levels), "then": _type("Hidden")},
+                    {"if": _binding_of({"enum": ["in", "out"]}, levels), "then": _type("String", "Hidden", "Dropdown")},
+                    {"if": _binding_of({"enum": ["input"]}, levels), "then": _type("Text", "Dropdown")},
+                ],
+                "properties": {
+                    "binding": _inside(
+                        levels,
                         {
-                            "if": {"properties": {"type": {"const": "out"}}},
-                            "then": {"oneOf": [{}, {"not": {"required": ["source"]}}]},
-                        }
-                    ],
-                    "properties": {"type": {"enum": ["property", "input", "out", "listener"]}},
-                }
+                            "allOf": [
+                                {
+                                    "if": {"properties": {"type": {"const": "out"}}},
+                                    "then": {"oneOf": [{}, {"not": {"required": ["source"]}}]},
+                                }
+                            ],
+                            "properties": {"type": {"enum": ["property", "input", "out", "listener"]}},
+                        },
+                    )
+                },
             },
-        },
-    ]
-}
-"""Of the real schemas in which a property has conditions on the tag of another one, an object."""
+        ]
+    }
 
 
-def test_a_value_needs_no_object_that_satisfies_the_conditions_of_all_tags():
-    """What a `type` leaves to the `binding` is a part of its conditions: all of them are too many schemas together."""
+@pytest.mark.parametrize("levels", [0, 2])
+def test_a_value_needs_no_object_that_satisfies_the_conditions_of_all_tags(levels):
+    """What a `type` leaves to the `binding` is a part of its conditions: all of them are too many schemas together.
+
+    With the tag where it is in the real schema (0), the conditions are seen to exclude each other before that.
+    """
     limits = structgen.Limits(schema_nodes=20_000)
-    constraint = structgen.compile(TAGS_OF_A_VALUE, BYTES, limits=limits)
+    constraint = structgen.compile(tags_of_a_value(levels), BYTES, limits=limits, property_order="any")
     matcher = constraint.matcher()
     for byte in b'{"type':
         assert byte in matcher.allowed_token_ids()
         matcher.accept_token(byte)
-    assert accepts(constraint, {"type": "Hidden", "binding": {"type": "listener"}})
-    assert accepts(constraint, {"type": "Hidden", "binding": {"type": "out", "source": 1}})
-    assert not accepts(constraint, {"type": "Hidden", "binding": {"type": "out"}})
-    assert not accepts(constraint, {"type": "Text", "binding": {"type": "listener"}})
-    assert accepts(constraint, {"type": "Dropdown", "choices": [], "binding": {"type": "input"}})
-    assert not accepts(constraint, {"type": "Dropdown", "binding": {"type": "input"}})
+
+    assert accepts(constraint, {"type": "Hidden", "binding": nested(levels, {"type": "listener"})})
+    assert accepts(constraint, {"type": "Hidden", "binding": nested(levels, {"type": "out", "source": 1})})
+    assert not accepts(constraint, {"type": "Hidden", "binding": nested(levels, {"type": "out"})})
+    assert not accepts(constraint, {"type": "Text", "binding": nested(levels, {"type": "listener"})})
+    assert accepts(constraint, {"type": "Dropdown", "choices": [], "binding": nested(levels, {"type": "input"})})
+    assert not accepts(constraint, {"type": "Dropdown", "binding": nested(levels, {"type": "input"})})
+
+
+def test_many_conditions_on_a_nested_tag():
+    """Two of them never hold together: without that, 24 conditions have 2²⁴ intersections."""
+    versions = [f"{number}.0" for number in range(24)]
+
+    def condition(number):
+        version = {"properties": {"version": {"const": versions[number]}}, "required": ["version"]}
+        allowed = {f"k{number + i}": {"type": "integer"} for i in range(3)}
+        return {
+            "if": {"properties": {"software": version}, "required": ["software"]},
+            "then": {"properties": {"software": {}, **allowed}, "additionalProperties": False},
+        }
+
+    software = {"type": "object", "properties": {"version": {"enum": versions}}, "required": ["version"]}
+    schema = {
+        "type": "object",
+        "properties": {"software": software},
+        "required": ["software"],
+        "allOf": [condition(number) for number in range(24)],
+    }
+    constraint = structgen.compile(schema, BYTES, limits=structgen.Limits(schema_nodes=50_000))
+    validator = jsonschema.Draft202012Validator(schema)
+    values = [{"software": {"version": f"{i}.0"}, f"k{j}": 1} for i in (0, 7, 23, 24) for j in (0, 8, 9, 10, 25)]
+    for value in values:
+        assert accepts(constraint, value) == validator.is_valid(value), value
+    assert {validator.is_valid(value) for value in values} == {False, True}
 
 
 LATE = {
