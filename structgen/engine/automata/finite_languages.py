@@ -67,29 +67,29 @@ def is_finite(store: AutomatonStore, state: int, most: float = inf) -> bool | No
     """Return whether a state matches only finitely many texts; None if `most` states are visited and do not show it.
 
     That is so if the states reachable from it have no cycle, because from each of them a text can still be completed.
-    Depth-first search; `skippable_states` holds the states on the current path.
+    Depth-first search; `on_path` holds the states on the current path.
 
     Raises:
         LimitExceededError: automaton_states.
     """
-    skippable_states: set[int] = set()
+    on_path: set[int] = set()
     done: set[int] = {DEAD}
     stack = [state]
     while stack:
         top = stack[-1]
-        if top in skippable_states:
+        if top in on_path:
             stack.pop()
-            skippable_states.discard(top)
+            on_path.discard(top)
             done.add(top)
             continue
         if top in done:
             stack.pop()
             continue
-        if len(done) + len(skippable_states) > most:
+        if len(done) + len(on_path) > most:
             return None
-        skippable_states.add(top)
+        on_path.add(top)
         for target in store.successors(top):
-            if target in skippable_states:
+            if target in on_path:
                 return False
             if target not in done:
                 stack.append(target)
