@@ -2,6 +2,7 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata.store cimport AutomatonStore
+from structgen.engine.masks.ample_bounds cimport AmpleBounds
 from structgen.engine.masks.bound_room cimport BoundRoom
 from structgen.engine.masks.counted_masks cimport CountedMasks
 from structgen.engine.masks.counted_walks cimport BoundedWalk, CountedWalk
@@ -19,7 +20,7 @@ from structgen.engine.masks.token_walks cimport TokenWalks
 from structgen.engine.masks.trie_walk cimport EnteredStates
 from structgen.engine.pair_table cimport PairTable
 
-cdef int DEAD, EMPTY, K_BYTES, K_INTERSECTION, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MAX_NEAR, MAX_WALKED, MAX_WALKED_COUNT, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, MIN_PAIRS, NOTHING_LEFT, NO_REST, PAIRS_BYTES, PAIR_BYTES, RECORD_BYTES
+cdef int DEAD, EMPTY, K_BYTES, K_INTERSECTION, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MAX_NEAR, MAX_WALKED, MAX_WALKED_COUNT, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, MIN_PAIRS, NOTHING, NOTHING_LEFT, NO_REST, PAIRS_BYTES, PAIR_BYTES, RECORD_BYTES
 
 
 @cython.final
@@ -43,6 +44,7 @@ cdef class TerminalMasks:
     cdef RemainderTries _remainder_tries
     cdef CountedMasks _counted_masks
     cdef BoundRoom _room
+    cdef AmpleBounds _ample_bounds
     cdef int[::1] _table_of
     cdef list _tables
     cdef dict _counted
@@ -57,7 +59,7 @@ cdef class TerminalMasks:
     cpdef TerminalMask get(self, int state)
     @cython.locals(store=TableStore, tables=PairTable, found=FoundTokens, known=int, made=TerminalMask)
     cpdef TerminalMask after(self, RemainderNodes remainders, int state)
-    @cython.locals(short=tuple)
+    @cython.locals(short=tuple, free=int)
     cdef TerminalMask _make(self, int state)
     @cython.locals(made=TerminalMask, counted=CountedTerminal, is_literal=bint)
     cdef TerminalMask _of_repetition(self, int state, tuple repetition)

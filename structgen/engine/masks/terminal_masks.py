@@ -41,8 +41,10 @@ from structgen.engine.constants import (
     K_INTERSECTION,
     K_LITERAL,
     NO_REST,
+    NOTHING,
     RECORD_BYTES,
 )
+from structgen.engine.masks.ample_bounds import AmpleBounds
 from structgen.engine.masks.bound_room import BoundRoom
 from structgen.engine.masks.character_kinds import CharacterKinds
 from structgen.engine.masks.counted_masks import CountedMasks
@@ -119,6 +121,7 @@ class TerminalMasks:
             automata, store, tries, self._counted_walk, self._bounded_walk, found, vocabulary.size
         )
         self._room = BoundRoom(automata)
+        self._ample_bounds = AmpleBounds(automata, trie.max_depth)
         self._table_of = zeros(1024)  # by state: one more than its index in _tables, or 0
         self.nothing = TerminalMask()  # most keys do not go on with what is left of a token
         self._tables = [self.nothing]
@@ -181,6 +184,9 @@ class TerminalMasks:
     # -- how the tables of a state are made -------------------------------------------------------------------------
 
     def _make(self, state: int) -> TerminalMask:
+        free = self._ample_bounds.without(state)
+        if free != NOTHING:
+            return self.get(free)
         repetition = self.automata.as_counted(state)
         short = self._short_of_bounds(state)
         if short is not None and (repetition is None or repetition[0] != short[1]):

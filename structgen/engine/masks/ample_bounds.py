@@ -1,0 +1,177 @@
+r"""States with a bound so far away that no token comes near it.
+
+A string of at most 255 characters that does not match `password|secret` changes with each character that is read, as
+less is left of the bound. But no token has so many characters. So while enough is left, the tokens are those of the
+string without the bound, a state that most characters lead back to.
+
+Enough is as much as the longest token has, and what a text may still need after it. For a few forms of states, what may
+be needed is seen from the form:
+
+    ^[a-z]+(-[a-z]+)*$      one letter: a text may end after each letter, and after `-` it needs one more
+    not matching foo|bar    nothing: a text may end after each character, as all that comes before it matches nothing
+"""
+
+from __future__ import annotations
+
+from structgen.engine.automata.inclusion import is_spelled
+from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.constants import (
+    EMPTY,
+    K_BYTES,
+    K_CHARS,
+    K_COMPLEMENT,
+    K_LITERAL,
+    K_REPEAT,
+    K_UNION,
+    NEVER,
+    NOTHING,
+)
+
+__all__ = ["AmpleBounds"]
+
+# Declared as C integers in the .pxd, so not importable from here.
+MAX_TERMS = 512  # of a form that are looked at
+MAX_DEPTH = 100  # of a form: members of unions and what follows
+
+
+class AmpleBounds:
+    """Finds states whose bound no token comes near.
+
+    Args:
+        automata: the automata of the states.
+        longest: the number of bytes of the longest token.
+    """
+
+    def __init__(self, automata: AutomatonStore, longest: int) -> None:
+        self._automata = automata
+        self._longest = longest
+        self._needed: dict[int, tuple[int, int]] = {EMPTY: (0, 0), NOTHING: (NEVER, 0)}  # by term; see `_needed_after`
+        self._goes_on: dict[tuple[int, int], bool] = {}  # by star and term; see `_may_go_on`
+        self._within: dict[int, tuple[dict[int, bool], dict[int, bool]]] = {}  # by star: what `is_spelled` found
+
+    def without(self, state: int) -> int:
+        """Return a state without its bound, if that has the same tokens; else NOTHING."""
+        terms, table = self._automata.terms, self._automata.table
+        bounded = self._automata.as_bounded(state)
+        if bounded is None or bounded[1] < self._longest:
+            return NOTHING
+        star, phase, term = table.payload[bounded[0]]
+        plain = self._only_other(star, term) if phase == EMPTY else NEVER
+        if plain == NEVER:
+            return NOTHING
+        if plain == NOTHING:
+            return terms.intersection([star, term], EMPTY)
+        return term if self._needed_after(plain) <= bounded[1] - self._longest else NOTHING
+
+    def _only_other(self, star: int, term: int) -> int:
+        """Return the only condition of `term` beside C*R after which a text may need more; NOTHING if there is none.
+
+        NEVER if there are several, or if their forms do not tell. Conditions of the form "does not match" need nothing.
+        """
+        terms, table = self._automata.terms, self._automata.table
+        plain = NOTHING
+        refuses = False
+        for part in terms.conjuncts(term):
+            if table.kind[part] == K_COMPLEMENT and table.tail[part] == EMPTY:
+                refuses = True
+                if not self._is_one_text(table.tail[star]) or not self._may_go_on(star, table.payload[part], 0):
+                    return NEVER
+            elif part != star and not self._asks_for_one(star, part):
+                if plain != NOTHING:
+                    return NEVER
+                plain = part
+        return NEVER if plain != NOTHING and (refuses or not self._is_within(star, plain)) else plain
+
+    def _is_within(self, star: int, term: int) -> bool:
+        """Return whether all texts of a term are texts of C*R, as far as its form shows it."""
+        terms = self._automata.terms
+        body, rest = terms.table.payload[star][0], terms.table.tail[star]
+        known = self._within.get(star)
+        if known is None:
+            known = self._within[star] = ({rest: True}, {EMPTY: True})
+        return is_spelled(terms, term, body, rest, terms.alphabets.cover(body), known[0], known[1])
+
+    def _is_one_text(self, term: int) -> bool:
+        """Return whether a term matches one text only, such as a quote."""
+        table = self._automata.table
+        return bool(table.kind[term] == K_LITERAL and table.tail[term] == EMPTY)
+
+    def _asks_for_one(self, star: int, part: int) -> bool:
+        """Return whether a condition is C{1,}R. After the first C, it asks for nothing more than C*R does."""
+        table = self._automata.table
+        if table.kind[part] != K_REPEAT or table.tail[part] != table.tail[star]:
+            return False
+        body, least, most = table.payload[part]
+        return bool(body == table.payload[star][0] and least == 1 and most < 0)
+
+    def _may_go_on(self, star: int, term: int, depth: int) -> bool:
+        """Return whether each text of a term stays one if any C come in before R, as in a search. False is a guess.
+
+        That is so where the term ends with C*R. Then a text that the term does not match may have ended after any C:
+        otherwise, what comes after that C would not have changed the match.
+        """
+        table = self._automata.table
+        if term == star:
+            return True
+        known = self._goes_on.get((star, term))
+        if known is not None:
+            return known
+        found = False
+        if depth < MAX_DEPTH and table.kind[term] == K_UNION:
+            found = len(table.payload[term]) <= MAX_TERMS
+            for part in table.payload[term]:
+                found = found and self._may_go_on(star, part, depth + 1)
+        elif depth < MAX_DEPTH and table.kind[term] >= K_LITERAL:
+            found = self._may_go_on(star, table.tail[term], depth + 1)
+        self._goes_on[star, term] = found
+        return found
+
+    def _needed_after(self, term: int) -> int:
+        """Return an upper bound on the bytes that a text of a term needs, wherever it stands; NEVER if not known."""
+        table, known = self._automata.table, self._needed
+        stack = [term]
+        count = 0
+        while stack:
+            top = stack[len(stack) - 1]
+            inner: tuple[int, ...] = ()
+            if table.kind[top] == K_UNION:
+                inner = table.payload[top]
+            elif table.kind[top] == K_REPEAT:
+                inner = (table.payload[top][0], table.tail[top])
+            elif table.kind[top] >= K_LITERAL:
+                inner = (table.tail[top],)
+            missing = [part for part in inner if part not in known]
+            count += len(missing)
+            if count > MAX_TERMS:
+                return NEVER
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            known[top] = self._needed_of(top)
+        return known[term][1]
+
+    def _needed_of(self, term: int) -> tuple[int, int]:
+        """Return the bytes of a shortest text of a term, and what `_needed_after` returns, from those of its parts.
+
+        Both are upper bounds.
+        """
+        table, known = self._automata.table, self._needed
+        kind, payload = table.kind[term], table.payload[term]
+        shortest, inside = NEVER, NEVER
+        if kind == K_UNION:
+            for part in payload:
+                shortest = min(shortest, known[part][0])
+            return shortest, max([known[part][1] for part in payload])
+        if kind == K_LITERAL:
+            shortest = inside = len(payload)
+        elif kind == K_BYTES:
+            shortest = inside = 1
+        elif kind == K_CHARS:
+            shortest = inside = max([len(one) for one in self._automata.terms.payloads.sequences[payload]])
+        elif kind == K_REPEAT:
+            body = known[payload[0]]
+            shortest = payload[1] * body[0]
+            inside = body[1] + shortest
+        after = known[table.tail[term]]
+        return min(NEVER, shortest + after[0]), min(NEVER, max(inside + after[0], after[1]))
