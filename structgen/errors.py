@@ -151,16 +151,23 @@ class TokenRejectedError(StructgenError):
 class LimitExceededError(StructgenError):
     """Work that needs more than one of `structgen.Limits` allows. Other work is not affected.
 
+    Args:
+        limit: the name of the field of `Limits`.
+        value: the value of that field, or the fixed bound.
+        message: what was too large; by default, that the limit was passed.
+        hint: how to mend it.
+        is_fixed: a bound of the same kind was passed that no field raises.
+
     Attributes:
         limit: the name of the field of `Limits`.
-        value: the value of that field.
+        value: the value of that field, or the fixed bound.
     """
 
-    def __init__(self, limit: str, value: float, *, message: str = "", hint: str = "") -> None:
-        super().__init__(
-            message or f"the limit {limit}={value} was passed",
-            hint=hint or f"raise it with structgen.Limits({limit}=...), or make the input smaller",
-        )
+    def __init__(self, limit: str, value: float, *, message: str = "", hint: str = "", is_fixed: bool = False) -> None:
+        smaller = "make the input smaller"
+        raised = f"raise it with structgen.Limits({limit}=...), or {smaller}"
+        usual = f"this bound is fixed: {smaller}" if is_fixed else raised
+        super().__init__(message or f"the limit {limit}={value} was passed", hint=hint or usual)
         self.limit = limit
         self.value = value
 

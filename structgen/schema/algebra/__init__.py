@@ -17,6 +17,7 @@ from structgen.schema.algebra.nodes import (
     complement,
     complements,
     is_decided,
+    is_subschema,
     meet,
 )
 from structgen.schema.algebra.numbers import ALL_NUMBERS, INTEGERS, Number, NumberSet
@@ -56,5 +57,6 @@ __all__ = [
     "complement",
     "complements",
     "is_decided",
+    "is_subschema",
     "meet",
 ]

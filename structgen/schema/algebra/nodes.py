@@ -32,6 +32,7 @@ __all__ = [
     "complement",
     "complements",
     "is_decided",
+    "is_subschema",
     "meet",
 ]
 
@@ -168,7 +169,9 @@ def any_of(nodes: Iterable[Node]) -> Node:
     size = sum(map(_size, found))
     spend(size)
     if size > _MAX_SIZE:
-        raise LimitExceededError("schema_nodes", _MAX_SIZE, message=f"a union of more than {_MAX_SIZE} subschemas")
+        raise LimitExceededError(
+            "schema_nodes", _MAX_SIZE, message=f"a union of more than {_MAX_SIZE} subschemas", is_fixed=True
+        )
     least = list(found)
     if len(found) <= _MAX_ABSORBED:
         spend(len(found) * len(found) >> 3)
@@ -271,6 +274,11 @@ def _opposite(atom: int | AnyOf) -> Node:
 def _order(atom: int) -> int:
     """Return a sort key; see `_ordered`."""
     return atom & _INDEX if atom > 0 else (1 << 60) + (-atom & _INDEX)
+
+
+def is_subschema(node: Node) -> bool:
+    """Return whether a node is one subschema, neither a complement nor a union."""
+    return len(node) == 1 and isinstance(node[0], int) and node[0] > 0
 
 
 def is_decided(node: Node) -> bool:

@@ -163,7 +163,7 @@ class ObjectSet:
         found = self._split_classes(_MAX_CLASSES)
         if found is None:
             message = f"patternProperties overlap in more than {_MAX_CLASSES} ways"
-            raise LimitExceededError("schema_nodes", _MAX_CLASSES, message=message)
+            raise LimitExceededError("schema_nodes", _MAX_CLASSES, message=message, is_fixed=True)
         return found
 
     def few_classes(self) -> tuple[KeyClass, ...] | None:

@@ -157,7 +157,7 @@ class Evaluation:
         if self._at_most:
             return [*cases, (complement(node), _NOTHING)]
         others = ANY if self._at_least else complement(node)
-        return [*((meet(node, mine), evaluated) for mine, evaluated in cases), (others, _NOTHING)]
+        return [*self._grouped([(meet(node, mine), evaluated) for mine, evaluated in cases]), (others, _NOTHING)]
 
     def _one_of(self, nodes: list[Node]) -> list[Case]:
         found = [(meet(node, mine), evaluated) for node in nodes for mine, evaluated in self._of(node)]
@@ -186,20 +186,28 @@ class Evaluation:
         if right == _NO_CASES:
             return left
         if len(left) * len(right) > _MAX_CASES:
-            raise LimitExceededError(
-                "schema_nodes", self._space.limits.schema_nodes, message=f"too many cases of evaluated {self._kind}"
-            )
-        return self._grouped(
-            (meet(mine, theirs), evaluated.and_also(other)) for mine, evaluated in left for theirs, other in right
-        )
+            message = f"too many cases of evaluated {self._kind}"
+            raise LimitExceededError("schema_nodes", _MAX_CASES, message=message, is_fixed=True)
+        found: list[Case] = []
+        for mine, evaluated in left:
+            answers = [evaluated.and_also(other) for _, other in right]
+            if len(set(answers)) == 1 and not (self._at_least or self._at_most):
+                found.append((mine, answers[0]))  # what is in no case of `right` does not satisfy the schema
+            else:
+                found += [(meet(mine, theirs), answer) for (theirs, _), answer in zip(right, answers, strict=True)]
+        return self._grouped(found)
 
     def _grouped(self, cases: Iterable[Case]) -> list[Case]:
-        """Merge the cases with the same answer, and drop those that surely have no values."""
+        """Merge the cases with the same answer, and drop those that surely have no objects or arrays."""
         found: dict[Evaluated, list[Node]] = {}
         for node, evaluated in cases:
-            if node != NONE and (node == ANY or self._space.may_hold(node)):
+            if node == ANY or (node != NONE and self._matters(node)):
                 found.setdefault(evaluated, []).append(node)
         return [(any_of(nodes), evaluated) for evaluated, nodes in found.items()]
+
+    def _matters(self, node: Node) -> bool:
+        """Return whether a node may hold a value with properties or items."""
+        return self._space.may_hold(node) and self._space.known_scalar(node) is None
 
     def _own(self, known: dict[str, Any], location: Location, own: bool) -> Evaluated:
         """Return what the keywords of one schema evaluate, those that combine subschemas aside."""

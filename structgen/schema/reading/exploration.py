@@ -170,7 +170,7 @@ def _cases(space: Space, overlapping: set[int], node: Node, asked: list[tuple[in
         found = split
         if len(found) > _MAX_CASES:
             message = "too many ways to count the items of an array, or to meet the conditions on the keys of an object"
-            raise LimitExceededError("schema_nodes", _MAX_CASES, message=message)
+            raise LimitExceededError("schema_nodes", _MAX_CASES, message=message, is_fixed=True)
     return found
 
 
@@ -180,7 +180,7 @@ def _holds(space: Space, node: Node, shape: Shape, productive: set[Node]) -> boo
     except TooManyCounts as error:
         location = pointer(space.location(node))
         message = f"too many ways to count the items of an array (at #{location})"
-        raise LimitExceededError("schema_nodes", space.limits.schema_nodes, message=message) from error
+        raise LimitExceededError("schema_nodes", space.limits.schema_nodes, message=message, is_fixed=True) from error
 
 
 def _held(space: Space, shape: Shape, productive: set[Node]) -> Shape:

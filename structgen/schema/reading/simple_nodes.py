@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from structgen.schema.algebra import NONE, NOTHING, Node, ObjectSet, Shape
+from structgen.schema.algebra import NONE, NOTHING, Node, ObjectSet, Shape, is_subschema
 
 __all__ = ["SimpleNodes"]
 
@@ -112,7 +112,8 @@ class SimpleNodes:
         names: dict[Node, Node] = {}
         required = {part.at(key) for part in parts for key in part.required}
         for node in required:
-            names[node] = self._least(node, shortens)
+            if len(node) > 1 or not is_subschema(node):  # one subschema alone mostly has values
+                names[node] = self._least(node, shortens)
         if every_key and shortens:
             for node in set().union(*[part.properties.values() for part in parts]) - required:
                 if len(node) > 1 and self.covers(node):

@@ -79,7 +79,7 @@ class ChoiceSearch:
 def too_many(nodes: int) -> LimitExceededError:
     """Return the error of a search that takes more nodes than that."""
     message = "too many ways to satisfy the conditions on an object's keys"
-    return LimitExceededError("schema_nodes", nodes, message=message)
+    return LimitExceededError("schema_nodes", nodes, message=message, is_fixed=True)
 
 
 def _least_choices(choices: list[Choice], needed: int) -> list[Choice]:

@@ -132,10 +132,8 @@ class _Writer:
             body = expressed(lambda key=key: self._body(key), self.lazy.space, self._node_of[key])  # type: ignore[misc]
             self.rules.insert(position, self._rule(key, body))  # before the rules that it uses
             if len(self.rules) > _MAX_RULES:
-                limit = self.lazy.space.limits.grammar_symbols
-                raise LimitExceededError(
-                    "grammar_symbols", limit, message=f"the grammar needs more than {_MAX_RULES} rules"
-                )
+                message = f"the grammar needs more than {_MAX_RULES} rules"
+                raise LimitExceededError("grammar_symbols", _MAX_RULES, message=message, is_fixed=True)
             if not len(self.rules) & 255:
                 self._deadline.check()
         first = [ast.Rule(self._start, ast.Reference(name))] if name != self._start else []

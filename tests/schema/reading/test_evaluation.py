@@ -142,3 +142,31 @@ def test_branches_that_evaluate_the_same_make_no_cases():
     space, root = space_of(schema | {"$schema": _NEW})
     assert not is_member(space, root, {"a": 1})
     assert len(space.shape(root).objects) <= 60
+
+
+def test_branches_for_values_without_properties_make_no_cases():
+    """As in the schema of SPDX 3: `else` is a string that says which class the object is not of."""
+    branches = [
+        {
+            "if": {"type": "object", "properties": {"type": {"const": f"c{i}"}}, "required": ["type"]},
+            "then": {"properties": {"type": {"type": "string"}, f"p{i}": {"type": "string"}}},
+            "else": {"const": f"not a c{i}"},
+        }
+        for i in range(24)
+    ]
+    schema = {"type": "object", "anyOf": branches, "unevaluatedProperties": False}
+    space, root = space_of(schema)
+    validator = validator_for(schema)
+    values = [
+        {"type": "c3"}, {"type": "c3", "p3": "x"}, {"type": "c3", "p3": 1}, {"type": "c3", "p4": "x"}, {"type": "c24"}, {},
+        "not a c3", {"p3": "x"}, {"type": "c23", "p23": ""},
+    ]  # fmt: skip
+    for value in values:
+        assert is_member(space, root, value) == validator.is_valid(value), value
+    assert {validator.is_valid(value) for value in values} == {False, True}
+
+
+def test_a_bound_that_no_limit_raises_says_so():
+    branches = [{"required": [f"p{i}"], "properties": {f"p{i}": {}}} for i in range(12)]
+    with pytest.raises(LimitExceededError, match="this bound is fixed"):
+        schema_to_rules({"anyOf": branches, "unevaluatedProperties": False})
