@@ -25,9 +25,10 @@ from setuptools.modified import newer
 
 HERE = pathlib.Path(__file__).parent
 BUILD = os.environ.get("STRUCTGEN_BUILD", "optional")
+CHECKS_BOUNDS = os.environ.get("STRUCTGEN_BOUNDS") == "1"
 DIRECTIVES = {
     "language_level": 3,
-    "boundscheck": os.environ.get("STRUCTGEN_BOUNDS") == "1",
+    "boundscheck": CHECKS_BOUNDS,
     "wraparound": False,
     "cdivision": True,
     "initializedcheck": False,
@@ -120,8 +121,9 @@ SHARED = "structgen._cython_runtime"
 MAX_DIMENSIONS = 2
 """Of arrays in compiled modules. By default each array has room for the sizes of 8 dimensions, 208 bytes, and a grammar
 holds 60 arrays."""
-BUILD_FOLDER = f"build/c{MAX_DIMENSIONS}"
-"""For the C. Modules with another number of dimensions do not fit together, so their C is never used again."""
+BUILD_FOLDER = f"build/c{MAX_DIMENSIONS}{'_bounds' * CHECKS_BOUNDS}"
+"""For the C. Modules with another number of dimensions do not fit together, so their C is never used again. Cython
+writes a module's C anew only if its source is newer, so C with checks of indices has a folder of its own."""
 WARNINGS = 2
 """The level from which Cython's warnings are shown. One of level 1 is about Cython's own functions."""
 COPIES = {"engine.arrays", "engine.masks.set_masks"}

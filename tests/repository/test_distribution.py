@@ -3,9 +3,11 @@
 import importlib.metadata
 import pathlib
 import re
+import runpy
 import tomllib
 
 import pytest
+import setuptools
 
 import structgen
 from structgen.cli import main
@@ -54,3 +56,14 @@ def test_the_oldest_versions_that_are_tested_are_the_lower_bounds():
     pins = [line for line in lines if not line.startswith("#")]
     assert len(pins) > 3
     assert {pin.replace("==", ">=") for pin in pins} <= set(needed)
+
+
+def test_modules_with_other_checks_are_never_built_from_the_same_c(monkeypatch):
+    monkeypatch.setattr(setuptools, "setup", lambda **_: None)
+    monkeypatch.setenv("STRUCTGEN_BUILD", "skip")
+    checked = {}
+    for value in ("", "1"):
+        monkeypatch.setenv("STRUCTGEN_BOUNDS", value)
+        build = runpy.run_path(str(ROOT / "setup.py"))
+        checked[build["BUILD_FOLDER"]] = build["DIRECTIVES"]["boundscheck"]
+    assert sorted(checked.values()) == [False, True]

@@ -162,6 +162,8 @@ def narrowed(schema: Any, constraint: Constraint) -> Any | None:
 
 def _narrowed_type(schema: Any, constraint: Constraint) -> Any | None:
     """Return the core schema of a type with a constraint in it."""
+    if constraint.keywords.items() <= schema.items():  # older releases also write a check around the type
+        return schema
     if not _REWRITES_LETTERS.isdisjoint(schema):
         return None
     if constraint.name in _LISTS or constraint.name in (*_TEXTS, "pattern"):

@@ -261,22 +261,28 @@ class ExactJsonSchema(ScalarJsonSchema):
 
     def _tagged(self, branch: JsonSchemaValue, tags: list[Any], names: list[str]) -> JsonSchemaValue:
         try:
-            known = self._resolved(branch).get("properties", {})
+            known = _resolved(self, branch).get("properties", {})
         except RuntimeError:  # a model whose schema is not complete yet
             known = {}
         name = next((name for name in names if name in known), names[-1])
         return {"allOf": [branch, {"required": [name], "properties": {name: {"enum": tags}}}]}
 
-    def _resolved(self, schema: JsonSchemaValue) -> JsonSchemaValue:
-        """Return the schema that a reference names. Releases of Pydantic name the method differently."""
-        method: Any = getattr(self, "resolve_ref_schema", None) or getattr(self, "resolve_schema_to_update", None)
-        return dict(method(schema))
+    def _get_alias_name(self, field: Any, name: str) -> str:
+        """Return the key of a field; older releases return its alias where the options of the model forbid aliases."""
+        reads_aliases = getattr(self._config, "validate_by_alias", None) is not False
+        return super()._get_alias_name(field, name) if reads_aliases else name
 
     def generate(self, schema: Any, mode: Any = "validation") -> JsonSchemaValue:
         """Return the whole schema of a core schema, with our formats."""
         result = super().generate(schema, mode)
         _tighten(result)
         return result
+
+
+def _resolved(generator: ExactJsonSchema, schema: JsonSchemaValue) -> JsonSchemaValue:
+    """Return the schema that a reference names. Releases of Pydantic name the method differently."""
+    method: Any = getattr(generator, "resolve_ref_schema", None) or getattr(generator, "resolve_schema_to_update", None)
+    return dict(method(schema))
 
 
 def _closed(result: JsonSchemaValue, schema: Any) -> JsonSchemaValue:

@@ -1,6 +1,7 @@
 import cython
 
 from structgen.tokenization.matching.next_tokens cimport NextTokens
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens
 from structgen.tokenization.matching.token_steps cimport TokenSteps
 from structgen.tokenization.matching.whole_words cimport WholeWords
 from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
@@ -18,6 +19,7 @@ cdef class Place:
 cdef class CheckedPosition:
     cdef readonly TokenSteps steps
     cdef readonly bint is_kept
+    cdef public dict checked
     cdef Scanner _scanner
     cdef WholeWords _words
     cdef NextTokens _next_tokens
@@ -27,6 +29,8 @@ cdef class CheckedPosition:
 
     @cython.locals(joined=bint, before=int, rows=TokenRows)
     cpdef int begin(self, Place place) except -1
+    @cython.locals(known=UndecidedTokens)
+    cpdef int recall(self, UndecidedTokens undecided, Place place) except -1
     cdef int word_after(self, int token) except -2
     @cython.locals(one="unsigned int")
     cdef int drop(self, int token) except -1

@@ -6,6 +6,7 @@ from typing import Any
 
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
+from structgen.tokenization.matching.token_sets import UndecidedTokens
 from structgen.tokenization.matching.token_steps import TokenSteps
 from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
 from structgen.tokenization.matching.whole_words import OTHER
@@ -45,11 +46,13 @@ class CheckedPosition:
     Attributes:
         steps: the steps of the token that is checked.
         is_kept: whether a way within a terminal is kept for other sets and grammars.
+        checked: the tokens that were checked for the mask that is made, by place; see `recall`.
     """
 
     def __init__(self, compiled: CompiledGrammar, tokenization: ProperTokenization) -> None:
         self.steps = TokenSteps(compiled, tokenization.scanner)
         self.is_kept = False
+        self.checked: dict[tuple[int, int, int, frozenset[int], bool], UndecidedTokens] = {}
         self._scanner = tokenization.scanner
         self._words = tokenization.words
         self._next_tokens = tokenization.next_tokens
@@ -67,6 +70,19 @@ class CheckedPosition:
         self.steps.begin(place.set_id, before, state.partial)
         rows = self._next_tokens.rows(branch.scanner_state, state.partial)
         self._row = rows.joins if joined else rows.begins
+
+    def recall(self, undecided: UndecidedTokens, place: Place) -> None:
+        """Take over what is known of the tokens of a place, and keep them for another call.
+
+        In a grammar in which strings must differ, each token may need sets of its own. If there are too many for one
+        mask, the sets begin anew in the middle of it, and what was decided before is not checked again.
+        """
+        branch, state = place.branch, place.state
+        key = (branch.scanner_state, branch.word, state.partial, state.added, place.joined)
+        known = self.checked.get(key)
+        if known is not None and known is not undecided:
+            undecided.take_over(known)
+        self.checked[key] = undecided
 
     def word_after(self, token: int) -> int:
         """Return the node of the current pre-token in `WholeWords` after a token."""

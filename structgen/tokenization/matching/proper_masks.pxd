@@ -55,7 +55,7 @@ cdef class ProperMasks:
     cdef int[::1] _listed       # see `_join`
 
     @cython.locals(adds=bint, one="unsigned int", token=int)
-    cpdef narrow(self, unsigned int[::1] words, int set_id, state)
+    cpdef narrow(self, unsigned int[::1] words, int set_id, state, dict checked)
     @cython.locals(scanner=Scanner, allowed="unsigned int[::1]", word=int, rows=TokenRows, joins=UndecidedTokens, begins=UndecidedTokens, is_first=bint)
     cdef int _narrow_to_branch(self, unsigned int[::1] words, int set_id, branch, state, bint adds) except -1
     @cython.locals(token=int, one="unsigned int", others=list, good=list, known=list, blanks=dict, room=int)

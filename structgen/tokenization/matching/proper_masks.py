@@ -134,15 +134,24 @@ class ProperMasks:
         compiled.proper = made
         return made
 
-    def narrow(self, words: Any, set_id: int, state: TokenizerState) -> None:
+    def narrow(
+        self,
+        words: Any,
+        set_id: int,
+        state: TokenizerState,
+        checked: dict[tuple[int, int, int, frozenset[int], bool], UndecidedTokens],
+    ) -> None:
         """Remove the tokens that are not proper, or lead to no end.
 
         Args:
             words: uint32[words], the tokens that may follow an Earley set, without end tokens; changed in place.
             set_id: the set.
             state: the tokenizer's state after the tokens so far.
+            checked: the tokens that were checked for this mask, in earlier sets; others are added. See
+                `CheckedPosition.recall`.
         """
         tokenization, branches = self.tokenization, state.branches
+        self._position.checked = checked
         adds = bool(tokenization.added.spelled or self._compiled.has_marks) and tokenization.may_end(state)
         if len(branches) == 1:
             self._narrow_to_branch(words, set_id, branches[0], state, adds)
@@ -314,6 +323,7 @@ class ProperMasks:
         """Begin to check undecided tokens; many of them are decided in one walk first."""
         position = self._position
         position.begin(place)
+        position.recall(undecided, place)
         if position.is_kept and not undecided.is_walked and len(undecided.tokens) >= MIN_WALKED:
             undecided.is_walked = True
             self._walk.decide(undecided, position)

@@ -19,8 +19,8 @@ cdef class ProperMatcher(Matcher):
     cdef unsigned int[::1] _mask
     cdef int _mask_at
 
-    @cython.locals(compiled=CompiledGrammar)
+    @cython.locals(compiled=CompiledGrammar, checked=dict, decided=int, before=int, is_filled=bint)
     cdef int _fill(self, unsigned int[::1] words) except -1
     cdef bint _leads_on(self, state) except -1
     @cython.locals(compiled=CompiledGrammar, one="unsigned int", token=int, masks=ProperMasks)
-    cdef int _fill_proper(self, unsigned int[::1] words) except -1
+    cdef int _fill_proper(self, unsigned int[::1] words, dict checked) except -1

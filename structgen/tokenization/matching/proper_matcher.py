@@ -15,6 +15,7 @@ from structgen.engine.whole_numbers import whole_number
 from structgen.errors import LimitExceededError, TokenRejectedError
 from structgen.tokenization.matching.proper_masks import ProperMasks
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
+from structgen.tokenization.matching.token_sets import UndecidedTokens
 from structgen.tokenization.matching.tokenizer_state import TokenizerState
 
 if TYPE_CHECKING:
@@ -75,15 +76,21 @@ class ProperMatcher(Matcher):
         self._mask_at = NOWHERE
 
     def _fill(self, words: Any) -> None:
-        compiled = self._compiled
+        compiled, decided, is_filled = self._compiled, -1, False
+        checked: dict[Any, UndecidedTokens] = {}
         with Turn(compiled):
-            try:
-                self._fill_proper(words)
-            except LimitExceededError as error:
-                self._renew_after(error)
-                self._fill_proper(words)
+            while not is_filled:
+                try:
+                    self._fill_proper(words, checked)
+                    is_filled = True
+                except LimitExceededError as error:
+                    # The tables begin anew as long as each time more tokens are decided.
+                    before, decided = decided, sum([tokens.count_decided() for tokens in checked.values()])
+                    if decided <= before:
+                        raise
+                    self._renew_after(error)
 
-    def _fill_proper(self, words: Any) -> None:
+    def _fill_proper(self, words: Any, checked: dict[Any, UndecidedTokens]) -> None:
         Matcher._fill(self, words)
         compiled, state, one = self._compiled, self._tokenizer_state, 1
         ends = compiled.vocabulary.eos_token_ids if self._may_end() else ()
@@ -92,7 +99,7 @@ class ProperMatcher(Matcher):
                 words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
         if not self._has_ended():
             masks = ProperMasks.of(compiled, self._tokenization)
-            masks.narrow(words, self._set, state)
+            masks.narrow(words, self._set, state, checked)
         if ends and self._tokenization.may_end(state):
             for token in ends:
                 words[token >> 5] |= one << (token & 31)

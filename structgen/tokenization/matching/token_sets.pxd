@@ -60,3 +60,8 @@ cdef class UndecidedTokens:
     cdef readonly list dead
     cdef readonly int[::1] verdicts
     cdef public bint is_walked
+
+    @cython.locals(known=dict, index="Py_ssize_t")
+    cpdef int take_over(self, UndecidedTokens other) except -1
+    @cython.locals(count="Py_ssize_t", index="Py_ssize_t")
+    cpdef Py_ssize_t count_decided(self) except -1

@@ -284,3 +284,17 @@ class UndecidedTokens:
         self.dead = dead
         self.verdicts = zeros(len(tokens))
         self.is_walked = False
+
+    def take_over(self, other: UndecidedTokens) -> None:
+        """Take over what is known of the same tokens in others, of the same place in other sets."""
+        known = {other.tokens[index]: other.verdicts[index] for index in range(len(other.tokens))}
+        for index in range(len(self.tokens)):
+            self.verdicts[index] = known.get(self.tokens[index], 0)
+        self.is_walked = other.is_walked
+
+    def count_decided(self) -> int:
+        """Return the number of tokens that are decided."""
+        count = 0
+        for index in range(len(self.verdicts)):
+            count += self.verdicts[index] != 0
+        return count

@@ -267,6 +267,25 @@ def test_when_the_sets_are_begun_anew_the_masks_are_the_same():
         bounded.accept_token(ids[-1])
 
 
+def test_sets_that_are_begun_anew_several_times_in_one_mask():
+    """Each text of strings that must differ has sets of its own, and tokens near the maximum length are checked."""
+    vocabulary = vocabulary_of(bpe_tokenizers.llama3)
+    items = {"type": "string", "pattern": "ab|ba", "maxLength": 7}
+    schema = {"type": "array", "items": items, "uniqueItems": True}
+    matcher = structgen.compile(schema, vocabulary, tokenization="proper", cache=False).matcher()
+    small = structgen.Limits(item_sets=120)
+    bounded = structgen.compile(schema, vocabulary, tokenization="proper", limits=small, cache=False)
+    begun = bounded.matcher()
+    most = 0
+    for token in encoded(bpe_tokenizers.llama3, '["xyz'):
+        matcher.accept_token(token)
+        begun.accept_token(token)
+        before = bounded.grammar.epoch
+        assert begun.allowed_token_ids() == matcher.allowed_token_ids()
+        most = max(most, bounded.grammar.epoch - before)
+    assert most > 1
+
+
 # -- what is refused ---------------------------------------------------------------------------------------------------
 
 
