@@ -19,6 +19,8 @@ cdef class LeadingTokens:
 
 cdef class InnerWays:
     cdef SharedTables _shared
+    cdef readonly object tokenization
+    cdef readonly tuple texts
     cdef PairTable _places
     cdef PairTable _positions
     cdef list _known

@@ -18,6 +18,8 @@ from structgen.engine.masks.tables import TerminalMask
 from structgen.engine.matching.compiled import CompiledGrammar, SharedTables
 from structgen.engine.pair_table import PairTable
 from structgen.errors import LimitExceededError
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
+from structgen.tokenization.matching.terminal_texts import TerminalTexts
 from structgen.tokenization.matching.token_sets import unite_both
 from structgen.tokenization.matching.token_steps import TokenSteps
 
@@ -61,22 +63,34 @@ class InnerWays:
 
     Args:
         shared: the automata.
+        tokenization: the tokenizer.
+
+    Attributes:
+        tokenization: the same.
+        texts: what is known of the texts within the terminals; for grammars that are eager, the second one.
     """
 
-    def __init__(self, shared: SharedTables) -> None:
+    def __init__(self, shared: SharedTables, tokenization: ProperTokenization) -> None:
         self._shared = shared
+        self.tokenization = tokenization
+        self.texts = (TerminalTexts(), TerminalTexts())
         self._places = PairTable()  # by state of the scanner and unfinished character: a number
         self._positions = PairTable()  # by state of an automaton, and this number and the kind: an index in `_known`
         self._known: list[LeadingTokens] = []
         self._row_count = 0
 
     @classmethod
-    def of(cls, compiled: CompiledGrammar) -> InnerWays:
-        """Return the tokens for the automata of a grammar; made when first asked for."""
-        shared = compiled.shared
-        if not isinstance(shared.proper, cls):
-            shared.proper = cls(shared)
-        return shared.proper
+    def of(cls, compiled: CompiledGrammar, tokenization: ProperTokenization) -> InnerWays:
+        """Return the tokens for the automata of a grammar; made when first asked for.
+
+        A tokenization that is made again has another scanner, whose states have other numbers.
+        """
+        known = compiled.shared.proper
+        if isinstance(known, cls) and known.tokenization is tokenization:
+            return known
+        made = cls(compiled.shared, tokenization)
+        compiled.shared.proper = made
+        return made
 
     def at_item(self, steps: TokenSteps, item: int, kind: int) -> LeadingTokens:
         """Return the same as `after`, for a scannable item of the set that some steps begin at."""

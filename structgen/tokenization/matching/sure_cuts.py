@@ -38,7 +38,7 @@ class SureCuts:
         self._words = tokenization.words
         self._borders = tokenization.borders
         self._known = PairTable()
-        self._within = PairTable()
+        self._texts = ahead.texts
         self._longer: dict[int, list[tuple[int, list[bytes]]]] = {}
 
     def leads_on(self, set_id: int, scanner_state: int, word: int, token: int) -> bool:
@@ -69,12 +69,12 @@ class SureCuts:
         """
         if self._borders is not None:
             return bool(self._ahead.leading_from(at) & self.cutting(scanner_state, OTHER, token))
-        known = self._within.get(at, scanner_state)
+        known = self._texts.cuts.get(at, scanner_state)
         if known < 0:
-            if len(self._within) >= MAX_KEPT:
-                self._within = PairTable()
+            if len(self._texts.cuts) >= MAX_KEPT:
+                self._texts.cuts = PairTable()
             known = bool(self._ahead.leading_from(at) & self._scanner.cutting_bytes(scanner_state))
-            self._within.put(at, scanner_state, known)
+            self._texts.cuts.put(at, scanner_state, known)
         return known > 0
 
     def cutting(self, scanner_state: int, word: int, token: int) -> Any:

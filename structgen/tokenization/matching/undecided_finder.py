@@ -77,7 +77,7 @@ class UndecidedFinder:
         self._scanner = tokenization.scanner
         self._words = tokenization.words
         self._next_tokens = tokenization.next_tokens
-        self._inner = InnerWays.of(compiled)
+        self._inner = InnerWays.of(compiled, tokenization)
         self._cut_masks = [self._new_cut_masks(cutters) for cutters in (0, 1)]
         self._best_cutters: dict[int, int] = {}  # by state of the scanner
         self._dead_joins: list[int] = []  # of the tokens that are looked at
