@@ -60,3 +60,9 @@ cdef class UndecidedTokens:
     cdef readonly list dead
     cdef readonly int[::1] verdicts
     cdef public bint is_walked
+
+
+cdef int[::1] _NOTHING
+
+
+cpdef UndecidedTokens undecided_tokens(int[::1] tokens, list dead)

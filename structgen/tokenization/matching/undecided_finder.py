@@ -37,6 +37,7 @@ from structgen.tokenization.matching.token_sets import (
     remove_both,
     select,
     tokens_in,
+    undecided_tokens,
 )
 from structgen.tokenization.matching.tokenizer_state import Branch
 from structgen.tokenization.matching.whole_words import OTHER
@@ -114,8 +115,8 @@ class UndecidedFinder:
         for token in following:
             joins[token >> 5] |= one << (token & 31)
         return (
-            UndecidedTokens(self._all_of(joins, self._joined), self._dead_joins),
-            UndecidedTokens(self._all_of(begins, self._begun), self._dead_begins),
+            undecided_tokens(self._all_of(joins, self._joined), self._dead_joins),
+            undecided_tokens(self._all_of(begins, self._begun), self._dead_begins),
         )
 
     def _few(
@@ -139,8 +140,8 @@ class UndecidedFinder:
                 begun = drop_both(self._begun, begun, rows.sure_begins[cutters], cut)
                 self._best_cutters[scanner_state] = cutters
         return (
-            UndecidedTokens(self._in_order(self._joined, joined), self._dead_joins),
-            UndecidedTokens(self._in_order(self._begun, begun), self._dead_begins),
+            undecided_tokens(self._in_order(self._joined, joined), self._dead_joins),
+            undecided_tokens(self._in_order(self._begun, begun), self._dead_begins),
         )
 
     def _all_of(self, row: Any, listed: Any) -> array[int]:
