@@ -16,6 +16,8 @@ cdef class LeadingTokens:
     cdef readonly unsigned int[::1] row
     cdef int tried
 
+    cdef int add(self, int token) except -1
+
 
 cdef class InnerWays:
     cdef SharedTables _shared

@@ -39,16 +39,22 @@ class LeadingTokens:
     """The tokens that are known to lead on from one position.
 
     Attributes:
-        proven: tokens that were checked one by one.
+        proven: tokens that were checked one by one; None for none, as from most positions.
         row: uint32[words], tokens that their cutting texts may follow within the terminal, and those of `keep`, if they
             are many; None for none.
         tried: the numbers of the cutters that `row` was made with, as bits.
     """
 
     def __init__(self) -> None:
-        self.proven: set[int] = set()
+        self.proven: set[int] | None = None
         self.row: Any = None
         self.tried = 0
+
+    def add(self, token: int) -> None:
+        """Add a token that was checked."""
+        if self.proven is None:
+            self.proven = set()
+        self.proven.add(token)
 
 
 class InnerWays:
@@ -125,7 +131,7 @@ class InnerWays:
         known, one = self.at_item(steps, item, kind), 1
         if count < MIN_ROW and known.row is None:
             for index in range(count):
-                known.proven.add(tokens[index])
+                known.add(tokens[index])
         else:
             row = self._row_of(known, words)
             for index in range(count):

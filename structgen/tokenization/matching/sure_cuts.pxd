@@ -21,7 +21,6 @@ cdef class SureCuts:
     cdef object _borders        # None if cuts are common enough
     cdef PairTable _known       # by set and state of the scanner: see `leads_on`
     cdef TerminalTexts _texts
-    cdef dict _longer           # by state of the scanner: see `_longer_cuts`
 
     @cython.locals(known=int)
     cdef bint leads_on(self, int set_id, int scanner_state, int word, int token) except -1

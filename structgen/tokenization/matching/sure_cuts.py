@@ -39,7 +39,6 @@ class SureCuts:
         self._borders = tokenization.borders
         self._known = PairTable()
         self._texts = ahead.texts
-        self._longer: dict[int, list[tuple[int, list[bytes]]]] = {}
 
     def leads_on(self, set_id: int, scanner_state: int, word: int, token: int) -> bool:
         """Return whether the text may end, or a character may come next that surely cuts."""
@@ -114,12 +113,12 @@ class SureCuts:
 
     def _longer_cuts(self, scanner_state: int) -> list[tuple[int, list[bytes]]]:
         """Return the texts of several bytes that surely make a cut, by their first bytes as bits of a number."""
-        known = self._longer.get(scanner_state)
+        known = self._texts.longer.get(scanner_state)
         if known is None:
             by_first: dict[int, list[bytes]] = {}
             for cut in self._tokenization.cuts_of(scanner_state):
                 text = self._scanner.cuts[cut]
                 if len(text) > 1:
                     by_first.setdefault(1 << text[0], []).append(text)
-            known = self._longer[scanner_state] = list(by_first.items())
+            known = self._texts.longer[scanner_state] = list(by_first.items())
         return known

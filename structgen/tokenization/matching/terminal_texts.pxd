@@ -9,3 +9,4 @@ cdef class TerminalTexts:
     cdef public PairTable inner_cuts
     cdef readonly dict completed
     cdef readonly dict blanks
+    cdef readonly dict longer

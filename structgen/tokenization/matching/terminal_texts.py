@@ -34,6 +34,7 @@ class TerminalTexts:
             `SureCuts.may_come_within` and `Verdicts`.
         completed: by state of an automaton and of the scanner, unfinished character, and token; see `Verdicts`.
         blanks: by state of an automaton, whether each character of white space is a text of it; see `TerminalEnds`.
+        longer: by state of the scanner, texts of several bytes that surely make a cut; see `SureCuts`.
     """
 
     def __init__(self) -> None:
@@ -44,3 +45,4 @@ class TerminalTexts:
         self.inner_cuts = PairTable()
         self.completed: dict[tuple[int, int, int, int], bool] = {}
         self.blanks: dict[int, bool] = {}
+        self.longer: dict[int, list[tuple[int, list[bytes]]]] = {}

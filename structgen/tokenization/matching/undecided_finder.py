@@ -227,8 +227,9 @@ class UndecidedFinder:
                 if has_one:
                     remove(row, known.row)
                 has_one = True
-            for token in known.proven:
-                row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+            if known.proven is not None:
+                for token in known.proven:
+                    row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
         if not partial:
             self._ends.remove_blanks(row, set_id, before, dead)
             if is_large and self._known and not self._compiled.eager and are_many(row):

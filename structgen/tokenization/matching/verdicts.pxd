@@ -7,7 +7,7 @@ from structgen.engine.pair_table cimport PairTable
 from structgen.tokenization.matching.bridges cimport Bridges
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.matching.endings cimport Endings
-from structgen.tokenization.matching.inner_ways cimport InnerWays
+from structgen.tokenization.matching.inner_ways cimport InnerWays, LeadingTokens
 from structgen.tokenization.matching.next_tokens cimport NextTokens
 from structgen.tokenization.matching.sure_cuts cimport SureCuts
 from structgen.tokenization.matching.terminal_ends cimport TerminalEnds

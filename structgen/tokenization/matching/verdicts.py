@@ -123,7 +123,7 @@ class Verdicts:
             kind = self._ahead.kind_of(steps.set_id, steps.scan_of(item))
             if self._leads_on_within(at, kind == FREE, steps, word, token, added):
                 if is_kept:
-                    self._inner.at_item(steps, item, kind).proven.add(token)
+                    self._inner.at_item(steps, item, kind).add(token)
                 return True
             if kind == FREE and not steps.partial and not added and self.ends.lead_on(steps, item, word, token):
                 return True
@@ -180,7 +180,7 @@ class Verdicts:
                 judged = self._judge_in(at, kind, steps, word, token)
                 if judged == GOOD:
                     if is_kept:
-                        self._inner.at_item(steps, item, kind).proven.add(token)
+                        self._inner.at_item(steps, item, kind).add(token)
                     return GOOD
                 if judged == UNKNOWN:
                     verdict = UNKNOWN
@@ -416,7 +416,7 @@ class Verdicts:
                 for branch in state.branches:
                     if following & self._cuts.cutting(branch.scanner_state, branch.word, state.token):
                         kind = self._ahead.kind_of(steps.set_id, steps.scan_of(item))
-                        self._inner.at_item(steps, item, kind).proven.add(token)
+                        self._inner.at_item(steps, item, kind).add(token)
                         return True
         return False
 
