@@ -20,7 +20,7 @@ cdef class BlankClass:
     cpdef BlankClass before(self, int token)
     @cython.locals(index=int, token=int, one="unsigned int")
     cpdef int remove(self, unsigned int[::1] row, int longest) except -1
-    @cython.locals(index=int, token=int, found=list)
+    @cython.locals(found=list, first=int, last=int, middle=int)
     cpdef list of_length(self, unsigned int[::1] row, int length)
 
 

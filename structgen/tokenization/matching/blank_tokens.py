@@ -69,13 +69,20 @@ class BlankClass:
 
     def of_length(self, row: Any, length: int) -> list[int]:
         """Return those of a mask that have so many characters, and more than one."""
-        found = []
-        for index in range(len(self._tokens)):
-            if self._lengths[index] > length:
-                break
-            token = self._tokens[index]
-            if self._lengths[index] == length > 1 and has(row, token):
-                found.append(token)
+        found: list[int] = []
+        if length < 2:
+            return found
+        first, last = 0, len(self._tokens)
+        while first < last:
+            middle = (first + last) // 2
+            if self._lengths[middle] < length:
+                first = middle + 1
+            else:
+                last = middle
+        while first < len(self._tokens) and self._lengths[first] == length:
+            if has(row, self._tokens[first]):
+                found.append(self._tokens[first])
+            first += 1
         return found
 
 

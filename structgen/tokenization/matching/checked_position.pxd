@@ -1,7 +1,7 @@
 import cython
 
 from structgen.tokenization.matching.next_tokens cimport NextTokens
-from structgen.tokenization.matching.token_sets cimport UndecidedTokens
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, has
 from structgen.tokenization.matching.token_steps cimport TokenSteps
 from structgen.tokenization.matching.whole_words cimport WholeWords
 from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
@@ -25,6 +25,7 @@ cdef class CheckedPosition:
     cdef NextTokens _next_tokens
     cdef bint _begins_word      # whether the tokens begin a pre-token
     cdef int _word_before
+    cdef unsigned int[::1] _usual       # see `TokenTexts`
     cdef unsigned int[::1] _row
 
     @cython.locals(joined=bint, before=int, rows=TokenRows)

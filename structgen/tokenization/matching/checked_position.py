@@ -6,7 +6,7 @@ from typing import Any
 
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
-from structgen.tokenization.matching.token_sets import UndecidedTokens
+from structgen.tokenization.matching.token_sets import UndecidedTokens, has
 from structgen.tokenization.matching.token_steps import TokenSteps
 from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerState
 from structgen.tokenization.matching.whole_words import OTHER
@@ -56,6 +56,7 @@ class CheckedPosition:
         self._scanner = tokenization.scanner
         self._words = tokenization.words
         self._next_tokens = tokenization.next_tokens
+        self._usual = tokenization.texts.usual
         self._begins_word = False
         self._word_before = OTHER
         self._row: Any = None  # of the tokens that fit the scanner
@@ -86,7 +87,9 @@ class CheckedPosition:
 
     def word_after(self, token: int) -> int:
         """Return the node of the current pre-token in `WholeWords` after a token."""
-        return self._words.begun_by(token) if self._begins_word else self._words.after(self._word_before, token)
+        if not self._begins_word:
+            return self._words.after(self._word_before, token)
+        return OTHER if has(self._usual, token) else self._words.begun_by(token)
 
     def drop(self, token: int) -> None:
         """Drop a token from those that fit the scanner: whatever the grammar, nothing completes its last character."""

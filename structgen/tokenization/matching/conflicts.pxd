@@ -1,10 +1,11 @@
 import cython
 
 from structgen.engine.arrays cimport zeros
-from structgen.tokenization.matching.token_sets cimport drop, remove
+from structgen.tokenization.matching.token_sets cimport drop, list_tokens, remove
 from structgen.tokenization.merges.merge_table cimport MergeTable
 
-cdef int MAX_KEPT, MAX_LISTED, MAX_REMOVED
+cdef unsigned int ALL_BITS
+cdef int MAX_FEW, MAX_KEPT, MAX_LISTED, MAX_REMOVED
 
 
 cdef class Conflicts:
@@ -17,9 +18,11 @@ cdef class ConflictTable:
     cdef int _words
     cdef dict _known            # by token: its `Conflicts`
     cdef set _met
+    cdef int[::1] _listed       # see `remove`
 
-    cpdef bint knows(self, int token) except -1
-    @cython.locals(most=int, conflicts=Conflicts)
+    @cython.locals(count=int, most=int, conflicts=Conflicts)
     cpdef object remove(self, int token, unsigned int[::1] row)
+    @cython.locals(one="unsigned int", index=int, other=int)
+    cdef int _remove_some(self, int token, unsigned int[::1] row, int count) except -1
     cpdef Conflicts of(self, int token)
     cdef Conflicts _find(self, int token)

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structgen.engine.arrays import zeros
-from structgen.tokenization.matching.token_sets import drop, remove
+from structgen.tokenization.matching.token_sets import drop, list_tokens, remove
 from structgen.tokenization.merges.merge_table import MergeTable
 
 __all__ = ["ConflictTable", "Conflicts", "mask_of"]
 
 # Declared as C integers in the .pxd, so not importable from here.
+ALL_BITS = 0xFFFFFFFF  # of a word
+MAX_FEW = 256  # tokens of a mask that are compared with the last token one by one
 MAX_KEPT = 4096  # tokens whose conflicts are remembered
 MAX_LISTED = 1024  # tokens in a list; more are kept as a mask
 MAX_REMOVED = 8192  # tokens that are removed one by one the first time
@@ -56,19 +58,21 @@ class ConflictTable:
         self._words = words
         self._known: dict[int, Conflicts] = {}
         self._met: set[int] = set()  # tokens whose conflicts were removed once, and not kept
-
-    def knows(self, token: int) -> bool:
-        """Return whether the conflicts of a token are kept."""
-        return token in self._known
+        self._listed = zeros(MAX_FEW)
 
     def remove(self, token: int, row: Any) -> None:
         """Remove the conflicts of a token from a mask, uint32[words].
 
-        Many conflicts are kept as a mask, from the second time on: most tokens of a text come once.
+        Few tokens of a mask are looked at one by one. For a mask of more tokens, many conflicts are kept as a mask from
+        the second time on: most tokens of a text come once.
         """
         if token < 0:
             return
         if token not in self._known:
+            count = list_tokens(row, self._listed, MAX_FEW) if self._merges.is_proper[token] else MAX_FEW + 1
+            if count <= MAX_FEW:
+                self._remove_some(token, row, count)
+                return
             most = MAX_LISTED if token in self._met else MAX_REMOVED
             if self._merges.remove_conflicts(token, row, most):
                 if len(self._met) >= MAX_KEPT:
@@ -80,6 +84,14 @@ class ConflictTable:
             remove(row, conflicts.row)
         else:
             drop(row, conflicts.listed)
+
+    def _remove_some(self, token: int, row: Any, count: int) -> None:
+        """Remove the conflicts of a token from a mask whose tokens are listed."""
+        one = 1
+        for index in range(count):
+            other = self._listed[index]
+            if self._merges.crosses(token, other):
+                row[other >> 5] &= ALL_BITS ^ (one << (other & 31))
 
     def of(self, token: int) -> Conflicts:
         """Return the conflicts of a token; a negative one has none."""

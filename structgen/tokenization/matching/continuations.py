@@ -14,16 +14,18 @@ from typing import Any
 from structgen.engine.constants import NO_TEXT
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.vocabulary.marks import MARK_BYTE, mark_of
-from structgen.tokenization.matching.inner_ways import CAPTURED, EAGER, FREE
+from structgen.tokenization.matching.endings import Endings
+from structgen.tokenization.matching.inner_ways import CAPTURED, EAGER, FREE, InnerWays
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 
-__all__ = ["IN_CAPTURE", "IN_SET", "IN_TERMINAL", "Continuations", "Endings"]
+__all__ = ["IN_CAPTURE", "IN_SET", "IN_TERMINAL", "Continuations"]
 
 IN_SET = 0
 IN_TERMINAL = 1
 IN_CAPTURE = 2
 # Declared as C integers in the .pxd, so not importable from here.
 MAX_KEPT = 65_536  # answers of each kind
+MAX_ENDINGS_KEPT = 16_384
 MAX_ENDINGS = 64  # texts that are looked at, beginnings included
 MAX_ENDING_BYTES = 64  # of one of them
 MAX_BYTES = 16  # bytes that may come next; if there are more, they are not followed
@@ -32,45 +34,15 @@ NO_MARK = 2**MARK_BYTE - 1  # all bytes but the one that begins the mark of a to
 _BYTES = [bytes([byte]) for byte in range(256)]
 
 
-class Endings:
-    """The ways in which a pre-token can continue to its end or to a sure border.
-
-    They depend on a position in the grammar and a state of the scanner. They are found one after another, as far as
-    they are asked for.
-
-    Args:
-        at, scanner_state, kind: see `Continuations.endings`.
-
-    Attributes:
-        scanner_state, kind: the same.
-        spelled: the tokens of each ending so far as if it stood alone; none for an empty ending.
-        are_all: whether there are no others, once no more are found.
-        waiting: beginnings that are not looked at yet: position, state of the scanner, unfinished character, and text.
-        count: the number of beginnings that were looked at.
-    """
-
-    def __init__(self, at: int, scanner_state: int, kind: int) -> None:
-        self.scanner_state = scanner_state
-        self.kind = kind
-        self.spelled: list[tuple[int, ...]] = []
-        self.are_all = True
-        self.waiting = [(at, scanner_state, 0, b"")]
-        self.count = 0
-
-    def add(self, tokens: tuple[int, ...] | None) -> None:
-        """Add the tokens of an ending; None if they are not known."""
-        if tokens is None:
-            self.are_all = False
-        else:
-            self.spelled.append(tokens)
-
-
 class Continuations:
     """The continuations of texts in one grammar, for the Earley sets of one epoch.
 
     Args:
         compiled: the grammar.
         tokenization: the tokenizer.
+
+    Attributes:
+        texts: what is known of the texts within terminals, for all grammars with the same automata.
     """
 
     def __init__(self, compiled: CompiledGrammar, tokenization: ProperTokenization) -> None:
@@ -79,9 +51,8 @@ class Continuations:
         self._tokenization = tokenization
         self._scanner = tokenization.scanner
         self._borders = tokenization.borders
+        self.texts = InnerWays.of(compiled, tokenization).texts[compiled.eager]
         self._endings: dict[tuple[int, int, int], Endings] = {}
-        self._within: dict[int, int] = {}
-        self._leading: dict[int, int] = {}
         self._next_bytes: dict[int, int] = {}
 
     def follow(self, set_id: int, text: bytes) -> int:
@@ -138,11 +109,12 @@ class Continuations:
         """
         if self._compiled.eager and self._sets.automata.table.accepting[at]:
             return 0
-        known = self._within.get(at)
+        within = self.texts.within
+        known = within.get(at)
         if known is None:
-            if len(self._within) >= MAX_KEPT:
-                self._within.clear()
-            known = self._within[at] = self._sets.automata.inner_bytes(at) & ASCII
+            if len(within) >= MAX_KEPT:
+                within.clear()
+            known = within[at] = self._sets.automata.inner_bytes(at) & ASCII
         return known
 
     def is_free(self, set_id: int) -> bool:
@@ -188,16 +160,24 @@ class Continuations:
             scanner_state: the state of the scanner.
             kind: IN_SET; IN_TERMINAL; or IN_CAPTURE, if the end of the terminal may be refused.
         """
-        key = (at, scanner_state, kind)
-        endings = self._endings.get(key)
+        key, found = (at, scanner_state, kind), self._endings if kind == IN_SET else self.texts.endings
+        endings = found.get(key)
         if endings is None:
-            if len(self._endings) >= MAX_KEPT:
-                self._endings.clear()
-            endings = self._endings[key] = Endings(at, scanner_state, kind)
+            if len(found) >= MAX_ENDINGS_KEPT:
+                found.clear()
+            endings = found[key] = Endings(at, scanner_state, kind)
         return endings
 
     def find_more(self, endings: Endings) -> bool:
-        """Add the next endings of a pre-token; return False if there are no more. This is a hot loop."""
+        """Add the next endings of a pre-token; return False if there are no more."""
+        try:
+            return self._find_more(endings)
+        except BaseException:  # such as a limit: the beginning that was looked at is lost, and others may ask again
+            endings.are_all = False
+            raise
+
+    def _find_more(self, endings: Endings) -> bool:
+        """Do the same; if that fails, some endings are left out. This is a hot loop."""
         scanner, tokenization, automata = self._scanner, self._tokenization, self._sets.automata
         waiting, kind, known = endings.waiting, endings.kind, len(endings.spelled)
         one = 1
@@ -270,9 +250,10 @@ class Continuations:
 
     def leading_from(self, at: int) -> int:
         """Return the bytes that lead on from a state of an automaton, as bits of a number."""
-        known = self._leading.get(at)
+        leading = self.texts.leading
+        known = leading.get(at)
         if known is None:
-            if len(self._leading) >= MAX_KEPT:
-                self._leading.clear()
-            known = self._leading[at] = self._sets.automata.first_bytes(at)
+            if len(leading) >= MAX_KEPT:
+                leading.clear()
+            known = leading[at] = self._sets.automata.first_bytes(at)
         return known

@@ -52,7 +52,7 @@ class InnerWalk:
         self._borders = None if tokenization.borders is None else tokenization.borders.words
         self._numbers = PairTable()  # by state of an automaton and of the scanner: see `_number_of`
         self._cutting = np.zeros(64 * WORDS, dtype=np.uint32)
-        self._inner = InnerWays.of(compiled)
+        self._inner = InnerWays.of(compiled, tokenization)
         self._text = tokenization.texts.joined
         self._starts = tokenization.texts.starts
         self._usual = tokenization.texts.usual

@@ -16,9 +16,13 @@ cdef class LeadingTokens:
     cdef readonly unsigned int[::1] row
     cdef int tried
 
+    cdef int add(self, int token) except -1
+
 
 cdef class InnerWays:
     cdef SharedTables _shared
+    cdef readonly object tokenization
+    cdef readonly tuple texts
     cdef PairTable _places
     cdef PairTable _positions
     cdef list _known

@@ -18,6 +18,8 @@ from structgen.engine.masks.tables import TerminalMask
 from structgen.engine.matching.compiled import CompiledGrammar, SharedTables
 from structgen.engine.pair_table import PairTable
 from structgen.errors import LimitExceededError
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
+from structgen.tokenization.matching.terminal_texts import TerminalTexts
 from structgen.tokenization.matching.token_sets import unite_both
 from structgen.tokenization.matching.token_steps import TokenSteps
 
@@ -37,16 +39,22 @@ class LeadingTokens:
     """The tokens that are known to lead on from one position.
 
     Attributes:
-        proven: tokens that were checked one by one.
+        proven: tokens that were checked one by one; None for none, as from most positions.
         row: uint32[words], tokens that their cutting texts may follow within the terminal, and those of `keep`, if they
             are many; None for none.
         tried: the numbers of the cutters that `row` was made with, as bits.
     """
 
     def __init__(self) -> None:
-        self.proven: set[int] = set()
+        self.proven: set[int] | None = None
         self.row: Any = None
         self.tried = 0
+
+    def add(self, token: int) -> None:
+        """Add a token that was checked."""
+        if self.proven is None:
+            self.proven = set()
+        self.proven.add(token)
 
 
 class InnerWays:
@@ -61,22 +69,34 @@ class InnerWays:
 
     Args:
         shared: the automata.
+        tokenization: the tokenizer.
+
+    Attributes:
+        tokenization: the same.
+        texts: what is known of the texts within the terminals; for grammars that are eager, the second one.
     """
 
-    def __init__(self, shared: SharedTables) -> None:
+    def __init__(self, shared: SharedTables, tokenization: ProperTokenization) -> None:
         self._shared = shared
+        self.tokenization = tokenization
+        self.texts = (TerminalTexts(), TerminalTexts())
         self._places = PairTable()  # by state of the scanner and unfinished character: a number
         self._positions = PairTable()  # by state of an automaton, and this number and the kind: an index in `_known`
         self._known: list[LeadingTokens] = []
         self._row_count = 0
 
     @classmethod
-    def of(cls, compiled: CompiledGrammar) -> InnerWays:
-        """Return the tokens for the automata of a grammar; made when first asked for."""
-        shared = compiled.shared
-        if not isinstance(shared.proper, cls):
-            shared.proper = cls(shared)
-        return shared.proper
+    def of(cls, compiled: CompiledGrammar, tokenization: ProperTokenization) -> InnerWays:
+        """Return the tokens for the automata of a grammar; made when first asked for.
+
+        A tokenization that is made again has another scanner, whose states have other numbers.
+        """
+        known = compiled.shared.proper
+        if isinstance(known, cls) and known.tokenization is tokenization:
+            return known
+        made = cls(compiled.shared, tokenization)
+        compiled.shared.proper = made
+        return made
 
     def at_item(self, steps: TokenSteps, item: int, kind: int) -> LeadingTokens:
         """Return the same as `after`, for a scannable item of the set that some steps begin at."""
@@ -111,7 +131,7 @@ class InnerWays:
         known, one = self.at_item(steps, item, kind), 1
         if count < MIN_ROW and known.row is None:
             for index in range(count):
-                known.proven.add(tokens[index])
+                known.add(tokens[index])
         else:
             row = self._row_of(known, words)
             for index in range(count):

@@ -15,11 +15,11 @@ cdef class NextTokens:
     cdef object _cutters
     cdef WholeWords _words
     cdef ConflictTable _conflicts
-    cdef object _added
     cdef object _never
     cdef object _is_piece
     cdef int _word_count
     cdef object _only_whole
+    cdef object _spelled        # the added tokens that stand for their text
     cdef TokenRows _no_rows
     cdef readonly dict _rows    # by state of the scanner and unfinished character
     cdef dict _can_continue     # by state of the scanner, unfinished character and token

@@ -67,11 +67,11 @@ class NextTokens:
         self._cutters = cutters
         self._words = words
         self._conflicts = conflicts
-        self._added = added
         self._never = never
         self._is_piece = is_piece
         self._word_count = len(never)
         self._only_whole = mask_of(list(words.tokens), self._word_count)
+        self._spelled = mask_of(list(added.spelled), self._word_count)
         self._no_rows = TokenRows(self._word_count)
         self._rows: dict[tuple[int, int], TokenRows] = {}
         self._can_continue: dict[tuple[int, int, int], bool] = {}
@@ -176,12 +176,12 @@ class NextTokens:
 
     def _find_first_bytes(self, scanner_state: int, word: int, token: int) -> int:
         rows = self.rows(scanner_state, 0)
-        row = mask_of([], self._word_count)
+        row = np.zeros(self._word_count, dtype=np.uint32)
         if not self._words.is_alone(word):
             row |= rows.joins
             self._conflicts.remove(token, row)
         if not self._words.is_whole(word):
             row |= rows.begins
         if self._scanner.may_end(scanner_state):
-            row |= mask_of(list(self._added.spelled), self._word_count)
+            row |= self._spelled
         return first_bytes(row, self._vocabulary.trie)

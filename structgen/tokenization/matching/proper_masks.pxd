@@ -10,8 +10,7 @@ from structgen.tokenization.matching.conflicts cimport ConflictTable
 from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.matching.inner_walk cimport InnerWalk
 from structgen.tokenization.matching.next_tokens cimport NextTokens
-from structgen.tokenization.merges.merge_table cimport MergeTable
-from structgen.tokenization.matching.token_sets cimport UndecidedTokens, count_to, drop, has, intersect, intersect_either, intersection, ints, list_tokens, unite, without
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, drop, has, intersect, intersect_either, intersection, ints, undecided_tokens, unite, without
 from structgen.tokenization.matching.token_steps cimport TokenSteps
 from structgen.tokenization.matching.undecided_finder cimport UndecidedFinder
 from structgen.tokenization.matching.verdicts cimport Verdicts
@@ -19,14 +18,13 @@ from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 from structgen.tokenization.matching.whole_words cimport WholeWords
 
 cdef unsigned int ALL_BITS
-cdef int BAD, GOOD, MAX_FEW, MAX_KEPT, MAX_ROWS, MAX_VERDICTS, MIN_WALKED, NOWHERE, UNKNOWN
+cdef int BAD, GOOD, MAX_KEPT, MAX_ROWS, MAX_VERDICTS, MIN_WALKED, NOWHERE, UNKNOWN
 
 
 cdef class ProperMasks:
     cdef readonly int epoch
     cdef readonly object tokenization
     cdef Scanner _scanner
-    cdef MergeTable _merges
     cdef ConflictTable _conflicts
     cdef WholeWords _words
     cdef NextTokens _next_tokens
@@ -35,6 +33,7 @@ cdef class ProperMasks:
     cdef tuple _spellings
     cdef dict _undecided        # by set and branch: see `_undecided_of`
     cdef list _begun            # by token: see `ProperTokenization.begun`
+    cdef unsigned int[::1] _usual       # see `TokenTexts`: nothing is begun by these
     cdef dict _continuing       # by set, branch, begun added tokens and whether they join: see `_continuing_of`
     cdef Continuations _ahead
     cdef Verdicts _verdicts
@@ -52,7 +51,6 @@ cdef class ProperMasks:
     cdef unsigned int[::1] _way
     cdef unsigned int[::1] _rest
     cdef unsigned int[::1] _none # stays empty
-    cdef int[::1] _listed       # see `_join`
 
     @cython.locals(adds=bint, one="unsigned int", token=int)
     cpdef narrow(self, unsigned int[::1] words, int set_id, state, dict checked)
@@ -62,7 +60,6 @@ cdef class ProperMasks:
     cdef int _allow_added(self, unsigned int[::1] words, int set_id, state) except -1
     @cython.locals(rows=TokenRows, undecided=UndecidedTokens)
     cdef int _allow(self, int set_id, state, unsigned int[::1] words, unsigned int[::1] out, unsigned int[::1] way, bint is_final) except -1
-    @cython.locals(one="unsigned int", token=int, conflicts=ConflictTable, is_new=bint, index=int)
     cdef object _join(self, unsigned int[::1] way, unsigned int[::1] words, TokenRows rows, int last)
     @cython.locals(continuing=UndecidedTokens, some=list, plain=Place, token=int, one="unsigned int")
     cdef object _remove_dead_ends(self, unsigned int[::1] row, unsigned int[::1] kept, UndecidedTokens undecided, Place place)
@@ -76,6 +73,7 @@ cdef class ProperMasks:
     cdef tuple _undecided_of(self, int set_id, branch, state, unsigned int[::1] words)
     @cython.locals(text=bytes, position=CheckedPosition, word=int, steps=TokenSteps, next_set=int, next_state=int, partial=int, verdict=int, is_whole=bint, is_good=bint, is_kept=bint, number=int)
     cdef bint _leads_on(self, Place place, int token) except -1
+    cdef object _begun_by(self, int token)
     cdef bint _leads_on_within(self, TokenSteps steps, state) except -1
     @cython.locals(number=int)
     cdef int _number_of(self, int set_id, int scanner_state) except -1

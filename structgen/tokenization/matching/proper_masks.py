@@ -42,15 +42,14 @@ from structgen.tokenization.matching.inner_walk import InnerWalk
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.token_sets import (
     UndecidedTokens,
-    count_to,
     drop,
     has,
     intersect,
     intersect_either,
     intersection,
     ints,
-    list_tokens,
     tokens_first,
+    undecided_tokens,
     unite,
     without,
 )
@@ -70,7 +69,6 @@ ALL_BITS = 0xFFFFFFFF  # of a word
 MAX_KEPT = 65_536  # answers of each kind
 MAX_VERDICTS = 1 << 20  # on tokens that keep the pre-token open
 NOWHERE = -1
-MAX_FEW = 256  # tokens of a mask whose conflicts with the last token are looked at one by one
 MIN_WALKED = 32  # undecided tokens, which are in the order of their texts
 MAX_ROWS = 256  # masks of `_surely_first`, 32 kB each
 
@@ -93,7 +91,6 @@ class ProperMasks:
         self.epoch = compiled.epoch
         self.tokenization = tokenization
         self._scanner = tokenization.scanner
-        self._merges = tokenization.merges
         self._conflicts = tokenization.conflicts
         self._words = tokenization.words
         self._next_tokens = tokenization.next_tokens
@@ -103,6 +100,7 @@ class ProperMasks:
         self._undecided: dict[tuple[int, int, int, int], tuple[UndecidedTokens, UndecidedTokens]] = {}
         self._continuing: dict[tuple[int, int, int, int, frozenset[int], bool], UndecidedTokens] = {}
         self._begun = tokenization.begun
+        self._usual = tokenization.texts.usual
         self._ahead = Continuations(compiled, tokenization)
         self._position = CheckedPosition(compiled, tokenization)
         self._verdicts = Verdicts(compiled, tokenization, self._ahead)
@@ -122,7 +120,6 @@ class ProperMasks:
         self._way = np.zeros(words, dtype=np.uint32)
         self._rest = np.zeros(words, dtype=np.uint32)
         self._none = np.zeros(words, dtype=np.uint32)
-        self._listed = zeros(MAX_FEW)
 
     @classmethod
     def of(cls, compiled: CompiledGrammar, tokenization: ProperTokenization) -> ProperMasks:
@@ -161,9 +158,10 @@ class ProperMasks:
             if adds:
                 self._allow_added(words, set_id, state)
             intersect(words, self._allowed)
-        one = 1
-        for token in tokenization.clashes(state, words):
-            words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+        if state.added or state.partial or state.tail:  # else nothing clashes
+            one = 1
+            for token in tokenization.clashes(state, words):
+                words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
 
     def _narrow_to_branch(self, words: Any, set_id: int, branch: Branch, state: TokenizerState, adds: bool) -> None:
         """Do the same as `narrow` for the only branch of a state: nearly all states have one. This is a hot path.
@@ -247,16 +245,7 @@ class ProperMasks:
     def _join(self, way: Any, words: Any, rows: TokenRows, last: int) -> None:
         """Write the tokens to `way` that may follow the last one in the same pre-token."""
         intersection(way, words, rows.joins)
-        conflicts = self._conflicts
-        is_new = last >= 0 and self._merges.is_proper[last] and not conflicts.knows(last)
-        if is_new and count_to(way, MAX_FEW) <= MAX_FEW:
-            one = 1
-            for index in range(list_tokens(way, self._listed, MAX_FEW)):
-                token = self._listed[index]
-                if self._merges.crosses(last, token):
-                    way[token >> 5] &= ALL_BITS ^ (one << (token & 31))
-            return
-        conflicts.remove(last, way)
+        self._conflicts.remove(last, way)
 
     # -- dead ends --------------------------------------------------------------------------------------------------
 
@@ -290,7 +279,7 @@ class ProperMasks:
             if len(self._continuing) >= MAX_KEPT:
                 self._continuing.clear()
             tokens = ints(self.tokenization.continuing_added(state.added))
-            known = self._continuing[key] = UndecidedTokens(tokens, [])
+            known = self._continuing[key] = undecided_tokens(tokens, [])
         return known
 
     def _remove_plain(self, row: Any, kept: Any, undecided: UndecidedTokens, place: Place) -> None:
@@ -361,7 +350,7 @@ class ProperMasks:
         if partial and not tokenization.can_be_completed(next_state, partial, token):
             position.drop(token)
             return False
-        added = tokenization.added.after(state.added, text) if state.added else self._begun[token]
+        added = tokenization.added.after(state.added, text) if state.added else self._begun_by(token)
         if added is None:
             return False
         if self._verdicts.is_good_within(steps, word, token, added, is_kept):
@@ -397,6 +386,10 @@ class ProperMasks:
             way, end = self._last_way
             self._verdicts.ends_within(steps, token, way, end)
         return is_good
+
+    def _begun_by(self, token: int) -> frozenset[int] | None:
+        """Return the added tokens that a token's text is in the middle of; None if one occurs in it."""
+        return NO_ADDED if has(self._usual, token) else self._begun[token]
 
     def _leads_on_within(self, steps: TokenSteps, state: TokenizerState) -> bool:
         """Return whether the next token of an earlier search leads on within a terminal, after a state's last one.

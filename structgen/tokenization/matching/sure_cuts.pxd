@@ -4,6 +4,7 @@ from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.engine.pair_table cimport PairTable
 from structgen.tokenization.matching.continuations cimport Continuations
+from structgen.tokenization.matching.terminal_texts cimport TerminalTexts
 from structgen.tokenization.matching.whole_words cimport WholeWords
 from structgen.tokenization.pre_tokens.scanner cimport Scanner
 
@@ -19,8 +20,7 @@ cdef class SureCuts:
     cdef WholeWords _words
     cdef object _borders        # None if cuts are common enough
     cdef PairTable _known       # by set and state of the scanner: see `leads_on`
-    cdef PairTable _within      # by state of an automaton and of the scanner
-    cdef dict _longer           # by state of the scanner: see `_longer_cuts`
+    cdef TerminalTexts _texts
 
     @cython.locals(known=int)
     cdef bint leads_on(self, int set_id, int scanner_state, int word, int token) except -1

@@ -38,8 +38,7 @@ class SureCuts:
         self._words = tokenization.words
         self._borders = tokenization.borders
         self._known = PairTable()
-        self._within = PairTable()
-        self._longer: dict[int, list[tuple[int, list[bytes]]]] = {}
+        self._texts = ahead.texts
 
     def leads_on(self, set_id: int, scanner_state: int, word: int, token: int) -> bool:
         """Return whether the text may end, or a character may come next that surely cuts."""
@@ -69,12 +68,12 @@ class SureCuts:
         """
         if self._borders is not None:
             return bool(self._ahead.leading_from(at) & self.cutting(scanner_state, OTHER, token))
-        known = self._within.get(at, scanner_state)
+        known = self._texts.cuts.get(at, scanner_state)
         if known < 0:
-            if len(self._within) >= MAX_KEPT:
-                self._within = PairTable()
+            if len(self._texts.cuts) >= MAX_KEPT:
+                self._texts.cuts = PairTable()
             known = bool(self._ahead.leading_from(at) & self._scanner.cutting_bytes(scanner_state))
-            self._within.put(at, scanner_state, known)
+            self._texts.cuts.put(at, scanner_state, known)
         return known > 0
 
     def cutting(self, scanner_state: int, word: int, token: int) -> Any:
@@ -114,12 +113,12 @@ class SureCuts:
 
     def _longer_cuts(self, scanner_state: int) -> list[tuple[int, list[bytes]]]:
         """Return the texts of several bytes that surely make a cut, by their first bytes as bits of a number."""
-        known = self._longer.get(scanner_state)
+        known = self._texts.longer.get(scanner_state)
         if known is None:
             by_first: dict[int, list[bytes]] = {}
             for cut in self._tokenization.cuts_of(scanner_state):
                 text = self._scanner.cuts[cut]
                 if len(text) > 1:
                     by_first.setdefault(1 << text[0], []).append(text)
-            known = self._longer[scanner_state] = list(by_first.items())
+            known = self._texts.longer[scanner_state] = list(by_first.items())
         return known

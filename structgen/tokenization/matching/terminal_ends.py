@@ -55,7 +55,7 @@ class TerminalEnds:
         self._last_texts = tokenization.blanks.last_texts
         self._compiled = compiled
         self._next_tokens = tokenization.next_tokens
-        self._takes_blanks: dict[int, bool] = {}
+        self._takes_blanks = ahead.texts.blanks
         self._items_of = 0  # see `_blank_items`; no set has number 0
         self._items: list[tuple[int, int, int, int]] = []
         self._good_blanks: dict[tuple[int, int, int], list[tuple[BlankClass, int]]] = {}
@@ -243,5 +243,7 @@ class TerminalEnds:
         if known is None:
             automata = self._automata
             known = all(automata.table.accepting[automata.next(state, byte)] for byte in BLANKS)
+            if len(self._takes_blanks) >= MAX_KEPT:
+                self._takes_blanks.clear()
             self._takes_blanks[state] = known
         return known

@@ -65,3 +65,9 @@ cdef class UndecidedTokens:
     cpdef int take_over(self, UndecidedTokens other) except -1
     @cython.locals(count="Py_ssize_t", index="Py_ssize_t")
     cpdef Py_ssize_t count_decided(self) except -1
+
+
+cdef int[::1] _NOTHING
+
+
+cpdef UndecidedTokens undecided_tokens(int[::1] tokens, list dead)

@@ -29,6 +29,7 @@ __all__ = [
     "select",
     "tokens_first",
     "tokens_in",
+    "undecided_tokens",
     "unite",
     "unite_both",
     "without",
@@ -268,22 +269,17 @@ def first_bytes(row: Any, trie: TokenTrie) -> int:
 class UndecidedTokens:
     """Tokens that fit an Earley set and a state, and must be checked one by one for dead ends.
 
-    Args:
-        tokens: int32[tokens], many of them in the order of their texts.
-
-        dead: other tokens, from which no proper way leads to an end.
-
     Attributes:
-        tokens, dead: the same.
+        tokens: int32[tokens], many of them in the order of their texts.
+        dead: other tokens, from which no proper way leads to an end.
         verdicts: int32[tokens]: UNKNOWN, GOOD or BAD.
         is_walked: whether those were decided that many tokens of a walk are, see `InnerWalk`.
     """
 
-    def __init__(self, tokens: array[int], dead: list[int]) -> None:
-        self.tokens = tokens
-        self.dead = dead
-        self.verdicts = zeros(len(tokens))
+    def __init__(self) -> None:
         self.is_walked = False
+        self.tokens = self.verdicts = _NOTHING
+        self.dead: list[int] = []
 
     def take_over(self, other: UndecidedTokens) -> None:
         """Take over what is known of the same tokens in others, of the same place in other sets."""
@@ -298,3 +294,16 @@ class UndecidedTokens:
         for index in range(len(self.verdicts)):
             count += self.verdicts[index] != 0
         return count
+
+
+def undecided_tokens(tokens: array[int], dead: list[int]) -> UndecidedTokens:
+    """Return some tokens as `UndecidedTokens`: to hand arrays to a constructor takes longer than to make them."""
+    made = UndecidedTokens()
+    made.dead = dead
+    if len(tokens):
+        made.tokens = tokens
+        made.verdicts = zeros(len(tokens))
+    return made
+
+
+_NOTHING = zeros(0)

@@ -9,7 +9,7 @@ from structgen.tokenization.matching.continuations cimport Continuations
 from structgen.tokenization.matching.inner_ways cimport InnerWays, LeadingTokens
 from structgen.tokenization.matching.next_tokens cimport NextTokens
 from structgen.tokenization.matching.terminal_ends cimport TerminalEnds
-from structgen.tokenization.matching.token_sets cimport UndecidedTokens, are_many, count_to, drop_both, has, intersection, list_tokens, remove, remove_both, select, tokens_in
+from structgen.tokenization.matching.token_sets cimport UndecidedTokens, are_many, count_to, drop_both, has, intersection, list_tokens, remove, remove_both, select, tokens_in, undecided_tokens
 from structgen.tokenization.matching.whole_words cimport WholeWords
 from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
 
@@ -45,11 +45,11 @@ cdef class UndecidedFinder:
     @cython.locals(rows=TokenRows, joins="unsigned int[::1]", begins="unsigned int[::1]", one="unsigned int", token=int, following=list, joined=int, begun=int)
     cpdef tuple find(self, int set_id, branch, int partial, unsigned int[::1] base)
     @cython.locals(tokens="int[::1]", count=int)
-    cdef _all_of(self, unsigned int[::1] row, int[::1] listed)
+    cdef int[::1] _all_of(self, unsigned int[::1] row, int[::1] listed)
     @cython.locals(first=int, bound=int, cutters=int, cut="unsigned int[::1]")
     cdef tuple _few(self, int joined, int begun, int set_id, int scanner_state, TokenRows rows)
     @cython.locals(some="int[::1]", index=int)
-    cdef _in_order(self, int[::1] tokens, int count)
+    cdef int[::1] _in_order(self, int[::1] tokens, int count)
     @cython.locals(before=int, joins="unsigned int[::1]", begins="unsigned int[::1]", none="unsigned int[::1]", is_large=bint)
     cdef object _select(self, unsigned int[::1] base, int set_id, branch, int partial, TokenRows rows)
     @cython.locals(sets=ItemSetStore, kind=int, first=int, last=int, scan=int, known=LeadingTokens)

@@ -37,6 +37,7 @@ from structgen.tokenization.matching.token_sets import (
     remove_both,
     select,
     tokens_in,
+    undecided_tokens,
 )
 from structgen.tokenization.matching.tokenizer_state import Branch
 from structgen.tokenization.matching.whole_words import OTHER
@@ -77,7 +78,7 @@ class UndecidedFinder:
         self._scanner = tokenization.scanner
         self._words = tokenization.words
         self._next_tokens = tokenization.next_tokens
-        self._inner = InnerWays.of(compiled)
+        self._inner = InnerWays.of(compiled, tokenization)
         self._cut_masks = [self._new_cut_masks(cutters) for cutters in (0, 1)]
         self._best_cutters: dict[int, int] = {}  # by state of the scanner
         self._dead_joins: list[int] = []  # of the tokens that are looked at
@@ -114,8 +115,8 @@ class UndecidedFinder:
         for token in following:
             joins[token >> 5] |= one << (token & 31)
         return (
-            UndecidedTokens(self._all_of(joins, self._joined), self._dead_joins),
-            UndecidedTokens(self._all_of(begins, self._begun), self._dead_begins),
+            undecided_tokens(self._all_of(joins, self._joined), self._dead_joins),
+            undecided_tokens(self._all_of(begins, self._begun), self._dead_begins),
         )
 
     def _few(
@@ -139,8 +140,8 @@ class UndecidedFinder:
                 begun = drop_both(self._begun, begun, rows.sure_begins[cutters], cut)
                 self._best_cutters[scanner_state] = cutters
         return (
-            UndecidedTokens(self._in_order(self._joined, joined), self._dead_joins),
-            UndecidedTokens(self._in_order(self._begun, begun), self._dead_begins),
+            undecided_tokens(self._in_order(self._joined, joined), self._dead_joins),
+            undecided_tokens(self._in_order(self._begun, begun), self._dead_begins),
         )
 
     def _all_of(self, row: Any, listed: Any) -> array[int]:
@@ -226,8 +227,9 @@ class UndecidedFinder:
                 if has_one:
                     remove(row, known.row)
                 has_one = True
-            for token in known.proven:
-                row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+            if known.proven is not None:
+                for token in known.proven:
+                    row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
         if not partial:
             self._ends.remove_blanks(row, set_id, before, dead)
             if is_large and self._known and not self._compiled.eager and are_many(row):

@@ -5,17 +5,19 @@ from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.engine.pair_table cimport PairTable
 from structgen.tokenization.matching.bridges cimport Bridges
-from structgen.tokenization.matching.continuations cimport Continuations, Endings
-from structgen.tokenization.matching.inner_ways cimport InnerWays
+from structgen.tokenization.matching.continuations cimport Continuations
+from structgen.tokenization.matching.endings cimport Endings
+from structgen.tokenization.matching.inner_ways cimport InnerWays, LeadingTokens
 from structgen.tokenization.matching.next_tokens cimport NextTokens
 from structgen.tokenization.matching.sure_cuts cimport SureCuts
 from structgen.tokenization.matching.terminal_ends cimport TerminalEnds
+from structgen.tokenization.matching.terminal_texts cimport TerminalTexts
 from structgen.tokenization.matching.token_steps cimport TokenSteps
 from structgen.tokenization.matching.whole_words cimport WholeWords
 from structgen.tokenization.merges.merge_table cimport MergeTable
 from structgen.tokenization.pre_tokens.scanner cimport Scanner
 
-cdef int BAD, CAPTURED, FREE, GOOD, MAX_FOLLOWED, MAX_KEPT, UNKNOWN
+cdef int BAD, CAPTURED, FREE, GOOD, MAX_COMPLETED, MAX_FOLLOWED, MAX_KEPT, UNKNOWN
 
 
 cdef class Verdicts:
@@ -29,13 +31,12 @@ cdef class Verdicts:
     cdef object _borders        # None if cuts are common enough
     cdef NextTokens _next_tokens
     cdef tuple _spellings
-    cdef PairTable _cut_within  # by state of an automaton and of the scanner: see `_is_cut_within`
+    cdef TerminalTexts _texts
     cdef InnerWays _inner
     cdef SureCuts _cuts
     cdef readonly TerminalEnds ends
     cdef TokenSteps _steps      # of the last bytes of a token, see `in_terminals`
     cdef PairTable _after_all   # by set and state of the scanner: whether a way leads on, whatever the token before
-    cdef dict _completed        # see `_completed_within`
     cdef dict _bridges          # by set and state of the scanner
     cdef dict _last_bridges     # see `KnownWays.last_bridges`
 
@@ -56,6 +57,7 @@ cdef class Verdicts:
     cdef bint _leads_on_within(self, int at, bint is_free, TokenSteps steps, int word, int token, added) except -1
     @cython.locals(sets=ItemSetStore, automata=AutomatonStore, text=bytes, kind=int, verdict=int, judged=int, scan=int, at=int, index="Py_ssize_t")
     cdef int _judge_within(self, int set_id, int scanner_state, int word, int token) except -1
+    @cython.locals(completed=dict)
     cdef bint _completed_within(self, int at, int scanner_state, int partial, int token) except -1
     @cython.locals(completion=bytes, last=int)
     cdef bint _is_completed_within(self, int at, int scanner_state, int partial, int token) except -1

@@ -13,7 +13,8 @@ from __future__ import annotations
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.pair_table import PairTable
 from structgen.tokenization.matching.bridges import Bridges
-from structgen.tokenization.matching.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations, Endings
+from structgen.tokenization.matching.continuations import IN_CAPTURE, IN_SET, IN_TERMINAL, Continuations
+from structgen.tokenization.matching.endings import Endings
 from structgen.tokenization.matching.inner_ways import CAPTURED, FREE, InnerWays
 from structgen.tokenization.matching.next_tokens import ALL_BYTES
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
@@ -29,7 +30,8 @@ __all__ = ["Verdicts"]
 UNKNOWN = 0
 GOOD = 1
 BAD = 2
-MAX_KEPT = 65_536  # answers of each kind
+MAX_KEPT = 65_536  # answers of each kind,
+MAX_COMPLETED = 16_384  # and of `_completed_within`
 MAX_FOLLOWED = 2  # bytes that lead on from a state whose texts are enumerated before others are tried
 
 NO_ADDED: frozenset[int] = frozenset()
@@ -59,13 +61,12 @@ class Verdicts:
         self._borders = tokenization.borders
         self._next_tokens = tokenization.next_tokens
         self._spellings = compiled.vocabulary.spellings
-        self._inner = InnerWays.of(compiled)
+        self._inner = InnerWays.of(compiled, tokenization)
         self._cuts = SureCuts(compiled, tokenization, ahead)
         self.ends = TerminalEnds(compiled, tokenization, ahead, self._cuts)
         self._steps = TokenSteps(compiled, tokenization.scanner)
-        self._cut_within = PairTable()
+        self._texts = ahead.texts
         self._after_all = PairTable()
-        self._completed: dict[tuple[int, int, int, int], bool] = {}
         self._bridges: dict[tuple[int, int], Bridges] = {}
         self._last_bridges = tokenization.known_ways.last_bridges
 
@@ -122,7 +123,7 @@ class Verdicts:
             kind = self._ahead.kind_of(steps.set_id, steps.scan_of(item))
             if self._leads_on_within(at, kind == FREE, steps, word, token, added):
                 if is_kept:
-                    self._inner.at_item(steps, item, kind).proven.add(token)
+                    self._inner.at_item(steps, item, kind).add(token)
                 return True
             if kind == FREE and not steps.partial and not added and self.ends.lead_on(steps, item, word, token):
                 return True
@@ -179,7 +180,7 @@ class Verdicts:
                 judged = self._judge_in(at, kind, steps, word, token)
                 if judged == GOOD:
                     if is_kept:
-                        self._inner.at_item(steps, item, kind).proven.add(token)
+                        self._inner.at_item(steps, item, kind).add(token)
                     return GOOD
                 if judged == UNKNOWN:
                     verdict = UNKNOWN
@@ -242,12 +243,12 @@ class Verdicts:
             return bool(self._ahead.bytes_within(at) & cutting)
         if self._borders is not None or self._words.is_whole(word):
             return bool(self._ahead.bytes_within(at) & self._cuts.cutting(scanner_state, word, token))
-        known = self._cut_within.get(at, scanner_state)
+        known = self._texts.inner_cuts.get(at, scanner_state)
         if known < 0:
-            if len(self._cut_within) >= MAX_KEPT:
-                self._cut_within = PairTable()
+            if len(self._texts.inner_cuts) >= MAX_KEPT:
+                self._texts.inner_cuts = PairTable()
             known = bool(self._ahead.bytes_within(at) & self._scanner.cutting_bytes(scanner_state))
-            self._cut_within.put(at, scanner_state, known)
+            self._texts.inner_cuts.put(at, scanner_state, known)
         return known > 0
 
     def _judge_within(self, set_id: int, scanner_state: int, word: int, token: int) -> int:
@@ -276,12 +277,12 @@ class Verdicts:
 
     def _completed_within(self, at: int, scanner_state: int, partial: int, token: int) -> bool:
         """Return the same as `_is_completed_within`, which it keeps: most sets are in the same state of a string."""
-        key = (at, scanner_state, partial, token)
-        known = self._completed.get(key)
+        key, completed = (at, scanner_state, partial, token), self._texts.completed
+        known = completed.get(key)
         if known is None:
-            if len(self._completed) >= MAX_KEPT:
-                self._completed.clear()
-            known = self._completed[key] = self._is_completed_within(at, scanner_state, partial, token)
+            if len(completed) >= MAX_COMPLETED:
+                completed.clear()
+            known = completed[key] = self._is_completed_within(at, scanner_state, partial, token)
         return known
 
     def _is_completed_within(self, at: int, scanner_state: int, partial: int, token: int) -> bool:
@@ -415,7 +416,7 @@ class Verdicts:
                 for branch in state.branches:
                     if following & self._cuts.cutting(branch.scanner_state, branch.word, state.token):
                         kind = self._ahead.kind_of(steps.set_id, steps.scan_of(item))
-                        self._inner.at_item(steps, item, kind).proven.add(token)
+                        self._inner.at_item(steps, item, kind).add(token)
                         return True
         return False
 

@@ -78,7 +78,7 @@ class WholeWords:
 
     def after(self, word: int, token: int) -> int:
         """Return the node after one more token."""
-        return self._children.get((word, token), OTHER)
+        return OTHER if word == OTHER else self._children.get((word, token), OTHER)
 
     def following(self, word: int) -> list[int]:
         """Return the tokens that continue one of the words."""
@@ -86,7 +86,7 @@ class WholeWords:
 
     def is_whole(self, word: int) -> bool:
         """Return whether a pre-token must not end here, as its text is one token."""
-        return word in self._ends
+        return word != OTHER and word in self._ends
 
     def is_alone(self, word: int) -> bool:
         """Return whether a pre-token must end here."""

@@ -60,6 +60,8 @@ cdef class Scanner:
     cpdef int step(self, int state, int kind) except -1
     cdef int _make_step(self, int state, int kind) except -1
     cdef int _left(self, int state) except -1
+    @cython.locals(known=object, left=int, byte=int, after=int, next_state=int)
+    cpdef object cutting_bytes(self, int state)
     @cython.locals(sure=int)
     cpdef bint surely_cuts(self, int state, int cut) except -1
     @cython.locals(after=int)

@@ -158,8 +158,8 @@ def test_branches_for_values_without_properties_make_no_cases():
     space, root = space_of(schema)
     validator = validator_for(schema)
     values = [
-        {"type": "c3"}, {"type": "c3", "p3": "x"}, {"type": "c3", "p3": 1}, {"type": "c3", "p4": "x"}, {"type": "c24"}, {},
-        "not a c3", {"p3": "x"}, {"type": "c23", "p23": ""},
+        {"type": "c3"}, {"type": "c3", "p3": "x"}, {"type": "c3", "p3": 1}, {"type": "c3", "p4": "x"}, {"type": "c24"},
+        {}, "not a c3", {"p3": "x"}, {"type": "c23", "p23": ""},
     ]  # fmt: skip
     for value in values:
         assert is_member(space, root, value) == validator.is_valid(value), value

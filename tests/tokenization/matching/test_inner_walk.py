@@ -12,7 +12,7 @@ from structgen.tokenization.matching.checked_position import CheckedPosition, Pl
 from structgen.tokenization.matching.continuations import Continuations
 from structgen.tokenization.matching.inner_walk import InnerWalk
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
-from structgen.tokenization.matching.token_sets import UndecidedTokens, has
+from structgen.tokenization.matching.token_sets import has, undecided_tokens
 
 UNKNOWN, GOOD = 0, 1
 
@@ -71,7 +71,7 @@ def test_decided_tokens_begin_the_rest_of_a_text(make):
             rows = tokenization.next_tokens.rows(state.branches[0].scanner_state, 0)
             for joined, row in ((True, rows.joins), (False, rows.begins)):
                 tokens = [token for token, text in enumerate(spellings) if text and has(row, token)]
-                undecided = UndecidedTokens(vocabulary.trie.in_order(np.array(tokens, dtype=np.intc)), [])
+                undecided = undecided_tokens(vocabulary.trie.in_order(np.array(tokens, dtype=np.intc)), [])
                 position.begin(Place(set_id, state, state.branches[0], joined))
                 if not position.is_kept:
                     continue

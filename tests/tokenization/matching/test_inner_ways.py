@@ -42,3 +42,21 @@ def test_masks_do_not_depend_on_the_grammars_before(make):
             later = masks_of(vocabulary, regex, ids, shared)
             assert len(first) == len(later)
             assert all(np.array_equal(*pair) for pair in zip(first, later, strict=True))
+
+
+@pytest.mark.parametrize("make", [llama3, gemma_like, qwen3])
+def test_what_is_known_of_keys_changes_no_mask(make):
+    """Check grammars that share keys, of which all that may follow a token is looked at."""
+    alone, shared = Limits(mask_seconds=60), Limits(mask_seconds=61)
+    vocabulary, tokenizer = vocabulary_of(make), tokenizer_of(make)
+    keys = ["isle", "islands", "is", "here", "hers"]
+    regexes = [*(f'\\{{"({"|".join(some)})": ?[0-9]+\\}}' for some in (keys, keys[1:], keys[:2])), '"isle"|"here":']
+    for _ in range(2):
+        for regex in regexes:
+            for key in keys:
+                for begun in ('{"', '"'):
+                    ids = tokenizer.encode(f'{begun}{key}": 12}}', add_special_tokens=False).ids
+                    SharedState.drop_all(vocabulary, alone)
+                    first = masks_of(vocabulary, regex, ids, alone)
+                    later = masks_of(vocabulary, regex, ids, shared)
+                    assert [row.tolist() for row in first] == [row.tolist() for row in later]
