@@ -33,6 +33,7 @@ __all__ = ["Endings"]
 
 SMALL_COUNT = 16  # repetitions; a state with a larger upper bound is not explored
 MAX_TERMS = 100  # terms visited by `_ends_repeating`
+MAX_TERMS_OF_SEARCH = 20_000  # by `repeats_until`: a search for thousands of words is looked through once
 MAX_STATES = 200  # states visited by `is_ever_endless`
 MAX_NESTED = 100  # terms within one another that `_facts` looks at
 
@@ -405,7 +406,10 @@ class Endings:
             return False
         known = self._repeats_until.setdefault((body, last), {last: True})
         before = len(known)
-        found = is_spelled(self.terms, state, body, last, self.alphabets.cover(body), known, {EMPTY: True})
+        # Of a search, all forms that follow are parts of this one. They are known then, however many they are.
+        is_search = self.table.kind[state] == K_REPEAT and self.table.payload[state][1:] == (0, -1)
+        most = MAX_TERMS_OF_SEARCH if is_search else MAX_TERMS
+        found = is_spelled(self.terms, state, body, last, self.alphabets.cover(body), known, {EMPTY: True}, most)
         self.table.count_pairs(len(known) - before)
         return found
 

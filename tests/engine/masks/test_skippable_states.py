@@ -204,6 +204,18 @@ def test_a_string_that_must_end_so_stays_open() -> None:
     assert not found.stays_inside(number, kinds_in(b'"'), 1)
 
 
+def test_a_search_for_many_words_stays_open_and_so_does_each_part_of_a_match() -> None:
+    words = ["".join(letters) for letters in itertools.product("abcdefgh", repeat=3)]
+    store = AutomatonStore()
+    found = skippable_states(store)
+    state = store.add(quoted(rx.sequence(ANY, parse_regex("|".join(f"{word}[0-9]+" for word in words)), ANY)))
+    for text in (b'"', b"x", b"ab", b"cdx"):
+        state = after(store, state, text)
+        number = found.find(state)
+        assert found.moves[number]
+        assert found.stays_inside(number, kinds_in(b"habit"), 5)
+
+
 @pytest.mark.parametrize(
     "regex",
     [
