@@ -15,10 +15,12 @@ string, what is left is merged into a trie of its own. A remainder and the state
 table of the same kind (`after`), shared by all grammars in which the two meet. The grammar decides which states come
 next: see `engine/masks/set_masks.py`.
 
-Five kinds of states get their tables by way of others, which is cheaper than a walk of their own:
+Six kinds of states get their tables by way of others, which is cheaper than a walk of their own:
 
 - states that differ only in a count (`engine/masks/counted_masks.py`, `engine/masks/least_counts.py`,
   `engine/masks/bound_room.py`);
+- states with a bound that no token comes near, which have the tables of the state without it
+  (`engine/masks/ample_bounds.py`);
 - unions, whose tables are those of their parts together: a state that has begun to match a pattern somewhere in a
   string has the tables of the search, which all such states share, and a few tokens more;
 - repetitions of few bytes, such as white space, before many different things;

@@ -112,7 +112,7 @@ class SimpleNodes:
         names: dict[Node, Node] = {}
         required = {part.at(key) for part in parts for key in part.required}
         for node in required:
-            if len(node) > 1 or not is_subschema(node):  # one subschema alone mostly has values
+            if not is_subschema(node):  # one subschema alone mostly has values
                 names[node] = self._least(node, shortens)
         if every_key and shortens:
             for node in set().union(*[part.properties.values() for part in parts]) - required:
