@@ -21,7 +21,7 @@ cdef class AmpleBounds:
     cpdef int without(self, int state) except -1
     @cython.locals(terms=Terms, table=TermTable, plain=int, refuses=bint, part=int)
     cdef int _only_other(self, int star, int term) except -1
-    @cython.locals(terms=Terms, body=int, rest=int, known=tuple)
+    @cython.locals(terms=Terms, body=int, rest=int, known=tuple, before="Py_ssize_t", found=bint)
     cdef bint _is_within(self, int star, int term) except -1
     @cython.locals(table=TermTable)
     cdef bint _is_one_text(self, int term) except -1

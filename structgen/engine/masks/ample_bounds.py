@@ -89,7 +89,10 @@ class AmpleBounds:
         known = self._within.get(star)
         if known is None:
             known = self._within[star] = ({rest: True}, {EMPTY: True})
-        return is_spelled(terms, term, body, rest, terms.alphabets.cover(body), known[0], known[1])
+        before = len(known[0]) + len(known[1])
+        found = is_spelled(terms, term, body, rest, terms.alphabets.cover(body), known[0], known[1])
+        terms.table.count_pairs(len(known[0]) + len(known[1]) - before)
+        return found
 
     def _is_one_text(self, term: int) -> bool:
         """Return whether a term matches one text only, such as a quote."""
@@ -124,6 +127,7 @@ class AmpleBounds:
         elif depth < MAX_DEPTH and table.kind[term] >= K_LITERAL:
             found = self._may_go_on(star, table.tail[term], depth + 1)
         self._goes_on[star, term] = found
+        table.count_pairs(1)
         return found
 
     def _needed_after(self, term: int) -> int:
@@ -149,6 +153,7 @@ class AmpleBounds:
                 continue
             stack.pop()
             known[top] = self._needed_of(top)
+            table.count_pairs(1)
         return known[term][1]
 
     def _needed_of(self, term: int) -> tuple[int, int]:
