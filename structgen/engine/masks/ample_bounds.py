@@ -108,7 +108,7 @@ class AmpleBounds:
         return bool(body == table.payload[star][0] and least == 1 and most < 0)
 
     def _may_go_on(self, star: int, term: int, depth: int) -> bool:
-        """Return whether each text of a term stays one if any C come in before R, as in a search. False is a guess.
+        """Return whether each text of a term stays one if any C come in before R, as in a search. False may be wrong.
 
         That is so where the term ends with C*R. Then a text that the term does not match may have ended after any C:
         otherwise, what comes after that C would not have changed the match.
