@@ -15,6 +15,7 @@ from structgen.engine.automata.emptiness import Emptiness
 from structgen.engine.automata.inclusion import is_spelled
 from structgen.engine.constants import (
     EMPTY,
+    FAR,
     K_BOUNDED,
     K_BYTES,
     K_CHARS,
@@ -74,7 +75,8 @@ class Endings:
         """
         found = self._ever_endless.get(state)
         if found is None:
-            found = self._ever_endless[state] = self._sees_endless(state)
+            is_finite = self.alphabets.longest(state) < FAR
+            found = self._ever_endless[state] = not is_finite and self._sees_endless(state)
         return found
 
     def _sees_endless(self, state: int) -> bool:

@@ -218,6 +218,15 @@ def test_no_automaton_is_needed_to_see_it(others: list[str]) -> None:
     assert automata.is_ever_endless(automata.add(regex))
 
 
+def test_no_state_is_needed_to_see_that_texts_are_bounded() -> None:
+    automata = AutomatonStore()
+    key = quoted(parse_regex(r"tabs\[(\d|1[0-5])\]\.groups\[\d\]\.(label|description)"))
+    state = automata.add(rx.intersection(key, rx.Complement(quoted(rx.Literal(b"tabs[0].groups[0].label")))))
+    before = automata.count
+    assert not automata.is_ever_endless(state)
+    assert automata.count == before
+
+
 @pytest.mark.parametrize(
     ("found", "refused"),
     [
