@@ -209,8 +209,8 @@ def _fraction_digits(low: _Digits, low_open: bool, high: _Digits, high_open: boo
     nullable = low is None and (high is None or bool(high) or not high_open)
     if count == 0 or (high is not None and not high and (high_open or low is not None)):
         return nullable, NOTHING
-    if low is None and high is None:
-        return True, Repeat(_DIGIT, 1, count)
+    if low is None and not high:
+        return True, Repeat(_DIGIT if high is None else _ZERO, 1, count)
     groups: dict[tuple[_Digits, _Digits], str] = {}
     for digit in range(10):
         low_digit, high_digit = (low[0] if low else 0), (high[0] if high else 0)
