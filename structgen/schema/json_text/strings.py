@@ -177,6 +177,16 @@ def _raw_ranges(ranges: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
 @lru_cache(maxsize=4096)
 def escaped_chars(ranges: tuple[tuple[int, int], ...]) -> Regex:
     """Return every legal form of one character out of the ranges."""
+    escapes = _escapes(ranges)
+    forms: list[Regex] = [sequence(Literal(b"\\"), choice(*escapes))] if escapes else []
+    raw = _raw_ranges(ranges)
+    if raw:
+        forms.insert(0, Chars(tuple(raw)))
+    return choice(*forms)
+
+
+def _escapes(ranges: _Ranges) -> list[Regex]:
+    """Return what follows the backslash in the escaped forms of one character out of the ranges."""
     escapes: list[Regex] = []
     short = "".join(sign for point, sign in _SHORT.items() if _clip(ranges, point, point))
     if short:
@@ -185,11 +195,7 @@ def escaped_chars(ranges: tuple[tuple[int, int], ...]) -> Regex:
     if hexes:
         escapes.append(sequence(Literal(b"u"), _hex_numbers(hexes, 4)))
     escapes.extend(_pairs(tuple(_clip(ranges, 0x10000, 0x10FFFF))))
-    forms: list[Regex] = [sequence(Literal(b"\\"), choice(*escapes))] if escapes else []
-    raw = _raw_ranges(ranges)
-    if raw:
-        forms.insert(0, Chars(tuple(raw)))
-    return choice(*forms)
+    return escapes
 
 
 JSON_CHAR: Regex = escaped_chars(((0, 0xD7FF), (0xE000, 0x10FFFF)))
@@ -202,13 +208,13 @@ JSON_STRING: Regex = Sequence((QUOTE, STRING_BODY, QUOTE))
 
 # A key that the schema does not name. Printable ASCII has one form only, so that a table of literals excludes the
 # declared names; other characters may be escaped in any way.
-_KEY_ESCAPES = escaped_chars(((0, 0x1F), (0x7F, 0xD7FF), (0xE000, 0x10FFFF)))
 _KEY_CHAR: Regex = Choice(
     (
-        Chars(((0x20, 0x21), (0x23, 0x5B), (0x5D, 0x7E))),
-        Literal(b'\\"'),
-        Literal(b"\\\\"),
-        *(_KEY_ESCAPES.parts if isinstance(_KEY_ESCAPES, Choice) else (_KEY_ESCAPES,)),
+        Chars(tuple(_raw_ranges(((0, 0xD7FF), (0xE000, 0x10FFFF))))),
+        sequence(  # one backslash for all, so that the form shows that no character begins another: they can be counted
+            Literal(b"\\"),
+            choice(byte_set('"\\'), *_escapes(((0, 0x1F), (0x7F, 0xD7FF), (0xE000, 0x10FFFF)))),
+        ),
     )
 )
 KEY_BODY: Regex = Repeat(_KEY_CHAR, 0, None)
