@@ -5,8 +5,7 @@ from structgen.engine.masks.character_kinds cimport kind_of
 from structgen.engine.masks.skippable_states cimport SkippableStates
 from structgen.engine.masks.tables cimport Trie
 
-cdef int EMPTY, FIRST_LEAD, K_BOUNDED, MAX_SETS, MIN_NODES, MIN_UNSET, NOTHING, NO_SET
-cdef unsigned long long ALL_KINDS
+cdef int ALL_STAYS, EMPTY, FIRST_LEAD, K_BOUNDED, MAX_SETS, MIN_NODES, MIN_UNSET, NOTHING, NOTHING_STAYS, NO_SET
 cdef unsigned char[::1] LOWEST
 
 
@@ -27,11 +26,11 @@ cdef class LeavingNodes:
     cdef int next(self, int nodes, int node, int stop) noexcept
     @cython.locals(automata=AutomatonStore, trie=Trie, first_of_byte="int[::1]", begin=int, count=int, byte=int, target=int)
     cdef int _made(self, int state, unsigned long long kinds, int body) except -1
-    @cython.locals(skippable_states=SkippableStates, number=int, free="unsigned long long", needed="unsigned long long")
+    @cython.locals(skippable_states=SkippableStates, number=int, free="unsigned long long")
     cdef int _add_leaving(self, int begin, int byte, int target) except -1
     @cython.locals(first_of_byte="int[::1]", count=int, byte=int)
     cdef int _looked_at(self, unsigned long long kinds) except -1
     @cython.locals(begin=int, place=int)
     cdef int _begin_set(self) except -1
-    @cython.locals(bits="unsigned char[::1]", by_byte="int[::1]", count=int, index=int, node=int, kinds="unsigned long long")
-    cdef int _add(self, int begin, int byte, unsigned long long free, unsigned long long needed, unsigned long long[::1] kinds_at) except -1
+    @cython.locals(skippable_states=SkippableStates, bits="unsigned char[::1]", by_byte="int[::1]", count=int, index=int, node=int, kinds="unsigned long long")
+    cdef int _add(self, int begin, int byte, unsigned long long free, int number, unsigned long long[::1] kinds_at) except -1

@@ -25,7 +25,7 @@ MIN_UNSET = 16  # for each one in a set: going along the children takes less whe
 MAX_SETS = 8  # that are kept
 NO_SET = 0
 FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
-ALL_KINDS = 2**64 - 1
+ALL_STAYS, NOTHING_STAYS = -1, -2  # in place of the number of a skippable state
 LOWEST = array("B", [0] + [(byte & -byte).bit_length() - 1 for byte in range(1, 256)])  # by byte: its lowest bit
 
 
@@ -114,7 +114,7 @@ class LeavingNodes:
                 continue
             target = automata.next(state, byte)
             if byte >= FIRST_LEAD:
-                count += self._add(begin, byte, kinds, ALL_KINDS, trie.kinds_with)
+                count += self._add(begin, byte, kinds, ALL_STAYS, trie.kinds_with)
             elif target != state or (body != NOTHING and automata.next(body, byte) != EMPTY):
                 count += self._add_leaving(begin, byte, target if body == NOTHING else NOTHING)
         if count * MIN_UNSET > trie.size:
@@ -125,13 +125,13 @@ class LeavingNodes:
     def _add_leaving(self, begin: int, byte: int, target: int) -> int:
         """Add the nodes of an ASCII character, but those below which a walk may skip all; return how many."""
         skippable_states = self._skippable_states
-        free = needed = 0
+        free = 0  # at a node without others below it all stays inside
+        number = NOTHING_STAYS
         if target:
-            free, needed = 0, ALL_KINDS  # at a node without others below it all stays inside
             number = skippable_states.find(target)
             if skippable_states.reach[number] > self._trie.max_depth:
-                free, needed = skippable_states.kinds[number], skippable_states.needed[number]
-        return self._add(begin, byte, free, needed, self._trie.kinds_below)
+                free = skippable_states.kinds[number]
+        return self._add(begin, byte, free, number, self._trie.kinds_below)
 
     def _looked_at(self, kinds: int) -> int:
         """Return the number of nodes with bytes that begin characters of other kinds."""
@@ -151,22 +151,22 @@ class LeavingNodes:
             self._bits[place] = 0
         return begin
 
-    def _add(self, begin: int, byte: int, free: int, needed: int, kinds_at: array[int]) -> int:
+    def _add(self, begin: int, byte: int, free: int, number: int, kinds_at: array[int]) -> int:
         """Add the nodes of a byte at which not only characters come after which a walk may skip; return how many.
 
         Args:
             begin: where the set begins.
             byte: the byte.
             free: kinds of characters after which a walk may skip,
-            needed: if none of one of these kinds is there.
+            number: if this skippable state has none that are refused. ALL_STAYS: always; NOTHING_STAYS: never.
             kinds_at: by node, the kinds of the characters that come there.
         """
-        bits, by_byte = self._bits, self._trie.by_byte
+        bits, by_byte, skippable_states = self._bits, self._trie.by_byte, self._skippable_states
         count = 0
         for index in range(self._trie.first_of_byte[byte], self._trie.first_of_byte[byte + 1]):
             node = by_byte[index]
             kinds = kinds_at[node]
-            if kinds & ~free or not needed & ~kinds:
+            if kinds & ~free or (number != ALL_STAYS and not (number >= 0 and skippable_states.lacks(number, kinds))):
                 bits[begin + (node >> 3)] |= 1 << (node & 7)
                 count += 1
         return count

@@ -8,8 +8,9 @@ from structgen.engine.automata.term_table cimport TermTable
 from structgen.engine.automata.terms cimport Terms
 from structgen.engine.masks.character_kinds cimport CharacterKinds, alphabet_of, kind_of, kinds_in, kinds_outside
 from structgen.engine.masks.closed_states cimport ClosedStates
+from structgen.engine.masks.needed_kinds cimport NeededKinds, least_ways
 
-cdef int FIRST_BEYOND, FIRST_LEAD, MAX_CUT_OFF, MAX_DEPTH, EMPTY, K_BOUNDED, K_BYTES, K_COMPLEMENT, K_EMPTY, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, MAX_PARTS, NOTHING, NO_LIMIT, UNKNOWN
+cdef int FIRST_BEYOND, MAX_CUT_OFF, EMPTY, K_BOUNDED, K_COMPLEMENT, K_INTERSECTION, K_LITERAL, K_REPEAT, K_UNION, MAX_PARTS, NOTHING, NO_LIMIT, UNKNOWN
 cdef unsigned long long ALL_KINDS
 
 
@@ -18,7 +19,10 @@ cdef class SkippableStates:
     cdef readonly AutomatonStore automata
     cdef readonly CharacterKinds character_kinds
     cdef readonly unsigned long long[::1] kinds
-    cdef readonly unsigned long long[::1] needed
+    cdef readonly int[::1] first_way
+    cdef readonly int[::1] last_way
+    cdef readonly unsigned long long[::1] ways
+    cdef int _way_count
     cdef readonly int[::1] reach
     cdef readonly int[::1] least
     cdef readonly unsigned char[::1] moves
@@ -31,7 +35,7 @@ cdef class SkippableStates:
     cdef int[::1] _number_of
     cdef dict _kinds_of_body
     cdef dict _common
-    cdef dict _needed
+    cdef NeededKinds _needed_kinds
 
     cdef int known(self, int state) noexcept
     @cython.locals(number=int, is_bounded=bint)
@@ -43,6 +47,9 @@ cdef class SkippableStates:
     @cython.locals(number=int, closed=ClosedStates, other=int)
     cpdef bint close(self, int state, int most) except -1
     cpdef bint stays_inside(self, int number, unsigned long long kinds_below, int height) noexcept
+    cdef int refusing(self, int number) noexcept
+    @cython.locals(index=int)
+    cdef bint lacks(self, int number, unsigned long long kinds) noexcept
     cpdef bint decides(self, int number, unsigned long long kinds_below, unsigned long long absent) noexcept
     @cython.locals(mine=int, its=int)
     cdef bint are_alike(self, int state, int other, unsigned long long kinds_below, unsigned long long absent) except -1
@@ -69,14 +76,9 @@ cdef class SkippableStates:
     @cython.locals(automata=AutomatonStore, part=int, body=int)
     cdef int _search_in(self, int term, bint may_end) except -1
     cdef unsigned long long _kinds_of(self, int body) except? 1
-    @cython.locals(automata=AutomatonStore, term=int, own="unsigned long long", needed="unsigned long long", both="unsigned long long", least="long long", shorter="long long")
+    @cython.locals(automata=AutomatonStore, others=list, waiting=list, term=int, own="unsigned long long", ways=list, needed=list, least="long long", shorter="long long")
     cdef bint _is_never_refused(self, int number, list refused, bytes text) except -1
+    @cython.locals(way="unsigned long long")
+    cdef int _keep_ways(self, int number, tuple ways) except -1
     @cython.locals(byte=int)
     cdef int _free_character(self, int number, alphabet) except -2
-    cdef unsigned long long _kinds_needed_by(self, int term, unsigned long long kinds, int depth) except? 1
-    @cython.locals(automata=AutomatonStore, kind=int, part=int, found="unsigned long long", own="unsigned long long", last="Py_ssize_t")
-    cdef unsigned long long _find_kinds_needed_by(self, int term, unsigned long long kinds, int depth) except? 1
-
-
-@cython.locals(found="unsigned long long", byte=int)
-cpdef unsigned long long kind_of_all(mask, unsigned long long kinds) except? 1

@@ -9,7 +9,7 @@ Such a state *stays open*, which its form shows. Let u be a text made of C.
 - `C* T` has after u all the texts that it has before u, so something follows. An intersection of such states has some
   text after u if they have a text t in common.
 - Where texts X are refused, u·t must not be one of them. There are three reasons why it is not: t begins with a
-  character that no X has; or all X need certain characters, and u lacks one of them; or all X are longer than u·t.
+  character that no X has; or each X needs certain characters, and u lacks one of them; or all X are longer than u·t.
 - All texts end with something that no C begins with, so u is none of them.
 
 For a string with a bound on its characters, the same holds for texts that leave room for what must still come. Bounds
@@ -30,9 +30,7 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import (
     EMPTY,
     K_BOUNDED,
-    K_BYTES,
     K_COMPLEMENT,
-    K_EMPTY,
     K_INTERSECTION,
     K_LITERAL,
     K_REPEAT,
@@ -48,6 +46,7 @@ from structgen.engine.masks.character_kinds import (
     kinds_outside,
 )
 from structgen.engine.masks.closed_states import ClosedStates
+from structgen.engine.masks.needed_kinds import NeededKinds, least_ways
 
 __all__ = ["SkippableStates"]
 
@@ -57,8 +56,6 @@ ALL_KINDS = 2**64 - 1  # also the kind of bytes that are no characters, for whic
 NO_LIMIT = 2**31 - 1  # bytes
 UNKNOWN = -1
 MAX_PARTS = 64  # of an intersection that is looked at
-MAX_DEPTH = 200  # terms inside of terms, in the search for characters that are needed
-FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
 MAX_CUT_OFF = 3  # bytes that a token may lack of its last character
 
 
@@ -73,9 +70,11 @@ class SkippableStates:
         character_kinds: as given.
         kinds: uint64 by the number that `find` gives a state. A text stays inside the state, and ends no match, if it
             is made of characters of these kinds, and
-        needed: uint64 by the same number, it lacks all characters of one of these kinds, or
+        first_way, last_way: int32 by the same number, it lacks one of the kinds of each mask in
+            `ways[first_way:last_way]`, or
         least: int32, it has no more bytes than this, those that its last character lacks included, and
         reach: int32, it has no more bytes than this.
+        ways: uint64, kinds of characters that refused texts have; see `NeededKinds`.
         moves: uint8, whether such texts may lead to other states.
         ending_kinds: uint64, by the same number. A text of characters of these kinds leads back to the state, and a
             match may end after each of them. None if no match may end in the state.
@@ -85,7 +84,10 @@ class SkippableStates:
         self.automata = automata
         self.character_kinds = character_kinds
         self.kinds = array("Q", bytes(8 * 256))
-        self.needed = array("Q", bytes(8 * 256))
+        self.first_way = zeros(256)
+        self.last_way = zeros(256)
+        self.ways = array("Q", bytes(8 * 256))
+        self._way_count = 0
         self.reach = zeros(256)
         self.least = zeros(256)
         self.moves = array("B", bytes(256))
@@ -98,7 +100,7 @@ class SkippableStates:
         self._number_of = zeros(1024)  # by state, one more than its number, or 0
         self._kinds_of_body: dict[int, int] = {}  # by term: the characters that are each one of its texts
         self._common: dict[tuple[int, ...], bytes | None] = {}  # by terms
-        self._needed: dict[tuple[int, int], int] = {}  # by term and kinds: see `_kinds_needed_by`
+        self._needed_kinds = NeededKinds(automata)
 
     def known(self, state: int) -> int:
         """Return the number of a state; -1 if it was never asked for."""
@@ -120,7 +122,7 @@ class SkippableStates:
                 # Each character makes another state of a bounded one.
                 is_bounded = self.automata.table.kind[state] == K_BOUNDED
                 self.kinds[number] = 0 if is_bounded else self.character_kinds.loops(state)
-                self.needed[number] = ALL_KINDS
+                self.last_way[number] = self.first_way[number]
                 self.reach[number] = NO_LIMIT
             if self.automata.table.accepting[state]:
                 self.ending_kinds[number] = self.character_kinds.returns(state)
@@ -152,7 +154,7 @@ class SkippableStates:
             return UNKNOWN
         number = self._give_number()
         self.kinds[number] = kinds
-        self.needed[number] = self.needed[of_target]
+        self.first_way[number], self.last_way[number] = self.first_way[of_target], self.last_way[of_target]
         self.reach[number] = self.reach[of_target]
         self.least[number] = self.least[of_target]
         self.moves[number] = True
@@ -163,14 +165,14 @@ class SkippableStates:
         number = self._count
         if number == len(self.kinds):
             self.kinds = enlarged(self.kinds, "Q", 2 * number)
-            self.needed = enlarged(self.needed, "Q", 2 * number)
+            self.first_way, self.last_way = grown(self.first_way, number), grown(self.last_way, number)
             self.reach = grown(self.reach, number)
             self.least = grown(self.least, number)
             self._most = grown(self._most, number)
             self.moves = enlarged(self.moves, "B", 2 * number)
             self.ending_kinds = enlarged(self.ending_kinds, "Q", 2 * number)
         self.kinds[number] = self.ending_kinds[number] = 0
-        self.needed[number] = ALL_KINDS
+        self.first_way[number] = self.last_way[number] = 0
         self.reach[number] = NO_LIMIT
         self.least[number] = 0
         self._most[number] = UNKNOWN
@@ -199,7 +201,7 @@ class SkippableStates:
             number = self.find(other)
             if self.kinds[number] & ~closed.kinds == 0:
                 self.kinds[number] = closed.kinds
-                self.needed[number] = ALL_KINDS
+                self.last_way[number] = self.first_way[number]
                 self.reach[number] = NO_LIMIT
                 self._most[number] = UNKNOWN
                 self.moves[number] = True
@@ -215,9 +217,20 @@ class SkippableStates:
         """
         if kinds_below & ~self.kinds[number] or height > self.reach[number]:
             return False
-        if self.needed[number] & ~kinds_below:
+        if self.lacks(number, kinds_below):
             return True
         return height + (MAX_CUT_OFF if kinds_below >> FIRST_BEYOND else 0) <= self.least[number]
+
+    def refusing(self, number: int) -> int:
+        """Return the number of a state for `lacks`; -1 if `lacks` is true of all texts of its kinds."""
+        return number if self.last_way[number] > self.first_way[number] else -1
+
+    def lacks(self, number: int, kinds: int) -> bool:
+        """Return whether texts of some kinds of characters lack something that each refused text of a state has."""
+        for index in range(self.first_way[number], self.last_way[number]):  # noqa: SIM110  (a generator is no C loop)
+            if not self.ways[index] & ~kinds:
+                return False
+        return True
 
     def decides(self, number: int, kinds_below: int, absent: int) -> bool:
         """Return whether characters alone decide which tokens below a node of a trie stay inside a state.
@@ -229,7 +242,7 @@ class SkippableStates:
             kinds_below: the kinds of the characters below the node.
             absent: kinds of characters that no text of the state has.
         """
-        return self.needed[number] & ~kinds_below != 0 and kinds_below & ~(self.kinds[number] | absent) == 0
+        return kinds_below & ~(self.kinds[number] | absent) == 0 and self.lacks(number, kinds_below)
 
     def are_alike(self, state: int, other: int, kinds_below: int, absent: int) -> bool:
         """Return whether characters alone decide which tokens below a node stay inside each of two states, alike.
@@ -488,30 +501,44 @@ class SkippableStates:
         automata = self.automata
         used = 0
         others: list[int] = []
-        for term in refused:  # those that have no such character
+        waiting = list(refused)
+        while waiting:  # those that have no such character
+            term = waiting.pop()
             alphabet = used | automata.alphabets.alphabet(term)
-            if self._free_character(number, alphabet) < 0:
-                others.append(term)
-            else:
+            if self._free_character(number, alphabet) >= 0:
                 used = alphabet
+            elif automata.table.kind[term] == K_UNION and len(automata.table.payload[term]) <= MAX_PARTS:
+                waiting.extend(automata.table.payload[term])
+            else:
+                others.append(term)
         if used:
             text = bytes((self._free_character(number, used),)) + text
         if not others:
             return True
         own = kinds_in(text)
-        needed = ALL_KINDS
+        ways: list[int] = []
         least = NO_LIMIT
         for term in others:
-            both = needed & self._kinds_needed_by(term, self.kinds[number] | own, 0) & ~own
             shorter = automata.table.min_len[term] - len(text) - 1
-            if both:
-                needed = both
-                least = min(least, shorter)
-            else:
+            needed = [way & ~own for way in self._needed_kinds.of(term, self.kinds[number] | own)]
+            if 0 in needed:
                 self.reach[number] = min(self.reach[number], shorter - MAX_CUT_OFF)
-        self.needed[number] = needed
+            else:
+                ways.extend(needed)
+                least = min(least, shorter)
         self.least[number] = max(0, least)
+        self._keep_ways(number, least_ways(ways))
         return bool(self.reach[number] > 0)
+
+    def _keep_ways(self, number: int, ways: tuple[int, ...]) -> None:
+        """Set the kinds of characters that the refused texts of a state have."""
+        if self._way_count + len(ways) > len(self.ways):
+            self.ways = enlarged(self.ways, "Q", 2 * (self._way_count + len(ways)))
+        self.first_way[number] = self._way_count
+        for way in ways:
+            self.ways[self._way_count] = way
+            self._way_count += 1
+        self.last_way[number] = self._way_count
 
     def _free_character(self, number: int, alphabet: int) -> int:
         """Return an ASCII character of the kinds of a state that is not in an alphabet, or -1."""
@@ -519,53 +546,3 @@ class SkippableStates:
             if self.kinds[number] & kind_of(byte) and not alphabet >> byte & 1:
                 return byte
         return -1
-
-    def _kinds_needed_by(self, term: int, kinds: int, depth: int) -> int:
-        """Return kinds that occur in every text of a term made of `kinds`; ALL_KINDS if there is no such text."""
-        if depth > MAX_DEPTH:
-            return 0
-        key = (term, kinds)
-        found = self._needed.get(key)
-        if found is None:
-            found = self._needed[key] = self._find_kinds_needed_by(term, kinds, depth + 1)
-        return found
-
-    def _find_kinds_needed_by(self, term: int, kinds: int, depth: int) -> int:
-        automata = self.automata
-        kind = automata.table.kind[term]
-        if kind == K_EMPTY:
-            return 0
-        if term == NOTHING:
-            return ALL_KINDS
-        if kind == K_UNION:
-            found = ALL_KINDS
-            for part in automata.table.payload[term]:
-                found &= self._kinds_needed_by(part, kinds, depth)
-                if not found:
-                    break
-            return found
-        found = self._kinds_needed_by(automata.table.tail[term], kinds, depth)
-        payload = automata.table.payload[term]
-        if kind == K_LITERAL:
-            last = len(payload) - 1
-            own = kinds_in(payload if payload[last] < FIRST_LEAD else payload[:last])  # the next byte tells its kind
-            return ALL_KINDS if own & ~kinds else found | own
-        if kind == K_BYTES:
-            return found | kind_of_all(payload, kinds)
-        if kind == K_REPEAT and payload[1] > 0:
-            return found | self._kinds_needed_by(payload[0], kinds, depth)
-        return found
-
-
-def kind_of_all(mask: int, kinds: int) -> int:
-    """Return the kind of all bytes of a mask that are of some kinds; 0 if they differ, ALL_KINDS if there is none."""
-    if mask >> 128:
-        return 0
-    found = 0
-    for byte in range(128):
-        if mask >> byte & 1:
-            found |= kind_of(byte)
-    found &= kinds
-    if not found:
-        return ALL_KINDS
-    return 0 if found & (found - 1) else found

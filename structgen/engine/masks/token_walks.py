@@ -274,8 +274,8 @@ class TokenWalks:
         state_at[0] = NOT_ENTERED  # the state in which a walk begins has no number yet
         skippable_at[0] = NOT_ASKED
         # What `SkippableStates` has about the state at this depth: after characters of these kinds a walk may skip.
-        free = needed = 0
-        reach = 0
+        free = reach = 0
+        refusing = NOT_ASKED  # the number of this state, if a walk may not skip texts that have all of some kinds
         is_recording = entered.is_recording
         while True:
             if at == stop:  # go back to the siblings of the parent
@@ -286,7 +286,7 @@ class TokenWalks:
                 number = skippable_at[depth]
                 free = 0
                 if number >= 0 and not is_recording:
-                    free, needed = skippable_states.kinds[number], skippable_states.needed[number]
+                    free, refusing = skippable_states.kinds[number], skippable_states.refusing(number)
                     reach = skippable_states.reach[number]
                 leaving = leaving_at[depth]
                 if leaving:
@@ -322,7 +322,7 @@ class TokenWalks:
                 height = more >> 20 & LOW_20_BITS
                 byte = entry >> 32 & 255
                 kinds = records[record + 2] | kinds_of_byte[byte]
-                if kinds & ~free == 0 and needed & ~kinds and height < reach:
+                if kinds & ~free == 0 and height < reach and (refusing < 0 or skippable_states.lacks(refusing, kinds)):
                     found.skip(first, after, 0, 0)  # nearly always, and before the automaton is asked
                     continue
                 if byte >= FIRST_LEAD and after - first >= MIN_SKIPPED_TOKENS and not is_recording:
@@ -331,7 +331,7 @@ class TokenWalks:
                     if number == NOT_ASKED:
                         number = skippable_at[depth] = skippable_states.find(start)
                         if number >= 0:
-                            free, needed = skippable_states.kinds[number], skippable_states.needed[number]
+                            free, refusing = skippable_states.kinds[number], skippable_states.refusing(number)
                             reach = skippable_states.reach[number]
                     if number >= 0 and skippable_states.stays_inside(number, kinds, height + 1):
                         found.skip(first, after, 0, 0)
@@ -442,7 +442,7 @@ class TokenWalks:
             skippable_at[depth] = number
             free = 0
             if number >= 0 and not is_recording:
-                free, needed = skippable_states.kinds[number], skippable_states.needed[number]
+                free, refusing = skippable_states.kinds[number], skippable_states.refusing(number)
                 reach = skippable_states.reach[number]
             state_at[depth] = state
             map_at[depth] = automata.partitions.map_at.values[state] * 256
