@@ -1,8 +1,8 @@
 """Evaluated properties and items: those that `unevaluatedProperties` and `unevaluatedItems` do not apply to.
 
 They depend on which subschemas a value satisfies. So the values are sorted into cases, each with one answer: for
-`anyOf`, a case for every set of branches that may match; for `if`, one for each side. Branches that evaluate nothing
-make no cases, and cases with the same answer are merged.
+`anyOf`, a case for every set of branches that may match; for `if`, one for each side. Branches that a tag tells apart
+never match together. Branches that evaluate nothing make no cases, and cases with the same answer are merged.
 
     {"properties": {"a": {}}, "anyOf": [{"required": ["a"]}, {"properties": {"b": {"type": "null"}}}]}
 
@@ -21,10 +21,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from structgen.errors import LimitExceededError
-from structgen.schema.algebra import ANY, NONE, Node, any_of, complement, meet
+from structgen.schema.algebra import ANY, NONE, Node, any_of, complement, is_decided, meet
 from structgen.schema.reading.nodes import NodeSpace
 from structgen.schema.reading.refs import REFERENCES
 from structgen.schema.reading.scopes import Location
+from structgen.schema.reading.tags import groups_that_may_meet
 
 __all__ = ["Case", "Evaluated", "Evaluation", "Kind"]
 
@@ -111,8 +112,7 @@ class Evaluation:
                 for node in self._branches(known, key, location):
                     found = self._both(found, self._of(node))
             elif key == "anyOf":
-                for node in self._branches(known, key, location):
-                    found = self._both(found, self._optional(node, self._of(node)))
+                found = self._both(found, self._any_of(self._branches(known, key, location)))
             elif key == "oneOf":
                 found = self._both(found, self._one_of(self._branches(known, key, location)))
             elif key == "if":
@@ -158,6 +158,41 @@ class Evaluation:
             return [*cases, (complement(node), _NOTHING)]
         others = ANY if self._at_least else complement(node)
         return [*self._grouped([(meet(node, mine), evaluated) for mine, evaluated in cases]), (others, _NOTHING)]
+
+    def _any_of(self, nodes: list[Node]) -> list[Case]:
+        """Return the cases of values that satisfy one or more of some branches.
+
+        Branches that share no value, as with a tag that tells them apart, have no case together. Nor does a case need
+        the complements of branches that it shares no value with.
+        """
+        each = [self._of(node) for node in nodes]
+        if all(evaluated == _NOTHING for cases in each for _, evaluated in cases):
+            return _NO_CASES
+        groups = self._groups(nodes)
+        if len(groups) == 1:
+            return self._of_group(_NO_CASES, zip(nodes, each, strict=True))
+        found: list[Case] = []
+        for group in groups:
+            first = group[0]
+            if len(group) == 1:
+                found += [(meet(nodes[first], mine), evaluated) for mine, evaluated in each[first]]
+            else:
+                any_branch = any_of(nodes[i] for i in group)
+                found += self._of_group([(any_branch, _NOTHING)], [(nodes[i], each[i]) for i in group])
+        return self._grouped(found)
+
+    def _groups(self, nodes: list[Node]) -> list[list[int]]:
+        """Return the indices of branches in groups: branches of two groups share no value that has members."""
+        if self._at_least or self._at_most or len(nodes) == 1 or not all(map(is_decided, nodes)):
+            return [[*range(len(nodes))]]
+        kind: Literal["arrays", "objects"] = "objects" if self._kind == "properties" else "arrays"
+        return groups_that_may_meet([self._space.tag(node, only=kind) for node in nodes])
+
+    def _of_group(self, cases: list[Case], branches: Iterable[tuple[Node, list[Case]]]) -> list[Case]:
+        """Split cases by which of some branches hold; beside each branch, the cases of its values."""
+        for node, inside in branches:
+            cases = self._both(cases, self._optional(node, inside))
+        return cases
 
     def _one_of(self, nodes: list[Node]) -> list[Case]:
         found = [(meet(node, mine), evaluated) for node in nodes for mine, evaluated in self._of(node)]

@@ -25,7 +25,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from structgen.engine.deadlines import Deadline, spend
 from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaError
@@ -465,9 +465,12 @@ class Space:
             found = self._beside[identity] = self.node(others, location)
         return found
 
-    def tag(self, node: Node) -> Tag | None:
-        """Return the tag of a node; None if it has none, or if its shape is under way."""
-        return _answer(self, lambda: tag_of(self.shape(node), self.known_scalar))
+    def tag(self, node: Node, *, only: Literal["arrays", "objects"] | None = None) -> Tag | None:
+        """Return the tag of a node, or of its values of one type; None if it has none, or if its shape is under way."""
+        shape = self._known_shape(node)
+        if shape is not None and only is not None:
+            shape = Shape(arrays=shape.arrays) if only == "arrays" else Shape(objects=shape.objects)
+        return None if shape is None else tag_of(shape, self.known_scalar)
 
     def is_tagged(self, node: Node) -> bool:
         """Return whether a node has one set of objects and nothing else, with a required key that has few values."""
