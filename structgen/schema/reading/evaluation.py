@@ -112,7 +112,7 @@ class Evaluation:
                 for node in self._branches(known, key, location):
                     found = self._both(found, self._of(node))
             elif key == "anyOf":
-                found = self._both(found, self._any_of(self._branches(known, key, location)))
+                found = self._both(found, self._any_of(self._branches(known, key, location)), in_order=True)
             elif key == "oneOf":
                 found = self._both(found, self._one_of(self._branches(known, key, location)))
             elif key == "if":
@@ -216,8 +216,14 @@ class Evaluation:
             found += self._both(matching, otherwise)
         return self._grouped(found)
 
-    def _both(self, left: list[Case], right: list[Case]) -> list[Case]:
-        """Return the cases of values that are in a case of each list."""
+    def _both(self, left: list[Case], right: list[Case], *, in_order: bool = False) -> list[Case]:
+        """Return the cases of values that are in a case of each list.
+
+        Args:
+            left: the first list.
+            right: the second list. Values in none of its cases do not satisfy the schema.
+            in_order: keep the cases where all of `right` evaluate the same, as their nodes have the keys in order.
+        """
         if right == _NO_CASES:
             return left
         if len(left) * len(right) > _MAX_CASES:
@@ -226,8 +232,9 @@ class Evaluation:
         found: list[Case] = []
         for mine, evaluated in left:
             answers = [evaluated.and_also(other) for _, other in right]
-            if len(set(answers)) == 1 and not (self._at_least or self._at_most):
-                found.append((mine, answers[0]))  # what is in no case of `right` does not satisfy the schema
+            agreed = {*answers, evaluated} if in_order else set(answers)
+            if len(agreed) == 1 and not (self._at_least or self._at_most):
+                found.append((mine, answers[0]))
             else:
                 found += [(meet(mine, theirs), answer) for (theirs, _), answer in zip(right, answers, strict=True)]
         return self._grouped(found)

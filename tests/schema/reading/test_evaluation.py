@@ -176,6 +176,15 @@ def test_classes_whose_members_are_of_other_classes_make_no_cases_together():
     assert len(space.shape(root).objects) == 80
 
 
+def test_keys_keep_the_order_of_branches_that_evaluate_the_same(accepts):
+    branches = [
+        {"properties": {"type": {"const": f"c{i}"}, "z": _INT, "a": _INT}, "required": ["type"]} for i in range(3)
+    ]
+    accepted = accepts({"type": "object", "unevaluatedProperties": False, "anyOf": branches})
+    assert accepted('{"type": "c1", "z": 1, "a": 1}')
+    assert not accepted('{"a": 1, "type": "c1", "z": 1}')
+
+
 @pytest.mark.parametrize("keyword", ["unevaluatedProperties", "unevaluatedItems"])
 def test_many_branches_are_an_error_and_no_hang(keyword):
     branches = [{"properties": {f"k{i}": {}}, "prefixItems": [{}] * i, "required": [f"r{i}"]} for i in range(40)]
