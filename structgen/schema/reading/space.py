@@ -76,6 +76,7 @@ _SHAPE_UNITS = 100  # of `spend`: a shape may take long
 _NO_SETS: frozenset[ObjectSet] = frozenset()
 _has_no_applicators = APPLICATORS.isdisjoint
 _MAX_ABSORBED = 256  # sets of objects that are compared with each other
+_FEW = 16  # sets of objects; of so few, those with needless complements are dropped
 
 
 class Space:
@@ -358,6 +359,8 @@ class Space:
             result = self._simple.without_dead(result, every_key=absorb)
             if absorb and len(result.objects) <= _MAX_ABSORBED:
                 result = result.absorbed()
+            elif 1 < len(result.objects) <= _FEW:
+                result = result.with_fewer_complements()
         return self.spend(result.joined())
 
     def _is_simple(self, atom: int) -> bool:
