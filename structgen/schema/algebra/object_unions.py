@@ -59,8 +59,8 @@ def _as_one(parts: Sequence[ObjectSet], within: ObjectSet | None) -> ObjectSet |
     for part in parts:
         keys |= dict.fromkeys((*part.properties, *part.required))
     conditions = [_conditions(part, keys) for part in parts]
-    common = set(conditions[0]).intersection(*conditions[1:])
-    known = common if within is None else common.union(_conditions(within, keys))
+    common = [clause for clause in conditions[0] if all(clause in own for own in conditions)]
+    known = set(common) if within is None else {*common, *_conditions(within, keys)}
     clauses: dict[Clause, None] = {(): None}
     for own in conditions:
         rest = [clause for clause in own if clause not in known]

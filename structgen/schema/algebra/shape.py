@@ -17,6 +17,7 @@ from typing import Protocol, TypeVar
 
 from structgen.engine.deadlines import spend
 from structgen.schema.algebra.arrays import ALL_ARRAYS, ArraySet
+from structgen.schema.algebra.nodes import NONE, Node
 from structgen.schema.algebra.numbers import ALL_NUMBERS, NumberSet
 from structgen.schema.algebra.object_unions import joined
 from structgen.schema.algebra.objects import ALL_OBJECTS, ObjectSet
@@ -100,6 +101,23 @@ class Shape:
         objects = tuple([part for part, _ in kept])
         return Shape(self.null, self.booleans, self.numbers, self.strings, self.arrays, objects)
 
+    def with_fewer_complements(self) -> Shape:
+        """Return the same set without sets of objects that need a complement, if other sets cover them without it.
+
+        Of "A and not B", where a key tells A and B apart, one set has the values of A with another value of the key. It
+        covers those with a value that B refuses: the complement of that value's schema need not be made.
+
+            {kind: x, a: A}        covers        {kind: x, a: A and not B}
+        """
+        objects = self.objects
+        for part in self.objects:
+            keys = [key for key, node in part.properties.items() if _has_complement(node)]
+            if keys and _is_needless(part, keys, objects):
+                objects = tuple([other for other in objects if other is not part])
+        if objects is self.objects:
+            return self
+        return Shape(self.null, self.booleans, self.numbers, self.strings, self.arrays, objects)
+
     def joined(self) -> Shape:
         """Return the same set with fewer sets of objects: those that differ in one key become one."""
         if len(self.objects) <= _MAX_APART:
@@ -125,6 +143,39 @@ def _is_covered(part: ObjectSet, needed: frozenset[str], others: list[tuple[Obje
         if keys <= needed and other.covers(part):
             return True
     return False
+
+
+def _has_complement(node: Node) -> bool:
+    """Return whether a node has complements or unions among its atoms; these come last."""
+    if not node or node == NONE:
+        return False
+    last = node[len(node) - 1]
+    return not isinstance(last, int) or last < 0
+
+
+def _is_needless(part: ObjectSet, keys: list[str], others: tuple[ObjectSet, ...]) -> bool:
+    """Return whether one of some sets covers a set of objects, with its keys in the same order, and fewer complements.
+
+    Args:
+        part: the set.
+        keys: those whose values need a complement or a union.
+        others: the sets.
+    """
+    order = _order(part)
+    for other in others:
+        spend(1)
+        if other is not part and len(other.required) <= len(part.required):
+            nodes = [(part.at(key), other.at(key)) for key in keys]
+            is_less = any(len(theirs) < len(mine) for mine, theirs in nodes)
+            if is_less and order == _order(other) and other.covers(part):
+                return True
+    return False
+
+
+def _order(part: ObjectSet) -> tuple[object, ...]:
+    """Return what the order of keys depends on: the properties, other required keys, and the keys of clauses."""
+    unnamed = [key for key in part.required if key not in part.properties]
+    return list(part.properties), unnamed, part.clauses
 
 
 def _intersect(left: tuple[_P, ...], right: tuple[_P, ...], whole: tuple[_P, ...]) -> tuple[_P, ...]:

@@ -1,8 +1,8 @@
 """Evaluated properties and items: those that `unevaluatedProperties` and `unevaluatedItems` do not apply to.
 
 They depend on which subschemas a value satisfies. So the values are sorted into cases, each with one answer: for
-`anyOf`, a case for every set of branches that may match; for `if`, one for each side. Branches that evaluate nothing
-make no cases, and cases with the same answer are merged.
+`anyOf`, a case for every set of branches that may match; for `if`, one for each side. Branches that a tag tells apart
+never match together. Branches that evaluate nothing make no cases, and cases with the same answer are merged.
 
     {"properties": {"a": {}}, "anyOf": [{"required": ["a"]}, {"properties": {"b": {"type": "null"}}}]}
 
@@ -21,10 +21,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from structgen.errors import LimitExceededError
-from structgen.schema.algebra import ANY, NONE, Node, any_of, complement, meet
+from structgen.schema.algebra import ANY, NONE, Node, any_of, complement, is_decided, meet
 from structgen.schema.reading.nodes import NodeSpace
 from structgen.schema.reading.refs import REFERENCES
 from structgen.schema.reading.scopes import Location
+from structgen.schema.reading.tags import groups_that_may_meet
 
 __all__ = ["Case", "Evaluated", "Evaluation", "Kind"]
 
@@ -111,8 +112,7 @@ class Evaluation:
                 for node in self._branches(known, key, location):
                     found = self._both(found, self._of(node))
             elif key == "anyOf":
-                for node in self._branches(known, key, location):
-                    found = self._both(found, self._optional(node, self._of(node)))
+                found = self._both(found, self._any_of(self._branches(known, key, location)), in_order=True)
             elif key == "oneOf":
                 found = self._both(found, self._one_of(self._branches(known, key, location)))
             elif key == "if":
@@ -159,6 +159,41 @@ class Evaluation:
         others = ANY if self._at_least else complement(node)
         return [*self._grouped([(meet(node, mine), evaluated) for mine, evaluated in cases]), (others, _NOTHING)]
 
+    def _any_of(self, nodes: list[Node]) -> list[Case]:
+        """Return the cases of values that satisfy one or more of some branches.
+
+        Branches that share no value, as with a tag that tells them apart, have no case together. Nor does a case need
+        the complements of branches that it shares no value with.
+        """
+        each = [self._of(node) for node in nodes]
+        if all(evaluated == _NOTHING for cases in each for _, evaluated in cases):
+            return _NO_CASES
+        groups = self._groups(nodes)
+        if len(groups) == 1:
+            return self._of_group(_NO_CASES, zip(nodes, each, strict=True))
+        found: list[Case] = []
+        for group in groups:
+            first = group[0]
+            if len(group) == 1:
+                found += [(meet(nodes[first], mine), evaluated) for mine, evaluated in each[first]]
+            else:
+                any_branch = any_of(nodes[i] for i in group)
+                found += self._of_group([(any_branch, _NOTHING)], [(nodes[i], each[i]) for i in group])
+        return self._grouped(found)
+
+    def _groups(self, nodes: list[Node]) -> list[list[int]]:
+        """Return the indices of branches in groups: branches of two groups share no value that has members."""
+        if self._at_least or self._at_most or len(nodes) == 1 or not all(map(is_decided, nodes)):
+            return [[*range(len(nodes))]]
+        kind: Literal["arrays", "objects"] = "objects" if self._kind == "properties" else "arrays"
+        return groups_that_may_meet([self._space.tag(node, only=kind) for node in nodes])
+
+    def _of_group(self, cases: list[Case], branches: Iterable[tuple[Node, list[Case]]]) -> list[Case]:
+        """Split cases by which of some branches hold; beside each branch, the cases of its values."""
+        for node, inside in branches:
+            cases = self._both(cases, self._optional(node, inside))
+        return cases
+
     def _one_of(self, nodes: list[Node]) -> list[Case]:
         found = [(meet(node, mine), evaluated) for node in nodes for mine, evaluated in self._of(node)]
         if all(evaluated == _NOTHING for _, evaluated in found):
@@ -181,8 +216,14 @@ class Evaluation:
             found += self._both(matching, otherwise)
         return self._grouped(found)
 
-    def _both(self, left: list[Case], right: list[Case]) -> list[Case]:
-        """Return the cases of values that are in a case of each list."""
+    def _both(self, left: list[Case], right: list[Case], *, in_order: bool = False) -> list[Case]:
+        """Return the cases of values that are in a case of each list.
+
+        Args:
+            left: the first list.
+            right: the second list. Values in none of its cases do not satisfy the schema.
+            in_order: keep the cases where all of `right` evaluate the same, as their nodes have the keys in order.
+        """
         if right == _NO_CASES:
             return left
         if len(left) * len(right) > _MAX_CASES:
@@ -191,8 +232,9 @@ class Evaluation:
         found: list[Case] = []
         for mine, evaluated in left:
             answers = [evaluated.and_also(other) for _, other in right]
-            if len(set(answers)) == 1 and not (self._at_least or self._at_most):
-                found.append((mine, answers[0]))  # what is in no case of `right` does not satisfy the schema
+            agreed = {*answers, evaluated} if in_order else set(answers)
+            if len(agreed) == 1 and not (self._at_least or self._at_most):
+                found.append((mine, answers[0]))
             else:
                 found += [(meet(mine, theirs), answer) for (theirs, _), answer in zip(right, answers, strict=True)]
         return self._grouped(found)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from structgen.schema.algebra import EVERYTHING, Shape
 from structgen.schema.reading.nodes import NodeSpace
 
-__all__ = ["all_of", "and_also"]
+__all__ = ["all_of", "and_also", "both_of"]
 
 _MAX_SETS = 1_000  # sets of objects of an intersection; where there would be more, unions become clauses
 _MANY_SETS = 16  # where there are more, the same if their number grows with each union by half or more
@@ -48,6 +48,19 @@ def and_also(space: NodeSpace, known: Shape, shape: Shape, *, absorb: bool) -> S
     """Return the values in an intersection of shapes and in a further one; None if unions must become clauses."""
     result = shape if known is EVERYTHING else space.both(known, shape, absorb=absorb)
     return None if _multiplies(len(known.objects), len(result.objects)) else result
+
+
+def both_of(space: NodeSpace, left: Shape, right: Shape) -> Shape:
+    """Return the values that are in both of two shapes. Where their sets of objects multiply, those of one become one.
+
+    The other shape stays a union: its sets may differ in a tag, which tells what clauses would have to find out.
+    """
+    both = space.both(left, right)
+    few, many = sorted((left, right), key=lambda shape: len(shape.objects))
+    if len(few.objects) < 2 or not _multiplies(len(many.objects), len(both.objects)):
+        return both
+    one = _with_clauses(space, few, _single(space, [(left, False), (right, False)]))
+    return space.both(one, right) if few is left else space.both(left, one)
 
 
 def _multiplies(before: int, after: int) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from structgen.engine.deadlines import Deadline
 from structgen.limits import Limits
@@ -87,8 +87,13 @@ class NodeSpace(Protocol):
             combining: the keywords to leave out; by default, those that combine subschemas or list values.
         """
 
-    def tag(self, node: Node) -> Tag | None:
-        """Return the tag of a node; None if it has none, or if its shape is under way."""
+    def tag(self, node: Node, *, only: Literal["arrays", "objects"] | None = None) -> Tag | None:
+        """Return the tag of a node; None if it has none, or if its shape is under way.
+
+        Args:
+            node: the node.
+            only: the type whose values are looked at; by default all.
+        """
 
     def is_tagged(self, node: Node) -> bool:
         """Return whether a node has one set of objects and nothing else, with a required key that has few values."""

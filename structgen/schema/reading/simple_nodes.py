@@ -20,7 +20,7 @@ from structgen.schema.algebra import NONE, NOTHING, Node, ObjectSet, Shape, is_s
 __all__ = ["SimpleNodes"]
 
 _LEVELS = 3  # of required keys inside of required keys, where a conjunction is searched for a key without a value
-_MAX_LEFT = 8  # sets of objects whose nodes keep their names: comparing so few costs less
+_MAX_LEFT = 8  # sets of objects; of so few, nodes may keep their names: comparing the sets costs less
 
 
 class SimpleNodes:
@@ -82,10 +82,11 @@ class SimpleNodes:
     def without_dead(self, shape: Shape, *, every_key: bool) -> Shape:
         """Return a shape without sets of objects with a required key that surely has no value.
 
-        Where there are many sets, the nodes of simple values of required keys, or of every key, get their shortest
-        names, so that more sets are equal.
+        The nodes of simple values of required keys get their shortest names; with `every_key`, those of every key,
+        where there are many sets. So more sets are equal, or one covers the other.
         """
-        shortens = len(shape.objects) > _MAX_LEFT
+        are_many = len(shape.objects) > _MAX_LEFT
+        shortens = are_many or not every_key
         names = self._names(shape.objects, shortens=shortens, every_key=every_key)
         if not names:
             return shape
@@ -103,7 +104,7 @@ class SimpleNodes:
                 properties = part.properties | shorter
                 part = replace(part, properties=properties)
             alive.append(part)
-        if shortens:  # sets that differed may be equal now
+        if are_many:  # sets that differed may be equal now
             alive = list(dict.fromkeys(alive))
         return replace(shape, objects=tuple(alive))
 

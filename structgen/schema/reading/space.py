@@ -25,7 +25,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from structgen.engine.deadlines import Deadline, spend
 from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaError
@@ -76,6 +76,7 @@ _SHAPE_UNITS = 100  # of `spend`: a shape may take long
 _NO_SETS: frozenset[ObjectSet] = frozenset()
 _has_no_applicators = APPLICATORS.isdisjoint
 _MAX_ABSORBED = 256  # sets of objects that are compared with each other
+_FEW = 16  # sets of objects; of so few, those with needless complements are dropped
 
 
 class Space:
@@ -358,6 +359,8 @@ class Space:
             result = self._simple.without_dead(result, every_key=absorb)
             if absorb and len(result.objects) <= _MAX_ABSORBED:
                 result = result.absorbed()
+            elif 1 < len(result.objects) <= _FEW:
+                result = result.with_fewer_complements()
         return self.spend(result.joined())
 
     def _is_simple(self, atom: int) -> bool:
@@ -465,9 +468,12 @@ class Space:
             found = self._beside[identity] = self.node(others, location)
         return found
 
-    def tag(self, node: Node) -> Tag | None:
-        """Return the tag of a node; None if it has none, or if its shape is under way."""
-        return _answer(self, lambda: tag_of(self.shape(node), self.known_scalar))
+    def tag(self, node: Node, *, only: Literal["arrays", "objects"] | None = None) -> Tag | None:
+        """Return the tag of a node, or of its values of one type; None if it has none, or if its shape is under way."""
+        shape = self._known_shape(node)
+        if shape is not None and only is not None:
+            shape = Shape(arrays=shape.arrays) if only == "arrays" else Shape(objects=shape.objects)
+        return None if shape is None else tag_of(shape, self.known_scalar)
 
     def is_tagged(self, node: Node) -> bool:
         """Return whether a node has one set of objects and nothing else, with a required key that has few values."""

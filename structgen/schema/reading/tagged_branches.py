@@ -18,7 +18,7 @@ from functools import partial
 
 from structgen.schema.algebra import ANY, NONE, NOTHING, Node, ObjectSet, Shape, any_of, complement, is_decided, meet
 from structgen.schema.reading.nodes import NodeSpace
-from structgen.schema.reading.tags import Tag, pairs_that_may_meet
+from structgen.schema.reading.tags import groups_that_may_meet
 
 __all__ = ["not_tagged"]
 
@@ -39,7 +39,7 @@ def not_tagged(space: NodeSpace, beside: Node, branches: Sequence[Node], *, is_e
     if not all(is_decided(node) and space.is_tagged(node) for node in inside):
         return None
     tags = [space.tag(node) for node in inside]
-    groups = _groups(tags)
+    groups = groups_that_may_meet(tags)
     if beside == ANY and len(groups) < len(inside):
         return None
     whole = space.shape(beside)
@@ -60,17 +60,3 @@ def not_tagged(space: NodeSpace, beside: Node, branches: Sequence[Node], *, is_e
     if is_exclusive:
         found.append(space.union(meet(inside[i], inside[j]) for i, j in space.overlaps(inside)))
     return space.spend(NOTHING.unite(*found))
-
-
-def _groups(tags: Sequence[Tag | None]) -> list[list[int]]:
-    """Return the indices of some tags in groups: tags that may be equal are in one group."""
-    group_of = list(range(len(tags)))
-    groups = [[i] for i in group_of]
-    for i, j in pairs_that_may_meet(tags):
-        first, second = group_of[i], group_of[j]
-        if first != second:
-            for other in groups[second]:
-                group_of[other] = first
-            groups[first] += groups[second]
-            groups[second] = []
-    return [group for group in groups if group]

@@ -15,7 +15,7 @@ from structgen.engine.deadlines import spend
 from structgen.schema.algebra import Node, Shape
 from structgen.schema.json_text.values import Value
 
-__all__ = ["Tag", "pairs_that_may_meet", "tag_of"]
+__all__ = ["Tag", "groups_that_may_meet", "pairs_that_may_meet", "tag_of"]
 
 Tag = tuple[str | None, frozenset[Value]]
 """A required key, or None for the value itself, and the values that it may have."""
@@ -94,3 +94,17 @@ def pairs_that_may_meet(tags: Sequence[Tag | None]) -> Iterator[tuple[int, int]]
             indices[key].append(index)
         for before in sorted(earlier):
             yield before, index
+
+
+def groups_that_may_meet(tags: Sequence[Tag | None]) -> list[list[int]]:
+    """Return the indices of some tags in groups: tags that may be equal are in one group."""
+    group_of = list(range(len(tags)))
+    groups = [[i] for i in group_of]
+    for i, j in pairs_that_may_meet(tags):
+        first, second = group_of[i], group_of[j]
+        if first != second:
+            for other in groups[second]:
+                group_of[other] = first
+            groups[first] += groups[second]
+            groups[second] = []
+    return [group for group in groups if group]

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from structgen.schema.algebra import EVERYTHING, Node, Shape, is_decided
 from structgen.schema.reading.applicators import APPLICATORS, branches
+from structgen.schema.reading.intersections import both_of
 from structgen.schema.reading.nodes import NodeSpace
 from structgen.schema.reading.scopes import Location
 from structgen.schema.reading.tags import pairs_that_may_meet, tag_of
@@ -70,7 +71,7 @@ def _all(space: NodeSpace, shapes: Iterable[Shape]) -> Shape:
     result = EVERYTHING
     for shape in shapes:
         if shape is not EVERYTHING:
-            result = shape if result is EVERYTHING else space.both(result, shape)
+            result = shape if result is EVERYTHING else both_of(space, result, shape)
     return result
 
 

@@ -8,6 +8,7 @@ from structgen.schema.rules.states cimport Property
 @cython.final
 cdef class Clauses:
     cdef object _holds, _is_deferrable, _shapes
+    cdef dict _splits
     cdef dict _by_absence, _by_value, _able, _bits, _masks, _choices, _cases, _deferred
     cdef tuple _properties
     cdef list _asked, _large
@@ -36,8 +37,11 @@ cdef class Clauses:
     @cython.locals(size=int, must=list, numbers=frozenset)
     cdef object _find_deferred(self, index, decided, frozenset given)
     cpdef frozenset satisfied(self, index, is_in)
-    @cython.locals(split=list, known=int)
+    @cython.locals(split=list, halves=tuple)
     cdef list _split(self, list cases, list asked)
+    cdef tuple _halves(self, node, other)
+    @cython.locals(compared=int)
+    cdef tuple _find_halves(self, node, other)
     @cython.locals(shape=Shape)
     cdef bint _has_parts(self, node) except -1
     @cython.locals(shape=Shape)

@@ -23,13 +23,14 @@ from structgen.schema.algebra import (
     Node,
     ObjectSet,
     complement,
+    is_decided,
     meet,
 )
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.rules.clause_choices import Choice, ChoiceSearch, too_many
 from structgen.schema.rules.states import Property
 
-__all__ = ["Clauses"]
+__all__ = ["Clauses", "Splits"]
 
 _MAX_SEARCHED = 5_000  # nodes of one search
 _MAX_FIRST = 5_000  # nodes of all searches that `check` makes
@@ -39,6 +40,9 @@ _MAX_KEPT = 100  # solutions
 _MAX_CASES = 5_000  # of one property
 _MAX_SPLIT = 8  # open clauses that values with parts are split by; n of them may make 2ⁿ cases
 _NONE: frozenset[int] = frozenset()
+
+Splits = dict[tuple[Node, Node], tuple[Node | None, Node | None]]
+"""By two nodes: the values of the first one that are in the second one, and those that are not; None for none."""
 
 
 class Clauses:
@@ -50,6 +54,7 @@ class Clauses:
         holds: returns whether a node has a value.
         is_deferrable: returns whether the values of a node may be decided once they are written; see `deferred`.
         shapes: the shapes of nodes. Those that `holds` was asked about are there.
+        splits: what is known of pairs of nodes. Sets of objects that differ in few keys ask for the same pairs.
 
     Attributes:
         absent: for each property, the clauses that its absence satisfies.
@@ -64,10 +69,12 @@ class Clauses:
         holds: Callable[[Node], bool],
         is_deferrable: Callable[[Node], bool],
         shapes: Mapping[Node, Shape],
+        splits: Splits,
     ) -> None:
         self._holds = holds
         self._is_deferrable = is_deferrable
         self._shapes = shapes
+        self._splits = splits
         index_of_key = {entry.key: index for index, entry in enumerate(properties)}
         absent: list[set[int]] = [set() for _ in properties]
         self._properties = properties
@@ -203,17 +210,20 @@ class Clauses:
             rests.append((numbers | {number}, meet(rest, node)))
         rests.reverse()
         found: dict[frozenset[int], None] = {}
-        waiting = [(given, node, 0) for given, node in self._before(index)]
+        waiting = [(given, node, 0, True) for given, node in self._before(index)]
         while waiting:
             spend(1)
-            given, mine, done = waiting.pop()
+            given, mine, done, may_all = waiting.pop()
             numbers, rest = rests[done]
-            if not numbers or self._has_value(meet(mine, rest)):
+            if not numbers or (may_all and self._has_value(meet(mine, rest))):
                 found[given | numbers] = None
                 if len(found) > _MAX_CASES:
                     raise too_many(_MAX_CASES)
                 continue
-            waiting += [(case[0], case[1], done + 1) for case in self._split([(given, mine)], [asked[done]])]
+            # Those of the values that satisfy this clause do not satisfy all others, either.
+            number, node = asked[done]
+            split = self._split([(given, mine)], [(number, node)])
+            waiting += [(after, case, done + 1, number not in after) for after, case in split]
         return list(found)
 
     def _before(self, index: int) -> tuple[Case, ...]:
@@ -322,19 +332,35 @@ class Clauses:
             split: list[Case] = []
             for given, mine in cases:
                 spend(1)
-                known = self._compare(mine, node)
-                if known:
-                    split.append((given | {number} if known > 0 else given, mine))
-                    continue
-                inside = meet(mine, node)
-                if self._has_value(inside):
+                inside, outside = self._halves(mine, node)
+                if inside is not None:
                     split.append((given | {number}, inside))
-                if inside != mine and self._has_value(outside := meet(mine, complement(node))):
+                if outside is not None:
                     split.append((given, outside))
             if len(split) > _MAX_CASES:
                 raise too_many(_MAX_CASES)
             cases = split
         return cases
+
+    def _halves(self, node: Node, other: Node) -> tuple[Node | None, Node | None]:
+        """Return the values of a node that are in another node, and those that are not; None where there are none."""
+        known = self._splits.get((node, other))
+        if known is None:
+            known = self._splits[node, other] = self._find_halves(node, other)
+        return known
+
+    def _find_halves(self, node: Node, other: Node) -> tuple[Node | None, Node | None]:
+        compared = self._compare(node, other)
+        if compared:
+            return (node, None) if compared > 0 else (None, node)
+        inside = meet(node, other)
+        if inside == node:
+            return node, None
+        outside = meet(node, complement(other))
+        has_inside, has_outside = self._has_value(inside), self._has_value(outside)
+        if has_inside != has_outside and is_decided(other):  # so `node` is another name of the half, a shorter one
+            return (node, None) if has_inside else (None, node)
+        return inside if has_inside else None, outside if has_outside else None
 
     def forget(self) -> None:
         """Drop what was found out. It is found again when needed."""

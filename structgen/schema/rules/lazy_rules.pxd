@@ -26,6 +26,7 @@ cdef class LazyRules:
     cdef object _numbers_except
     cdef int _nested
     cdef readonly list lookaheads
+    cdef readonly dict splits
     cdef bint _has_grammars
     cdef Py_ssize_t _searched
     cdef object _without_captures

@@ -48,6 +48,7 @@ from structgen.schema.json_text.values import Value, numbers_of, strings_of, tha
 from structgen.schema.reading.emptiness import children
 from structgen.schema.reading.exploration import explore
 from structgen.schema.reading.space import Space
+from structgen.schema.rules.clause_search import Splits
 from structgen.schema.rules.notation import JsonNotation, Notation
 from structgen.schema.rules.states import MAX_COUNTED_KEYS
 from structgen.schema.rules.written_numbers import WrittenNumbers, number_pieces, surely_many
@@ -124,6 +125,7 @@ class LazyRules:
     Attributes:
         symbols: the symbol of each node that was asked for.
         lookaheads: the look-aheads of the grammars of strings, for the tables.
+        splits: see `Clauses`.
     """
 
     def __init__(
@@ -152,6 +154,7 @@ class LazyRules:
         self._numbers_except = WrittenNumbers()
         self._nested = 0  # calls of `alternatives` under way
         self.lookaheads: list[Regex] = []
+        self.splits: Splits = {}
         self._has_grammars = False  # whether one of the first `_searched` shapes has strings of a grammar
         self._searched = 0
         self._without_captures: LazyRules | None = self if not captures else None
@@ -221,6 +224,7 @@ class LazyRules:
     def forget(self) -> None:
         """Drop what was computed for written texts. See `RuleSource.forget`."""
         self._alternatives.clear()
+        self.splits.clear()
         self._numbers_except.forget()
         for rules in self._set_rules:
             rules.forget()

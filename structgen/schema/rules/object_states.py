@@ -111,7 +111,7 @@ class ObjectStates:
         self._clauses: Clauses | None = None
         self.counts = self.low > len(needed) or self.high is not None
         if mine.clauses:
-            self._clauses = Clauses(mine, self.properties, lazy.holds, self._is_deferrable, lazy.shapes)
+            self._clauses = Clauses(mine, self.properties, lazy.holds, self._is_deferrable, lazy.shapes, lazy.splits)
             self._absent = self._clauses.absent
             self.asked |= self._clauses.numbers
         self.classes = () if is_full else self._classes(mine)

@@ -302,6 +302,7 @@ def _check_all(lazy: LazyRules) -> None:
         for node in lazy.not_surely_writable(unchecked):
             _check(lazy, node, lazy.shapes[node])
         checked |= unchecked
+    lazy.splits.clear()  # the sets of one node ask for the same; masks ask for little
 
 
 def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:

@@ -122,6 +122,69 @@ def test_generated_schemas_agree_with_the_validator(adjacent, rest, values):
             assume(False)
 
 
+_TAGGED = st.builds(
+    lambda tag, own, is_required: {
+        "properties": {**own, "a": {"enum": tag}},
+        **({"required": ["a"]} if is_required else {}),
+    },
+    st.sampled_from([[1], [2], ["x"], [1, "x"]]),
+    st.dictionaries(st.sampled_from(["b", "c", "d"]), _LEAVES, max_size=2),
+    st.sampled_from([True, True, True, False]),
+)
+
+
+@settings(max_examples=200, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(st.one_of(_TAGGED, _TAGGED, _LEAVES), min_size=2, max_size=5),
+    _BY_KEY,
+    _LEAVES | st.just(False),
+    st.lists(_VALUES, min_size=8, max_size=16),
+)
+def test_branches_with_tags_agree_with_the_validator(branches, beside, rest, values):
+    schema = {"$schema": _NEW, "anyOf": branches, "properties": beside, "unevaluatedProperties": rest}
+    validator = validator_for(schema)
+    space, root = space_of(schema)
+    for value in values:
+        assert is_member(space, root, value) == validator.is_valid(value), value
+        assert is_member(space, complement(root), value) != validator.is_valid(value), value
+
+
+def test_classes_whose_members_are_of_other_classes_make_no_cases_together():
+    """As in the schema of SPDX 3: a class is told by its tag, and its members are of any class again."""
+    classes = [
+        {
+            "properties": {"type": {"const": f"c{i}"}, "id": {"type": "string"}, f"p{i}": {"$ref": "#/$defs/any"}},
+            "required": ["type", f"p{i}"],
+        }
+        for i in range(80)
+    ]
+    node = {"type": "object", "anyOf": [{"$ref": f"#/$defs/c{i}"} for i in range(80)], "unevaluatedProperties": False}
+    definitions = {f"c{i}": found for i, found in enumerate(classes)}
+    schema = {
+        "$schema": _NEW,
+        "$ref": "#/$defs/any",
+        "$defs": {**definitions, "any": {"anyOf": [{"type": "string"}, node]}},
+    }
+    space, root = space_of(schema)
+    validator = validator_for(schema)
+    values = [
+        {"type": "c3", "p3": "x"}, {"type": "c3", "p4": "x"}, {"type": "c3"}, {"type": "c3", "p3": "x", "p4": "x"},
+        {"type": "c79", "p79": {"type": "c0", "p0": "", "id": ""}}, {"type": "c79", "p79": {"type": "c0"}}, {},
+    ]  # fmt: skip
+    for value in values:
+        assert is_member(space, root, value) == validator.is_valid(value), value
+    assert len(space.shape(root).objects) == 80
+
+
+def test_keys_keep_the_order_of_branches_that_evaluate_the_same(accepts):
+    branches = [
+        {"properties": {"type": {"const": f"c{i}"}, "z": _INT, "a": _INT}, "required": ["type"]} for i in range(3)
+    ]
+    accepted = accepts({"type": "object", "unevaluatedProperties": False, "anyOf": branches})
+    assert accepted('{"type": "c1", "z": 1, "a": 1}')
+    assert not accepted('{"a": 1, "type": "c1", "z": 1}')
+
+
 @pytest.mark.parametrize("keyword", ["unevaluatedProperties", "unevaluatedItems"])
 def test_many_branches_are_an_error_and_no_hang(keyword):
     branches = [{"properties": {f"k{i}": {}}, "prefixItems": [{}] * i, "required": [f"r{i}"]} for i in range(40)]

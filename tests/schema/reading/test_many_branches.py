@@ -211,7 +211,21 @@ def closed_tags(count):
     }
 
 
+def conditions_beside_required_keys(count):
+    """A `oneOf` whose only branch for objects is a union, beside conditions on a tag; as in SAST's metaschemas."""
+    conditions = [
+        {
+            "if": {"properties": {"type": {"const": f"t{i}"}}, "required": ["type"]},
+            "then": {"properties": {"p0": {"enum": [f"t{i}", "x"]}}},
+        }
+        for i in range(count)
+    ]
+    needed = {"type": "object", "anyOf": [{"required": [f"k{i}"]} for i in range(count)]}
+    return {"dependentSchemas": {"p0": {"allOf": conditions}}, "oneOf": [{"const": None}, needed]}
+
+
 KINDS = [
+    (conditions_beside_required_keys, 30),
     (closed_tags, 300),
     (closed_objects_with_an_optional_tag, 30),
     (one_of_inside_one_of, 30),
@@ -259,6 +273,12 @@ def test_members_are_the_valid_values(make, negated):
         assert is_member(space, root, value) == valid, value
         found.add(valid)
     assert found == {False, True}
+
+
+def test_unions_beside_each_other_do_not_multiply():
+    """Both keywords make a union of 20 sets. One of them becomes a single set with clauses."""
+    space, root = space_of(conditions_beside_required_keys(20))
+    assert len(space.shape(root).objects) < 40
 
 
 def test_many_dependencies_are_read_like_few():
