@@ -54,7 +54,7 @@ def test_all_texts_keep_within_the_bounds(pattern):
 
 def test_bounds_of_conditions_together():
     digits = parse_regex("[0-9]{2,9}", "python")
-    few = parse_regex("[^]{0,5}", "javascript")
+    few = parse_regex("[^]{0,5}", "ecma")
     assert bounds(Intersection((digits, few))) == (2, 5)
     assert bounds(Early(digits)) == (2, 9)
     assert bounds(Complement(digits)) == (0, float("inf"))
