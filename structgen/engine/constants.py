@@ -72,6 +72,7 @@ ROOT_NODE = -1  # the root of a trie, which has no node of its own
 NO_REST = -1  # no state follows what is counted
 NO_MAP = 0  # no class map of an automaton has this number: the state's derivatives are not made yet
 ALL_BITS = 0xFFFFFFFF  # of a mask's word; `~` would give a negative number where modules run uncompiled
+SAMPLES = b"eA0 -"  # nearly every state that some character leads back to is one that one of these leads back to
 MAX_ROUNDS = 2**31 - 1  # of the numbers that tell one mask in the making from the next
 
 # What a walk over a trie does after a node; see `engine/masks/trie_walk.py`.

@@ -4,6 +4,7 @@ from structgen.engine.automata.alphabets cimport Alphabets
 from structgen.engine.automata.byte_partitions cimport BytePartitions
 from structgen.engine.automata.derivatives cimport Derivatives
 from structgen.engine.automata.inclusion cimport is_all_refused
+from structgen.engine.automata.known_texts cimport KnownTexts
 from structgen.engine.automata.term_table cimport TermColumn, TermTable
 from structgen.engine.automata.terms cimport Terms
 
@@ -11,7 +12,7 @@ from structgen.engine.automata.terms cimport Terms
 cdef int ALIVE, DEAD, EMPTY, LIFELESS, NEVER, NOTHING
 cdef int K_BOUNDED, K_COMPLEMENT, K_COUNTING, K_INTERSECTION, K_MULTIPLE, K_UNION
 
-cdef int FEW, MAX_TRIED, MULTIPLES_TRIED, PROVED_AFTER, SHORT_TEXT
+cdef int FEW, MAX_TRIED, MULTIPLES_TRIED, PROVED_AFTER
 
 
 @cython.final
@@ -20,18 +21,18 @@ cdef class Emptiness:
     cdef readonly TermTable table
     cdef readonly Terms terms
     cdef readonly BytePartitions partitions
+    cdef readonly KnownTexts known_texts
     cdef public long long terms_searched # number of terms that searches have visited so far
     cdef TermColumn _life                # by term: UNKNOWN, ALIVE or LIFELESS
     cdef TermColumn _least_begun         # by counting term: 1 + the result of `least_begun`; 0 if not computed yet
     cdef TermColumn _begun_at_least      # by counting term: a lower bound of `least_begun`; 0 at first
     cdef TermColumn _begun_at_most       # by counting term: 1 + an upper bound of `least_begun`; 0 if none is known
     cdef dict _refused                   # C*·R -> term -> whether all its texts are texts of C*·R; see `is_all_refused`
-    cdef dict _short_texts               # term -> a shortest text of it; None if that is not short
 
     cpdef int pruned(self, int term) except -1
     @cython.locals(known=int, at_least=int, at_most=int, begun=int)
     cpdef bint keeps_within(self, int term, int most) except -1
-    @cython.locals(came_from=dict, cost=dict, queue=list, order=int, top=int, total=int, index=int, target=int,
+    @cython.locals(came_from=dict, cost=dict, queue=list, path=list, order=int, top=int, total=int, index=int, target=int,
                    reached=int, rest=int, looked_at=int)
     cdef bint _ends_within(self, int term, int most) except -1
     @cython.locals(alphabets=Alphabets, part=int)
@@ -42,13 +43,12 @@ cdef class Emptiness:
     @cython.locals(came_from=dict, cost=dict, settled=set, queue=list, best=int, total=int, known=int, reached=int,
                    bound=int, lowest=int, index=int, last=int, top=int, target=int, seen=int)
     cpdef int least_begun(self, int term, int most=*) except -1
-    @cython.locals(top=int, target=int, index=int, order=int, looked_at=int, came_from=dict, queue=list, seen=int,
+    @cython.locals(top=int, target=int, index=int, order=int, looked_at=int, came_from=dict, queue=list, path=list, seen=int,
                    refuses=bint)
     cpdef bint is_alive(self, int term) except -1
     cpdef bint _is_known_alive(self, int term) except -1
     @cython.locals(part=int, plain=int, text=bytes)
     cdef bint _has_short_text(self, int term) except -1
-    @cython.locals(text=bytearray, at=int, nearest=int, byte=int, first=int, number=int, target=int)
     cpdef bytes short_text(self, int term)
     @cython.locals(part=int)
     cdef bint _has_complement(self, int term) except -1

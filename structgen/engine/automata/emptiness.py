@@ -20,6 +20,7 @@ from collections.abc import Iterable
 
 from structgen.engine.automata.derivatives import Derivatives
 from structgen.engine.automata.inclusion import is_all_refused
+from structgen.engine.automata.known_texts import KnownTexts
 from structgen.engine.constants import (
     ALIVE,
     DEAD,
@@ -38,7 +39,6 @@ from structgen.engine.deadlines import spend
 
 __all__ = ["Emptiness"]
 
-SHORT_TEXT = 32  # bytes; the longest text that is tried before a search
 PROVED_AFTER = 64  # terms of a search; then the forms of the terms are compared, which may end the search
 MULTIPLES_TRIED = 8  # of one number of digits
 FEW = 16  # terms of a search, after which no multiples are tried
@@ -63,12 +63,12 @@ class Emptiness:
         self.table = derivatives.table
         self.terms = derivatives.terms
         self.partitions = derivatives.partitions
+        self.known_texts = KnownTexts(derivatives)
         self.terms_searched = 0
         self._life = self.table.add_column()
         self._least_begun = self.table.add_column()
         self._begun_at_least = self.table.add_column()
         self._begun_at_most = self.table.add_column()
-        self._short_texts: dict[int, bytes | None] = {}
         self._refused: dict[int, dict[int, bool]] = {}
 
     def pruned(self, term: int) -> int:
@@ -101,6 +101,9 @@ class Emptiness:
         if self.table.kind[term] == K_INTERSECTION and (self._has_short_text(term) or self._has_multiple(term)):
             self._life.values[term] = ALIVE
             return True
+        if self.known_texts.begun(term) >= 0:
+            self._life.values[term] = ALIVE
+            return True
         came_from = {term: NOTHING}
         queue = [(self.table.min_len[term], 0, 0, term)]
         order = 0
@@ -125,10 +128,14 @@ class Emptiness:
                     or (refuses and self._has_free_text(target))
                     or (looked_at <= FEW and self._has_multiple(target))
                 ):
+                    path = [target]
                     while top != NOTHING:
                         self._life.values[top] = ALIVE
+                        path.append(top)
                         top = came_from[top]
                         looked_at -= 1
+                    path.reverse()
+                    self.known_texts.add(path)
                     if looked_at > 0:
                         self._conclude(came_from, {waiting for _, _, _, waiting in queue})
                     return True
@@ -164,31 +171,8 @@ class Emptiness:
         return True
 
     def short_text(self, term: int) -> bytes | None:
-        """Return a text of a term, a shortest one if the term has no intersections or complements.
-
-        None if it has more than SHORT_TEXT bytes, or if the search, which takes one way only, finds none.
-        """
-        if term == NOTHING:
-            return None
-        if term not in self._short_texts:
-            text = bytearray()
-            at = term
-            while not self.table.accepting[at] and len(text) < SHORT_TEXT:
-                nearest = NOTHING
-                byte = 0
-                self.derivatives.derive(at)
-                first = self.partitions.targets_at.values[at]
-                for number in range(self.partitions.width_of[self.partitions.map_at.values[at]]):
-                    target = self.derivatives.materialize(first + number)
-                    if target != NOTHING and (
-                        nearest == NOTHING or self.table.min_len[target] < self.table.min_len[nearest]
-                    ):
-                        nearest = target
-                        byte = self.partitions.byte_of[self.partitions.map_at.values[at] * 256 + number]
-                text.append(byte)
-                at = nearest
-            self._short_texts[term] = bytes(text) if self.table.accepting[at] else None
-        return self._short_texts[term]
+        """Return a short text of a term, or None; see `KnownTexts.shortest`."""
+        return self.known_texts.shortest(term)
 
     def _has_multiple(self, term: int) -> bool:
         """Return whether a term matches one of a few multiples, and remember it; see `_begun_by_multiple`."""
@@ -384,6 +368,11 @@ class Emptiness:
             self._begun_at_most.values[term] = begun + 1
             if begun <= most:
                 return True
+        if at_least == 0 and at_most < 0:
+            begun = self.known_texts.begun(term, most)
+            if begun >= 0:
+                self._begun_at_most.values[term] = begun + 1
+                return True
         # A lower bound is of a search in all directions that was here; with it, the next one is as fast as one straight
         # to an end, which would not know it.
         return (at_least == 0 and self._ends_within(term, most)) or self.least_begun(term, most) <= most
@@ -420,9 +409,13 @@ class Emptiness:
                 if reached > most or rest == NEVER:
                     continue
                 if rest >= 0 and reached + rest <= most:
+                    path = [target]
                     while top != NOTHING:
                         self._begun_at_most.values[top] = reached + rest - cost[top] + 1
+                        path.append(top)
                         top = came_from[top]
+                    path.reverse()
+                    self.known_texts.add(path)
                     return True
                 cost[target] = reached
                 came_from[target] = top

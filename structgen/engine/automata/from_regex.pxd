@@ -6,7 +6,8 @@ from structgen.engine.regex.tree cimport ByteSet, Chars, Choice, Complement, Ear
 # Typed copies of the constants of structgen/engine/constants.py and from_regex.py.
 cdef int EMPTY, NOTHING
 
-cdef int VISIT, LOAD, UNION, REPEAT, INTERSECTION, COMPLEMENT, EARLY, REMEMBER
+cdef int VISIT, LOAD, UNION, REPEAT, INTERSECTION, COMPLEMENT, EARLY, REMEMBER, ONCE
+cdef long long FAR
 cdef int TABLE_FROM, KNOWN_KEPT
 
 
@@ -14,6 +15,8 @@ cdef int TABLE_FROM, KNOWN_KEPT
 cpdef int term_of(Terms terms, regex, limits, dict known) except -1
 @cython.locals(tail=int, count="Py_ssize_t", parts=list)
 cdef int _combine(Terms terms, int action, operand, list values) except -1
+@cython.locals(least="long long")
+cdef int _once(Terms terms, int term, int tail) except -1
 @cython.locals(term=int, number=int, literal=Literal, chars=Chars, byte_set=ByteSet)
 cdef bint _leaf(Terms terms, regex, list values) except -1
 @cython.locals(tail=int, parts=list, sequence=Sequence, choice=Choice, repeat=Repeat)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from structgen.engine.automata.terms import Terms
-from structgen.engine.constants import EMPTY, NOTHING
+from structgen.engine.constants import EMPTY, FAR, NOTHING
 from structgen.engine.regex.tree import (
     ByteSet,
     Chars,
@@ -43,7 +43,7 @@ TABLE_FROM = 12  # literal alternatives; from this number on they become a table
 
 # Instructions of the translation. VISIT translates a tree, LOAD pushes a term, REMEMBER keeps the top value in `known`;
 # the others combine values at the top of the stack.
-VISIT, LOAD, UNION, REPEAT, INTERSECTION, COMPLEMENT, EARLY, REMEMBER = range(8)
+VISIT, LOAD, UNION, REPEAT, INTERSECTION, COMPLEMENT, EARLY, REMEMBER, ONCE = range(9)
 
 KNOWN_KEPT = 10_000  # trees in `known`; at this number the half is dropped that was used longest ago
 Known = dict[int, tuple[Regex, int]]  # id of a tree -> (the tree, its term)
@@ -102,11 +102,26 @@ def _combine(terms: Terms, action: int, operand: Any, values: list[int]) -> None
         values.append(terms.complement(values.pop(), operand))
     elif action == EARLY:
         values.append(terms.early(values.pop(), operand))
+    elif action == ONCE:
+        values.append(_once(terms, values.pop(), operand))
     else:
         count, tail = operand
         parts = values[len(values) - count :]
         del values[len(values) - count :]
         values.append(terms.union(parts) if action == UNION else terms.intersection(parts, tail))
+
+
+def _once(terms: Terms, term: int, tail: int) -> int:
+    """Return the texts of a term, then `tail`. If they all have one length, they are not distributed over `tail`.
+
+    So each derivative of them is one term. Of `(01|10|…)T` distributed, the derivative by `0` has one term for each
+    alternative, and others for each further T. No text is a prefix of another of the same length, so the texts are the
+    shortest matches.
+    """
+    least = terms.table.min_len[term]
+    if 1 < least < FAR and terms.alphabets.longest(term) == least:
+        return terms.early(term, tail)
+    return terms.append(term, tail)
 
 
 def _leaf(terms: Terms, regex: Regex, values: list[int]) -> bool:
@@ -160,7 +175,10 @@ def _visit(regex: Regex, depth: int, values: list[int], work: Work, known: Known
         if 0 <= high < repeat.min:
             values.append(NOTHING)
             return
-        work.append((REPEAT, (repeat.min, high, tail), depth))
+        if repeat.min == high == 1:
+            work.append((ONCE, tail, depth))
+        else:
+            work.append((REPEAT, (repeat.min, high, tail), depth))
         _plan(repeat.body, depth + 1, work, known)
     elif isinstance(regex, Intersection):
         work.append((INTERSECTION, (len(regex.parts), tail), depth))

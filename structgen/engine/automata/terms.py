@@ -349,6 +349,8 @@ class Terms(RegularTerms):
         while K_LITERAL <= self.table.kind[term] <= K_CHARS:
             prefix.append(term)
             term = self.table.tail[term]
+        while self.table.kind[term] == K_EARLY and self.table.tail[term] == EMPTY:
+            term = self.table.payload[term]
         if self.table.accepting[term]:
             result = tail
         else:

@@ -5,8 +5,8 @@ from structgen.engine.automata.byte_partitions cimport BytePartitions
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.vocabulary.token_trie cimport TokenTrie
 
-cdef int BROKEN, FIRST_BEYOND, FIRST_LEAD, START_COUNT, UNKNOWN, BOUNDARY, NO_TEXT
-cdef unsigned long long ALL_CHARACTERS, ALL_64_BITS
+cdef int BROKEN, DEAD, FIRST_BEYOND, FIRST_LEAD, START_COUNT, UNKNOWN, BOUNDARY, NO_TEXT
+cdef unsigned long long ALL_CHARACTERS, ALL_64_BITS, BACKSLASH
 cdef int[::1] KIND_OF, STARTS_OF_LEAD, STARTS
 cdef bytes SAMPLES, SAMPLE_BEYOND_ASCII
 
@@ -77,6 +77,10 @@ cdef class CharacterKinds:
     cpdef unsigned long long between_beyond_ascii(self, int start, int goal) except? 1
     @cython.locals(automata=AutomatonStore, number=int, targets=int, first=int, one="unsigned long long", own="unsigned long long", kind="unsigned long long", starts=int, at=int, target=int, index=int, known=int, same=int, more=int)
     cdef unsigned long long _between(self, int start, int goal, unsigned long long found) except? 1
+    @cython.locals(partitions=BytePartitions, first=int, at=int, target=int)
+    cdef unsigned long long _promising(self, int number, int targets, unsigned long long found) except? 1
+    @cython.locals(partitions=BytePartitions, classes=int, targets=int, byte=int)
+    cdef bint _has_dead(self, int state, int low, int high) except -1
     @cython.locals(partitions=BytePartitions, first=int, one="unsigned long long", byte=int, lead=int)
     cdef int _classes_of(self, int number) except -1
     @cython.locals(index="Py_ssize_t")

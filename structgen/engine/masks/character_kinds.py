@@ -19,6 +19,7 @@ from array import array
 from structgen.engine.arrays import enlarged, grown, zeros
 from structgen.engine.automata.payload_tables import OTHER_CHARS
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.constants import DEAD, SAMPLES
 from structgen.engine.vocabulary.token_trie import TokenTrie
 
 __all__ = [
@@ -50,7 +51,6 @@ ALL_CHARACTERS = int("1" * BROKEN, 2)  # no shift: compiled, that would be one o
 ALL_64_BITS = 2**64 - 1
 UNKNOWN = -1
 SAMPLE_BEYOND_ASCII = "中".encode()
-SAMPLES = b"eA0 -"  # nearly every state that some character leads back to is one that one of these leads back to
 
 # What comes next in UTF-8: a character, or none ever again. Numbers above say which continuation bytes must come.
 BOUNDARY = 0
@@ -82,6 +82,7 @@ _STARTS = (
 )
 FIRST_LEAD = 0xC2
 START_COUNT = len(_STARTS)
+BACKSLASH = 1 << KIND_OF[ord("\\")]
 STARTS = array("i", [_number for _row in _STARTS for _number in _row[2:]])  # four numbers for each
 STARTS_OF_LEAD = array("i", bytes(4 * 256))  # by byte: the entries of _STARTS, as bits
 for _at, (_first, _last, _, _, _, _) in enumerate(_STARTS):
@@ -365,6 +366,7 @@ class CharacterKinds:
         automata.derivatives.derive(start)
         number, targets = automata.partitions.map_at.values[start], automata.partitions.targets_at.values[start]
         first = self._classes_of(number)
+        found = self._promising(number, targets, found)
         one = 1
         for at in range(automata.partitions.width_of[number]):
             own = self._ascii_of_class[first + at] & found
@@ -393,6 +395,40 @@ class CharacterKinds:
             if not found:
                 break
         return found
+
+    def _promising(self, number: int, targets: int, found: int) -> int:
+        """Return those of the kinds `found` of which the first bytes of all characters seem to lead on.
+
+        No target is evaluated. The first bytes alone exclude most kinds: with some byte no letter of any script begins.
+        A backslash that leads elsewhere than all other bytes is excluded, too: it begins an escape, after which few
+        characters lead on, and the states of all escapes are many.
+
+        Args:
+            number: the class map of a state.
+            targets: where its targets begin in the target pool.
+            found: the kinds.
+        """
+        partitions = self.automata.partitions
+        first = self._classes_of(number)
+        for at in range(partitions.width_of[number]):
+            target = partitions.target_pool[targets + at]
+            if target == DEAD:
+                found &= ~(self._ascii_of_class[first + at] | kinds_of_starts(self._starts_of_class[first + at]))
+            elif target < 0 and self._ascii_of_class[first + at] == BACKSLASH and not self._starts_of_class[first + at]:
+                found &= ~BACKSLASH
+        return found
+
+    def _has_dead(self, state: int, low: int, high: int) -> bool:
+        """Return whether one of some bytes leads nowhere from a state; no target is evaluated.
+
+        The partition of the state must be known.
+        """
+        partitions = self.automata.partitions
+        classes, targets = partitions.map_at.values[state] * 256, partitions.targets_at.values[state]
+        for byte in range(low, high + 1):
+            if partitions.target_pool[targets + partitions.class_of[classes + byte]] == DEAD:
+                return True
+        return False
 
     def _classes_of(self, number: int) -> int:
         """Return where the classes of a class map begin in `_ascii_of_class` and `_starts_of_class`."""
@@ -441,6 +477,8 @@ class CharacterKinds:
         if not state or automata.table.accepting[state]:
             return False
         automata.derivatives.derive(state)
+        if self._has_dead(state, low, high):
+            return False
         classes, targets = automata.partitions.map_at.values[state] * 256, automata.partitions.targets_at.values[state]
         previous = UNKNOWN
         for byte in range(low, high + 1):
@@ -470,7 +508,7 @@ class CharacterKinds:
         automata.derivatives.derive(state)
         number, place = automata.partitions.map_at.values[state], automata.partitions.targets_at.values[state]
         first = self._classes_of(number)
-        found = ALL_CHARACTERS
+        found = self._promising(number, place, ALL_CHARACTERS)
         one = 1
         for at in range(automata.partitions.width_of[number]):
             own = self._ascii_of_class[first + at] & found
@@ -500,6 +538,8 @@ class CharacterKinds:
         if not state or automata.table.accepting[state]:
             return False
         automata.derivatives.derive(state)
+        if self._has_dead(state, low, high):
+            return False
         classes, first = automata.partitions.map_at.values[state] * 256, automata.partitions.targets_at.values[state]
         previous = UNKNOWN
         for byte in range(low, high + 1):

@@ -19,7 +19,7 @@ state refuses some of them, it gives up either these kinds, or those that lead t
 from __future__ import annotations
 
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.constants import NO_MAP
+from structgen.engine.constants import DEAD, NO_MAP, SAMPLES
 from structgen.engine.deadlines import spend
 from structgen.engine.masks.character_kinds import CharacterKinds
 
@@ -27,6 +27,7 @@ __all__ = ["ClosedStates"]
 
 # Declared as a C integer in the .pxd, so not importable from here.
 MAX_NEW = 16  # states of which the transitions are not known yet that one search may come to
+MAX_APART = 16  # states that one character repeated may come to before it comes to one of them again
 
 
 class ClosedStates:
@@ -56,6 +57,8 @@ class ClosedStates:
             LimitExceededError: automaton_states.
         """
         self.states = states = [state]
+        if not self._comes_back(state):
+            return False
         seen = {state}
         left = MAX_NEW
         kinds = self._steps(state)
@@ -79,6 +82,23 @@ class ClosedStates:
                     return False
         self.kinds = kinds
         return True
+
+    def _comes_back(self, state: int) -> bool:
+        """Return whether a character that leads on from a state, repeated, soon comes to a state a second time.
+
+        Where characters are counted it does not, and a search would follow all characters from state to state.
+        """
+        for index in range(len(SAMPLES)):
+            at = state
+            seen = {at}
+            while at != DEAD and len(seen) <= MAX_APART:
+                at = self._automata.next(at, SAMPLES[index])
+                if at in seen:
+                    return True
+                seen.add(at)
+            if at != DEAD:
+                return False
+        return False
 
     def _steps(self, state: int) -> int:
         """Return the kinds of which all characters lead on from a state and end no match; find where they lead."""

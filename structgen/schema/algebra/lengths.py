@@ -1,7 +1,7 @@
 """Bounds on the lengths and the number of a regex's texts, computed from its tree.
 
-They answer two questions about most patterns without building an automaton: does the pattern match a text of this
-length at all, and does it match more texts than are ever counted?
+They answer questions about most patterns without building an automaton: does the pattern match a text of this length at
+all, does it match more texts than are ever counted, and do all its texts keep within some bounds?
 """
 
 from __future__ import annotations
@@ -10,14 +10,26 @@ from collections.abc import Callable
 from math import inf, prod
 from typing import TypeVar
 
-from structgen.engine.regex.tree import Chars, Choice, Literal, LiteralSet, Regex, Repeat, Sequence
+from structgen.engine.regex.tree import (
+    ByteSet,
+    Chars,
+    Choice,
+    Early,
+    Intersection,
+    Literal,
+    LiteralSet,
+    Regex,
+    Repeat,
+    Sequence,
+)
 
-__all__ = ["fewest", "lengths"]
+__all__ = ["bounds", "fewest", "lengths"]
 
 _T = TypeVar("_T")
 
 _UNKNOWN = (None, False)
-_WITH_PARTS = (Sequence, Choice, Repeat)
+_ANY_LENGTH = (0, inf)
+_WITH_PARTS = (Sequence, Choice, Repeat, Intersection, Early)
 _SURROGATES = 0x800
 _MAX_BITS = 64
 """Counts of texts with more binary digits are treated as infinite."""
@@ -36,8 +48,19 @@ def fewest(regex: Regex) -> float:
     return _folded(regex, _fewest)[0]
 
 
-def _folded(regex: Regex, of: Callable[[Regex, list[_T]], _T]) -> _T:
+def bounds(regex: Regex) -> tuple[float, float]:
+    """Return bounds on the lengths of all texts, in characters; `(0, inf)` where the tree tells none.
+
+    Texts of these lengths need not exist.
+    """
+    return _folded(regex, _bounds, _parts)
+
+
+def _folded(
+    regex: Regex, of: Callable[[Regex, list[_T]], _T], parts_of: Callable[[Regex], tuple[Regex, ...]] | None = None
+) -> _T:
     """Compute `of` for a tree bottom up; it gets a node and the results for the node's parts."""
+    parts_of = parts_of or _children
     done: dict[int, _T] = {}
     stack = [regex]
     while stack:
@@ -45,7 +68,7 @@ def _folded(regex: Regex, of: Callable[[Regex, list[_T]], _T]) -> _T:
         if id(node) in done:
             stack.pop()
             continue
-        children = _children(node)
+        children = parts_of(node)
         missing: list[Regex] = []
         for child in children:
             if id(child) not in done:
@@ -65,6 +88,34 @@ def _children(regex: Regex) -> tuple[Regex, ...]:
     if isinstance(regex, (Sequence, Choice)):
         return regex.parts
     return (regex.body,) if isinstance(regex, Repeat) else ()
+
+
+def _parts(regex: Regex) -> tuple[Regex, ...]:
+    """Return what `_children` does, and the parts of an intersection and of a shortest match."""
+    if isinstance(regex, Intersection):
+        return regex.parts
+    return (regex.body,) if isinstance(regex, Early) else _children(regex)
+
+
+def _bounds(regex: Regex, parts: list[tuple[float, float]]) -> tuple[float, float]:
+    if isinstance(regex, (Chars, ByteSet)):
+        return (1, 1) if isinstance(regex, Chars) or regex.mask < 1 << 128 else _ANY_LENGTH
+    if isinstance(regex, Literal):
+        return (_characters(regex.data), _characters(regex.data))
+    if isinstance(regex, LiteralSet):
+        found = [_characters(text) for text in regex.texts]
+        return min(found), max(found)
+    if isinstance(regex, Sequence):
+        return sum(low for low, _ in parts), sum(high for _, high in parts)
+    if isinstance(regex, Choice):
+        return min(low for low, _ in parts), max(high for _, high in parts)
+    if isinstance(regex, Intersection):
+        return max(low for low, _ in parts), min(high for _, high in parts)
+    if isinstance(regex, Repeat):
+        low, high = parts[0]
+        most = inf if regex.max is None else regex.max
+        return low * regex.min, high * most if high and most else 0
+    return parts[0] if isinstance(regex, Early) else _ANY_LENGTH
 
 
 def _lengths(regex: Regex, parts: list[tuple[int | None, bool]]) -> tuple[int | None, bool]:

@@ -25,7 +25,7 @@ from structgen.engine.regex.tree import (
     literal_set,
 )
 from structgen.schema.algebra.arrays import Inexpressible
-from structgen.schema.algebra.lengths import fewest, lengths
+from structgen.schema.algebra.lengths import bounds, fewest, lengths
 from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
@@ -72,6 +72,11 @@ class Language:
     def widest(self) -> Regex:
         """The regex that a complement excludes."""
         return self.regex if self.outer is None else self.outer()
+
+    def is_within(self, low: int, high: int | None) -> bool:
+        """Return whether all texts surely have a length from `low` to `high`, in code points; None is without bound."""
+        least, most = _bounds(self)
+        return low <= least and (high is None or most <= high)
 
     def matches(self, text: str) -> bool:
         """Return whether a text is in the language. A text with a lone surrogate is in none."""
@@ -368,6 +373,11 @@ def _lengths(language: Language) -> tuple[int | None, float]:
 def _lengths_of_tree(language: Language) -> tuple[int | None, float]:
     shortest, endless = lengths(language.regex)
     return shortest, inf if endless else shortest or 0
+
+
+@lru_cache(maxsize=1024)
+def _bounds(language: Language) -> tuple[float, float]:
+    return bounds(language.regex)
 
 
 def _fewest(language: Language) -> float:

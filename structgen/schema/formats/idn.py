@@ -39,7 +39,7 @@ from structgen.engine.regex.tree import (
     sequence,
     star,
 )
-from structgen.engine.regex.unicode_classes import Ranges, difference_of, intersection_of, union_of
+from structgen.engine.regex.unicode_classes import ANY, Ranges, difference_of, intersection_of, union_of
 from structgen.schema.formats.idn_characters import compositions, grouped, label_characters, members
 from structgen.schema.formats.idn_tables import GREEK, HEBREW, JAPANESE, JOINS_BOTH_WAYS, JOINS_RIGHT
 from structgen.schema.formats.network import HOSTNAME, PLAIN_LABEL
@@ -238,18 +238,28 @@ def _right_to_left() -> Regex:
 
 
 def _names(label: Regex) -> Regex:
-    """Return labels separated by dots: at most three, or so short that the name takes at most 253 octets."""
+    """Return labels separated by dots, without a bound on the length of the name."""
     label = Repeat(label, 1, 1)  # one shared term for all uses
-    few = sequence(label, Repeat(sequence(_DOT, label), 0, _MAX_LABELS - 1))
-    short = intersection(sequence(label, star(sequence(_DOT, label))), Repeat(ANY_CHAR, 1, _MAX_SHORT_NAME))
-    return choice(few, short)
+    return sequence(label, star(sequence(_DOT, label)))
+
+
+def _short_texts() -> Regex:
+    """Return texts of at most three labels, or of so few characters that a name takes at most 253 octets.
+
+    As one condition on all names, it makes one state of each set of names that a text may still become. A union of the
+    names of three labels and of the short names would have the states of both.
+    """
+    in_label = star(Chars(difference_of(ANY, _DOT.ranges)))
+    few_labels = sequence(in_label, Repeat(sequence(_DOT, in_label), 0, _MAX_LABELS - 1))
+    return choice(few_labels, Repeat(ANY_CHAR, 1, _MAX_SHORT_NAME))
 
 
 @cache
 def idn_hostname() -> Regex:
     """Return names of U-labels and ASCII labels, with every character that separates labels (RFC 3490, section 3.1)."""
     in_order = intersection(PLAIN_LABEL, sequence(LETTER, star(byte_set(ALNUM + "-"))))
-    return choice(HOSTNAME, _names(choice(PLAIN_LABEL, _left_to_right())), _names(choice(in_order, _right_to_left())))
+    names = choice(_names(choice(PLAIN_LABEL, _left_to_right())), _names(choice(in_order, _right_to_left())))
+    return choice(HOSTNAME, intersection(names, _short_texts()))
 
 
 @cache

@@ -65,6 +65,7 @@ __all__ = [
     "texts_regex",
 ]
 
+MAX_DISTRIBUTED_RANGES = 32  # of a class whose escapes are terms of their own before each thing that may follow
 _SURROGATES = (0xD800, 0xDFFF)
 _SHORT = {0x22: '"', 0x5C: "\\", 0x2F: "/", 0x08: "b", 0x0C: "f", 0x0A: "n", 0x0D: "r", 0x09: "t"}
 
@@ -192,9 +193,16 @@ def _escapes(ranges: _Ranges) -> list[Regex]:
     if short:
         escapes.append(byte_set(short))
     hexes = (*_clip(ranges, 0, _SURROGATES[0] - 1), *_clip(ranges, _SURROGATES[1] + 1, 0xFFFF))
-    if hexes:
-        escapes.append(sequence(Literal(b"u"), _hex_numbers(hexes, 4)))
-    escapes.extend(_pairs(tuple(_clip(ranges, 0x10000, 0x10FFFF))))
+    pairs = _pairs(tuple(_clip(ranges, 0x10000, 0x10FFFF)))
+    if len(ranges) > MAX_DISTRIBUTED_RANGES:
+        if hexes:
+            escapes.append(sequence(Literal(b"u"), Repeat(_hex_numbers(hexes, 4), 1, 1)))
+        if pairs:
+            escapes.append(Repeat(choice(*pairs), 1, 1))
+    else:
+        if hexes:
+            escapes.append(sequence(Literal(b"u"), _hex_numbers(hexes, 4)))
+        escapes.extend(pairs)
     return escapes
 
 

@@ -124,8 +124,12 @@ def _quoted(strings: StringSet) -> Regex:
     few = are_few(excluded)
     try:
         parts = [_quoted_language(language, False) for language in strings.within]
-        if strings.low or strings.high is not None or not parts or not few:
-            parts.append(any_string(strings.low, strings.high) if few else canonical_string(strings.low, strings.high))
+        if few:
+            low, high = _bounds_left(strings)
+            if low or high is not None or not parts:
+                parts.append(any_string(low, high))
+        else:
+            parts.append(canonical_string(strings.low, strings.high))
         parts += [_quoted_language(language, True) for language in strings.outside]
     except (ValueError, UnicodeDecodeError) as error:
         is_source = any(language.name.startswith(SUBSTRING_OF) for language in strings.outside)
@@ -133,6 +137,20 @@ def _quoted(strings: StringSet) -> Regex:
     if excluded:
         parts.append(Complement(quoted(choice(*map(every_form, excluded))) if few else texts_regex(excluded)))
     return intersection(*parts)
+
+
+def _bounds_left(strings: StringSet) -> tuple[int, int | None]:
+    """Return the bounds on the length, without one that a format has anyway: an address has at most 254 characters.
+
+    Only formats are asked. Their lengths are computed once in a process.
+    """
+    low, high = strings.low, strings.high
+    if low or high is not None:
+        for language in strings.within:
+            if language.is_format:
+                low = 0 if language.is_within(low, None) else low
+                high = None if high is not None and language.is_within(0, high) else high
+    return low, high
 
 
 def key_regex(keys: StringSet, names: Collection[str]) -> Regex:

@@ -5,8 +5,10 @@ from hypothesis import strategies as st
 
 from structgen.engine.automata.finite_languages import count_texts, is_finite
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.constants import DEAD
+from structgen.engine.regex.tree import ANY_CHAR, Complement, Early, Intersection, Repeat
 from structgen.engine.regex_syntax.parser import parse_regex
-from structgen.schema.algebra.lengths import fewest, lengths
+from structgen.schema.algebra.lengths import bounds, fewest, lengths
 
 _COUNTS = st.sampled_from(["?", "*", "+", "{2}", "{0}", "{1,3}", "{0,2}", "{1,}"])
 _PATTERNS = st.recursive(
@@ -36,3 +38,23 @@ def test_the_shortest_text(pattern):
     assert shortest == len(store.shortest_text(store.add(regex)).decode())
     if is_endless:
         assert not is_finite(store, store.add(regex))
+
+
+@given(_PATTERNS)
+def test_all_texts_keep_within_the_bounds(pattern):
+    store, regex = AutomatonStore(), parse_regex(pattern, "python")
+    low, high = bounds(regex)
+    state = store.add(regex)
+    assert low <= len(store.shortest_text(state).decode())
+    if high == float("inf"):
+        return
+    longer = store.meet([regex, Repeat(ANY_CHAR, int(high) + 1, None)])
+    assert longer == DEAD
+
+
+def test_bounds_of_conditions_together():
+    digits = parse_regex("[0-9]{2,9}", "python")
+    few = parse_regex("[^]{0,5}", "ecma")
+    assert bounds(Intersection((digits, few))) == (2, 5)
+    assert bounds(Early(digits)) == (2, 9)
+    assert bounds(Complement(digits)) == (0, float("inf"))

@@ -19,9 +19,12 @@ from support.vocabularies import BYTES
 
 import structgen
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.constants import DEAD
 from structgen.schema import formats, sources
-from structgen.schema.algebra import Language
+from structgen.schema.algebra import Language, StringSet
 from structgen.schema.formats.dates import date_range
+from structgen.schema.json_text.strings import escaped, quoted
+from structgen.schema.json_text.terminals import string_regex
 from structgen.schema.options import SchemaOptions
 from structgen.schema.validation import validator_for
 
@@ -390,6 +393,30 @@ def test_long_texts_of_a_format(name, length):
             structgen.compile(schema, BYTES, limits=limits)
     else:
         assert structgen.compile(schema, BYTES, limits=limits).matcher().allowed_token_ids()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "more", "states"),
+    [("idn-email", "eeee", "e", 30), ("idn-email", "eeee@ee", "-", 120), ("idn-hostname", "eeee", "-", 240)],
+)
+def test_one_character_more_makes_few_states(name, text, more, states):
+    # The escapes of all letters were copied before each thing that may follow: 198, 1,234 and 564 states.
+    store = AutomatonStore()
+    state = store.add(quoted(escaped(formats.language(name).regex)))
+    for byte in b'"' + text.encode():
+        state = store.step(state, byte)
+    before = store.count
+    assert store.step(state, ord(more)) != DEAD
+    assert store.count - before < states
+
+
+@pytest.mark.parametrize("name", ["email", "idn-email", "hostname", "uuid"])
+def test_a_bound_that_a_format_has_anyway_is_no_condition(name):
+    language = formats.language(name)
+    alone = string_regex(StringSet(within=(language,)))
+    assert string_regex(StringSet(low=1, high=254, within=(language,))) == alone
+    assert string_regex(StringSet(low=1, high=20, within=(language,))) != alone
+    assert string_regex(StringSet(low=200, within=(language,))) != alone
 
 
 def test_patterns_that_exclude_each_other_beside_a_format():
