@@ -4,6 +4,7 @@ from structgen.engine.deadlines cimport spend
 from structgen.engine.automata.alphabets cimport Alphabets
 from structgen.engine.automata.emptiness cimport Emptiness
 from structgen.engine.automata.inclusion cimport is_spelled
+from structgen.engine.automata.regular_terms cimport is_star
 from structgen.engine.automata.term_table cimport TermTable
 from structgen.engine.automata.terms cimport Terms
 
@@ -44,8 +45,10 @@ cdef class Endings:
     cdef bint _has_harmless_character(self, int kept, list others) except -1
     @cython.locals(high=int)
     cdef bint _begins_repeating(self, int state) except -1
-    @cython.locals(end=int, top=int, kind=int, body=int)
-    cdef _alphabet_before_end(self, int term, int star)
+    cpdef bint has_last_character(self, int star, list refused) except -1
+    cpdef bint goes_on(self, int star, int term) except -1
+    @cython.locals(end=int, top=int, kind=int, body=int, known=set, goals=set)
+    cdef _alphabet_before_end(self, int term, int star, int most)
     @cython.locals(top=int, kind=int, may=bint)
     cpdef bint _holds_few(self, int term) except -1
 

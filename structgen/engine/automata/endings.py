@@ -13,6 +13,7 @@ from __future__ import annotations
 from structgen.engine.automata.alphabets import ASCII_MASK
 from structgen.engine.automata.emptiness import Emptiness
 from structgen.engine.automata.inclusion import is_spelled
+from structgen.engine.automata.regular_terms import is_star
 from structgen.engine.constants import (
     EMPTY,
     FAR,
@@ -34,6 +35,7 @@ __all__ = ["Endings"]
 
 SMALL_COUNT = 16  # repetitions; a state with a larger upper bound is not explored
 MAX_TERMS = 100  # terms visited by `_ends_repeating`
+MAX_TERMS_REFUSED = 1_000  # by `has_last_character`, of each term
 MAX_TERMS_OF_SEARCH = 20_000  # by `repeats_until`: a search for thousands of words is looked through once
 MAX_STATES = 200  # states visited by `is_ever_endless`
 MAX_NESTED = 100  # terms within one another that `_facts` looks at
@@ -233,8 +235,28 @@ class Endings:
             if not self._holds_few(other):
                 needed = self._alphabet_between(other, body)
                 if not left & ~needed and not low:  # a D that ends with C{m,}·R may refuse the longer text only
-                    needed &= self._alphabet_before_end(other, star)
+                    needed &= self._alphabet_before_end(other, star, MAX_TERMS)
                 left &= ~needed
+        return left != 0
+
+    def has_last_character(self, star: int, refused: list[int]) -> bool:
+        """Return whether texts of C*·R that are no texts of some terms D may always end after a certain character.
+
+        Take such a text. Read some C of it, then the character once or more, then R: that is no text of a D, either. It
+        is so if the character is a C, and comes in the D neither before the last byte R nor before a last C*·R. Then a D
+        with the new text would end with C*·R before the character, and would have the first text, too. False may be
+        wrong.
+
+        Args:
+            star: C*·R, with a byte R that begins no C.
+            refused: the terms.
+        """
+        if not self._is_byte(self.table.tail[star]):
+            return False
+        left = self.alphabets.cover(self.table.payload[star][0]) & ASCII_MASK
+        for term in refused:
+            if left:
+                left &= ~self._alphabet_before_end(term, star, MAX_TERMS_REFUSED)
         return left != 0
 
     def _begins_repeating(self, state: int) -> bool:
@@ -300,37 +322,52 @@ class Endings:
             seen.update(following)
         return found
 
-    def _alphabet_before_end(self, term: int, star: int) -> int:
+    def _alphabet_before_end(self, term: int, star: int, most: int) -> int:
         """Return the ASCII characters that may come in the texts of a term before the last byte R, or before C*·R.
 
-        Characters of a C of several characters are included. All of ASCII if the texts may end otherwise, or if that is
-        unknown.
+        Instead of C*·R, it may be a D*·R; see `goes_on`. Characters of a C, or a D, of several characters are included.
+        All of ASCII if the texts may end otherwise, or if that is unknown.
 
         Args:
             term: the term.
             star: C*·R.
+            most: terms that are looked at.
         """
         end = self.table.tail[star]
         found = self._inner_alphabet(self.table.payload[star][0])
         seen = [term]
+        known = {term}
+        goals = {end}
         for top in seen:  # it grows
             kind = self.table.kind[top]
-            if top in (star, end):
+            if self.goes_on(star, top):
+                goals.add(top)
+                found |= self._inner_alphabet(self.table.payload[top][0])
+            if top in goals:
                 continue
             if kind == K_LITERAL and self._is_byte(end) and self.table.tail[top] == EMPTY:
                 found |= self.alphabets.head_alphabet(top)
                 if self.table.payload[top].endswith(self.table.payload[end]):
                     continue
-            if not K_UNION <= kind <= K_REPEAT or len(seen) > MAX_TERMS:
+            if not K_UNION <= kind <= K_REPEAT or len(seen) > most:
                 return ASCII_MASK
             following: tuple[int, ...] = self.table.payload[top] if kind == K_UNION else (self.table.tail[top],)
-            seen.extend([part for part in following if part not in seen])
-        near = self._may_become(seen, {star, end})
+            seen.extend([part for part in following if part not in known])
+            known.update(following)
+        near = self._may_become(seen, goals)
         for top in seen:
-            if top not in (star, end) and self.table.kind[top] > K_UNION and self.table.tail[top] in near:
+            if top not in goals and self.table.kind[top] > K_UNION and self.table.tail[top] in near:
                 body = self.table.payload[top][0] if self.table.kind[top] == K_REPEAT else EMPTY
                 found |= self.alphabets.alphabet(body) | self.alphabets.head_alphabet(top)
         return found & ASCII_MASK
+
+    def goes_on(self, star: int, term: int) -> bool:
+        """Return whether a term is C*·R, or a D*·R in which each C is a D, so that any C may come in it before R."""
+        if term == star:
+            return True
+        if not is_star(self.table, term) or self.table.tail[term] != self.table.tail[star]:
+            return False
+        return self.terms.is_part(self.table.payload[star][0], self.table.payload[term][0])
 
     def _inner_alphabet(self, body: int) -> int:
         """Return the alphabet of the texts of a term that have several characters."""

@@ -24,7 +24,7 @@ cdef class Terms(RegularTerms):
     cpdef int intersect(self, int left, int right) except -1
     @cython.locals(star=int, other=int)
     cdef int _drop_covering(self, set found) except -1
-    cdef bint _is_part_of(self, int term, int other) except -1
+    cpdef bint is_part(self, int term, int other) except -1
     @cython.locals(waiting=list, apart=list, term=int, other=int, narrow=int, joined=int, body=int, low="long long", high="long long", least="long long", most="long long")
     cpdef bint _merge_counts(self, set found) except -1
     @cython.locals(rest=int, body=int, wider=int)

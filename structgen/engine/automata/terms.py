@@ -208,9 +208,9 @@ class Terms(RegularTerms):
             return False
         body = self.table.payload[narrow][0]
         wider = self.table.payload[wide][0]
-        return self.is_countable_with(wider, rest) and (body == wider or self._is_part_of(body, wider))
+        return self.is_countable_with(wider, rest) and (body == wider or self.is_part(body, wider))
 
-    def _is_part_of(self, term: int, other: int) -> bool:
+    def is_part(self, term: int, other: int) -> bool:
         """Return whether each text of a term is a text of another; False if their forms do not show it."""
         key = (term, other)
         found = self._part_of.get(key)

@@ -9,6 +9,7 @@ be needed is seen from the form:
 
     ^[a-z]+(-[a-z]+)*$      one letter: a text may end after each letter, and after `-` it needs one more
     not matching foo|bar    nothing: a text may end after each character, as all that comes before it matches nothing
+    not matching _id$       one character, which does not come before the end of such a match
 """
 
 from __future__ import annotations
@@ -56,31 +57,44 @@ class AmpleBounds:
         if bounded is None or bounded[1] < self._longest:
             return NOTHING
         star, phase, term = table.payload[bounded[0]]
-        plain = self._only_other(star, term) if phase == EMPTY else NEVER
-        if plain == NEVER:
+        if phase != EMPTY:
             return NOTHING
-        if plain == NOTHING:
-            return terms.intersection([star, term], EMPTY)
-        return term if self._needed_after(plain) <= bounded[1] - self._longest else NOTHING
-
-    def _only_other(self, star: int, term: int) -> int:
-        """Return the only condition of `term` beside C*R after which a text may need more; NOTHING if there is none.
-
-        NEVER if there are several, or if their forms do not tell. Conditions of the form "does not match" need nothing.
-        """
-        terms, table = self._automata.terms, self._automata.table
-        plain = NOTHING
-        refuses = False
+        plain, least = NOTHING, 0
+        refused: list[int] = []
         for part in terms.conjuncts(term):
             if table.kind[part] == K_COMPLEMENT and table.tail[part] == EMPTY:
-                refuses = True
-                if not self._is_one_text(table.tail[star]) or not self._may_go_on(star, table.payload[part], 0):
-                    return NEVER
-            elif part != star and not self._asks_for_one(star, part):
-                if plain != NOTHING:
-                    return NEVER
+                refused.append(table.payload[part])
+            elif self._is_least(star, part):
+                least = max(least, table.payload[part][1])
+            elif plain == NOTHING:
                 plain = part
-        return NEVER if plain != NOTHING and (refuses or not self._is_within(star, plain)) else plain
+            else:
+                return NOTHING
+        if plain == NOTHING:
+            needed = self._needed_with(star, least, refused)
+        else:
+            is_alone = least <= 1 and not refused and self._is_within(star, plain)
+            needed = self._needed_after(plain) if is_alone else NEVER
+        if needed > bounded[1] - self._longest:
+            return NOTHING
+        return term if plain != NOTHING else terms.intersection([star, term], EMPTY)
+
+    def _needed_with(self, star: int, least: int, refused: list[int]) -> int:
+        """Return how many C a text of C*R may need after any C, with some conditions; NEVER if not known.
+
+        Args:
+            star: C*R.
+            least: the text has at least so many C. After the first one, the least count 1 asks for nothing more.
+            refused: terms that the text must not match.
+        """
+        terms, table = self._automata.terms, self._automata.table
+        may_end = least <= 1
+        for term in refused:
+            may_end = may_end and self._is_one_text(table.tail[star]) and self._may_go_on(star, term, 0)
+        if may_end:
+            return 0
+        is_code = terms.is_countable_with(table.payload[star][0], table.tail[star])
+        return max(1, least) if is_code and self._automata.endings.has_last_character(star, refused) else NEVER
 
     def _is_within(self, star: int, term: int) -> bool:
         """Return whether all texts of a term are texts of C*R, as far as its form shows it."""
@@ -99,13 +113,13 @@ class AmpleBounds:
         table = self._automata.table
         return bool(table.kind[term] == K_LITERAL and table.tail[term] == EMPTY)
 
-    def _asks_for_one(self, star: int, part: int) -> bool:
-        """Return whether a condition is C{1,}R. After the first C, it asks for nothing more than C*R does."""
+    def _is_least(self, star: int, part: int) -> bool:
+        """Return whether a condition is C{n,}R."""
         table = self._automata.table
         if table.kind[part] != K_REPEAT or table.tail[part] != table.tail[star]:
             return False
-        body, least, most = table.payload[part]
-        return bool(body == table.payload[star][0] and least == 1 and most < 0)
+        body, _, most = table.payload[part]
+        return bool(body == table.payload[star][0] and most < 0)
 
     def _may_go_on(self, star: int, term: int, depth: int) -> bool:
         """Return whether each text of a term stays one if any C come in before R, as in a search. False may be wrong.
@@ -114,17 +128,15 @@ class AmpleBounds:
         otherwise, what comes after that C would not have changed the match.
         """
         table = self._automata.table
-        if term == star:
-            return True
         known = self._goes_on.get((star, term))
         if known is not None:
             return known
-        found = False
-        if depth < MAX_DEPTH and table.kind[term] == K_UNION:
+        found = self._automata.endings.goes_on(star, term)
+        if not found and depth < MAX_DEPTH and table.kind[term] == K_UNION:
             found = len(table.payload[term]) <= MAX_TERMS
             for part in table.payload[term]:
                 found = found and self._may_go_on(star, part, depth + 1)
-        elif depth < MAX_DEPTH and table.kind[term] >= K_LITERAL:
+        elif not found and depth < MAX_DEPTH and table.kind[term] >= K_LITERAL:
             found = self._may_go_on(star, table.tail[term], depth + 1)
         self._goes_on[star, term] = found
         table.count_pairs(1)

@@ -54,11 +54,14 @@ REFUSED = [
     search("a+b|éé"),
     rx.choice(search("n"), search(r'\\["]a')),
     rx.sequence(parse_regex("b"), ANY, QUOTE),
+    rx.sequence(ANY, parse_regex("an|b"), QUOTE),
+    text("a*b"),
+    text("(ab|é)*n{1,9}"),
 ]
 
 
-def bounded(least: int, most: int, *conditions: rx.Regex) -> rx.Regex:
-    return rx.intersection(rx.sequence(rx.repeat(CHARACTER, least, most), QUOTE), *conditions)
+def bounded(least: int, most: int, *conditions: rx.Regex, body: rx.Regex = CHARACTER) -> rx.Regex:
+    return rx.intersection(rx.sequence(rx.repeat(body, least, most), QUOTE), *conditions)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +72,9 @@ def bounded(least: int, most: int, *conditions: rx.Regex) -> rx.Regex:
         ((search("an"),), 3),
         ((rx.Complement(search("an")),), 0),
         ((rx.Complement(search("an")), rx.Complement(search("éé"))), 0),
-        ((rx.Complement(text("a*b")),), None),
+        ((rx.Complement(text("a*b")),), 1),  # an `a`, with which no such text ends
+        ((rx.Complement(rx.choice(text("a*b"), search("an"), rx.sequence(ANY, parse_regex("én"), QUOTE))),), 1),
+        ((rx.Complement(text("(a|b|[^ab])*b?")),), None),  # nothing is left
         ((search("an"), search("b")), None),
         ((search("an"), rx.Complement(search("b"))), None),
         ((parse_regex("a*"),), None),  # no quote, so there are no such strings
@@ -89,13 +94,27 @@ def test_states_without_their_bound(conditions: tuple[rx.Regex, ...], needed: in
         assert found[: needed + 1] == [NOTHING] * (needed + 1)
 
 
-@pytest.mark.parametrize("seed", range(6 if UNCOMPILED else 40))
+@pytest.mark.parametrize(("refused", "needed"), [(search("an"), 4), (text("a*b"), 4), (search('[^"]'), None)])
+def test_a_least_count_is_needed_after_each_character(refused: rx.Regex, needed: int | None) -> None:
+    automata = AutomatonStore()
+    ample = AmpleBounds(automata, 10)
+    found = [ample.without(automata.add(bounded(4, most, rx.Complement(refused)))) != NOTHING for most in range(9, 60)]
+    assert found == [needed is not None and most >= 10 + needed for most in range(9, 60)]
+
+
+@pytest.mark.parametrize("seed", range(6 if UNCOMPILED else 80))
 def test_masks_near_a_bound_and_far_away(seed: int) -> None:
     rng = random.Random(seed)
-    conditions = [rng.choice(PLAIN)] if rng.random() < 0.5 else [rx.Complement(one) for one in rng.sample(REFUSED, 2)]
-    regex = bounded(rng.randrange(2), LONGEST + rng.choice((0, 1, 2, 3, 4, 5, 20)), *conditions)
-    body = ast.Sequence((ast.RegexTerminal(regex), ast.Literal(b"a")))
-    compiled = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", body),))), VOCABULARY)
+    conditions = (
+        [rng.choice(PLAIN)]
+        if rng.random() < 0.5
+        else [rx.Complement(one) for one in rng.sample(REFUSED, rng.randint(1, 3))]
+    )
+    most = LONGEST + rng.choice((0, 1, 2, 3, 4, 5, 20))
+    body = rng.choice((CHARACTER, parse_regex("[abn]"), parse_regex(r'[bné]|\\["n]')))
+    regex = bounded(rng.randrange(5), most, *conditions, body=body)
+    start = ast.Sequence((ast.RegexTerminal(regex), ast.Literal(b"a")))
+    compiled = CompiledGrammar(normalize(ast.Grammar((ast.Rule("start", start),))), VOCABULARY)
     for _ in range(3):
         matcher = Matcher(compiled)
         while True:
@@ -110,3 +129,8 @@ def test_masks_near_a_bound_and_far_away(seed: int) -> None:
 @pytest.mark.parametrize("condition", [search("an"), rx.Complement(search("an|éé")), text("[abn]+(é[abn]+)*")])
 def test_no_tables_are_made_for_each_bound(condition: rx.Regex) -> None:
     assert nodes_along(bounded(0, 200, condition), VOCABULARY, b"n", 40) == 0
+
+
+def test_a_bound_on_letters_beside_a_search_in_all_characters() -> None:
+    refused = rx.Complement(rx.choice(search("an"), rx.sequence(ANY, parse_regex("éb"), QUOTE)))
+    assert nodes_along(bounded(0, 200, refused, body=parse_regex("[abcné]")), VOCABULARY, b"n", 40) == 0
