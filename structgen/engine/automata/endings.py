@@ -243,9 +243,8 @@ class Endings:
         """Return whether texts of C*·R that are no texts of some terms D may always end after a certain character.
 
         Take such a text. Read some C of it, then the character once or more, then R: that is no text of a D, either. It
-        is so if the character is a C, and comes in the D neither before the last byte R nor before a last C*·R. Then a D
-        with the new text would end with C*·R before the character, and would have the first text, too. False may be
-        wrong.
+        is so if the character is a C, and comes in the D neither before the last byte R nor before a last C*·R. For a D
+        with the new text would end with C*·R before the character, and have the first text, too. False may be wrong.
 
         Args:
             star: C*·R, with a byte R that begins no C.
