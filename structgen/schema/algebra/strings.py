@@ -31,6 +31,7 @@ from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
 
 _MAX_LENGTHS_COUNTED = 64  # of a set with more lengths, the texts of so many are counted first
+_CHARACTERS = 0x110000 - 0x800  # code points without surrogates
 _FEW_STATES = 200  # that are visited before short texts are counted
 _BYTES_COUNTED_FIRST = 32  # of the texts that are counted then
 _LARGE_NAME = 4_096  # characters of a language's name
@@ -212,6 +213,14 @@ class StringSet:
         if self.texts is not None or self.high is not None or self.outside or self.grammars or len(self.within) > 1:
             return False
         return not self.within or _lengths(self.within[0])[1] == inf
+
+    def surely_many(self) -> float:
+        """Return a lower bound of the number of members, as far as one look at the conditions shows; may be infinite."""
+        if self.is_surely_endless():
+            return inf
+        if self.high is None or self.texts is not None or self.within or self.outside or self.grammars:
+            return 0
+        return max(0, _CHARACTERS ** min(self.high, 4) - len(self.excluded))
 
     def count(self, at_most: int) -> int:
         """Return the number of members, or `at_most` if there are more."""

@@ -459,7 +459,15 @@ class LazyRules:
         """Return a lower bound of the number of a node's values; infinity where they are surely infinitely many."""
         if self.is_endless(node):
             return math.inf
-        return max(map(surely_many, self.shapes[node].numbers), default=0) if self.holds(node) else 0
+        if not self.holds(node):
+            return 0
+        shape = self.shapes[node]
+        found: float = 0
+        for numbers in shape.numbers:
+            found = max(found, surely_many(numbers))
+        for strings in shape.strings:
+            found = max(found, strings.surely_many())
+        return found
 
     def _is_endless_array(self, part: ArraySet, depth: int) -> bool:
         if part.high == 0 or part.contains or part.repeats:  # counts and equal items may leave the first one no choice
