@@ -215,7 +215,7 @@ class StringSet:
         return not self.within or _lengths(self.within[0])[1] == inf
 
     def surely_many(self) -> float:
-        """Return a lower bound of the number of members, as far as one look at the conditions shows; may be infinite."""
+        """Return a lower bound of the number of members, as far as one look at the conditions shows; it may be `inf`."""
         if self.is_surely_endless():
             return inf
         if self.high is None or self.texts is not None or self.within or self.outside or self.grammars:
