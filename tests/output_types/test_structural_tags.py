@@ -178,6 +178,17 @@ def test_values_with_excluded_strings_are_left_out(schema, written, excluded):
         sampler.walk(compiled, random.Random(seed))  # raises at a dead end
 
 
+@pytest.mark.parametrize(("format", "value"), [("email", "ab@cd.de"), ("hostname", "ab.de"), ("uri", "a://b")])
+def test_marks_are_excluded_from_formats(format, value):
+    """Three marks together in an e-mail address passed the time of a mask."""
+    schema = {"type": "string", "format": format}
+    marks = ["<|open|>", "<|close|>", "<|sep|>"]
+    grammar = Grammar.structural_tag(whole({"type": "json_schema", "json_schema": schema, "excludes": marks}))
+    assert lets_through(grammar, json.dumps(value))
+    assert lets_through(schema, json.dumps('"<|sep|>"@cd.de')) == (format == "email")
+    assert not lets_through(grammar, json.dumps('"<|sep|>"@cd.de'))
+
+
 @pytest.mark.parametrize("style", ["json", "kimi_k3_xml", "qwen_xml", "gemma", "python"])
 def test_schemas_of_excluded_strings_only_are_refused(style):
     nested = {"type": "object", "properties": {"v": BAD}, "required": ["v"]}

@@ -7,15 +7,25 @@ between quotes counts: without "a", the string "cab" is left out, and `false` an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.regex import tree as rx
+from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
 __all__ = ["WithoutTexts"]
 
+_MAX_STATES = 20_000  # that are visited to find out whether a text may hold an excluded one
+_ALL = (1 << 256) - 1
+_LAST_ASCII = 0x7F
+_WIDE = _ALL & ~((1 << (_LAST_ASCII + 1)) - 1)
 _QUOTE = rx.Literal(b'"')
-_NO_QUOTE = rx.ByteSet(((1 << 256) - 1) & ~(1 << ord('"')))
+_NO_QUOTE = rx.ByteSet(_ALL & ~(1 << ord('"')))
+_CONTENT = rx.star(
+    rx.choice(rx.ByteSet(_ALL & ~(1 << ord('"') | 1 << ord("\\"))), rx.sequence(rx.Literal(b"\\"), rx.ByteSet(_ALL)))
+)
+"""The characters of a JSON string up to a place between two of them, in a text of a terminal that is one."""
 _SIGNS = rx.ByteSet(sum(1 << byte for byte in b"-+.0123456789eE[]{},: \t\n\r"))
 _SYNTAX = rx.star(rx.choice(_SIGNS, rx.literal_set([b"true", b"false", b"null"])))
 _JSON = rx.choice(rx.sequence(_QUOTE, rx.ANY_BYTES), _SYNTAX)
@@ -45,8 +55,12 @@ class WithoutTexts:
         is_json: bool = False,
     ) -> None:
         found = rx.literal_set([text.encode() for text in excludes])
-        self._holding = rx.sequence(rx.ANY_BYTES, found, rx.ANY_BYTES)
-        self._quoted = rx.sequence(_QUOTE, self._holding, _QUOTE, rx.star(_NO_QUOTE))
+        self._parts = [(_set_of(text.encode()), _holding(rx.Literal(text.encode()))) for text in excludes]
+        self._holding = _holding(found)
+        # Where no excluded text has a quote, the characters after it do not matter: so few states are dead ends.
+        self._quoted = rx.sequence(_QUOTE, _CONTENT, rx.repeat(rx.Literal(b"\\"), 0, 1), found, rx.ANY_BYTES)
+        if any('"' in text for text in excludes):
+            self._quoted = rx.sequence(_QUOTE, self._holding, _QUOTE, rx.star(_NO_QUOTE))
         self.of_strings: WithoutTexts | None = None
         if is_json:
             self.of_strings = self
@@ -54,6 +68,7 @@ class WithoutTexts:
             self.of_strings = WithoutTexts(excludes, limits, narrowed, is_json=True)
         self._is_json = is_json
         self._limits = limits
+        self._few = replace(limits, automaton_states=min(limits.automaton_states, _MAX_STATES))
         self._narrowed = narrowed
         # By identity of the regex. The pair keeps the regex alive, so that no other object gets its identity.
         self._known: dict[int, tuple[rx.Regex, rx.Regex]] = {}
@@ -67,12 +82,67 @@ class WithoutTexts:
         return known[1]
 
     def _without(self, regex: rx.Regex) -> rx.Regex:
-        store = AutomatonStore(self._limits)
-        holding = self._holding
-        if store.is_empty(rx.intersection(regex, holding)):
+        if not self._may_hold(regex):
             return regex
-        if self._is_json and store.is_empty(rx.difference(regex, _JSON)):
-            holding = self._quoted
-            if store.is_empty(rx.intersection(regex, holding)):
-                return regex
-        return rx.difference(regex, holding)
+        store = AutomatonStore(self._limits)
+        if not self._is_json or not store.is_empty(rx.difference(regex, _JSON)):
+            return rx.difference(regex, self._holding)
+        return regex if store.is_empty(rx.difference(regex, _SYNTAX)) else rx.difference(regex, self._quoted)
+
+    def _may_hold(self, regex: rx.Regex) -> bool:
+        """Return whether a text of a regex may hold an excluded one.
+
+        Each is looked for by itself: in an address of at most 254 characters, three together need many more states.
+        Most formats do not have the characters of a mark.
+        """
+        possible = _bytes_in(regex, {})
+        left = [holding for needed, holding in self._parts if not needed & ~possible]
+        try:
+            store = AutomatonStore(self._few)
+            return any(not store.is_empty(rx.intersection(regex, holding)) for holding in left)
+        except LimitExceededError:
+            return True
+
+
+def _holding(regex: rx.Regex) -> rx.Regex:
+    return rx.sequence(rx.ANY_BYTES, regex, rx.ANY_BYTES)
+
+
+def _set_of(data: bytes) -> int:
+    return sum(1 << byte for byte in set(data))
+
+
+def _bytes_in(regex: rx.Regex, known: dict[int, int]) -> int:
+    """Return a set of bytes, as bits, that holds every byte of a regex's texts. `known` has those of parts, by id."""
+    found = known.get(id(regex))
+    if found is None:
+        found = known[id(regex)] = _bytes_of_parts(regex, known)
+    return found
+
+
+def _bytes_of_parts(regex: rx.Regex, known: dict[int, int]) -> int:
+    found = 0
+    match regex:
+        case rx.Literal(data):
+            return _set_of(data)
+        case rx.LiteralSet(texts) | rx.Substrings(texts):
+            return _set_of(b"".join(texts))
+        case rx.ByteSet(mask):
+            return mask
+        case rx.Chars(ranges):
+            for low, high in ranges:
+                found |= _WIDE if high > _LAST_ASCII else 0
+                found |= _set_of(bytes(range(low, min(high, _LAST_ASCII) + 1)))
+            return found
+        case rx.Sequence(parts) | rx.Choice(parts):
+            for part in parts:
+                found |= _bytes_in(part, known)
+            return found
+        case rx.Intersection(parts):
+            found = _ALL
+            for part in parts:
+                found &= _bytes_in(part, known)
+            return found
+        case rx.Repeat(body) | rx.Early(body):
+            return _bytes_in(body, known)
+    return _ALL
