@@ -226,6 +226,10 @@ def test_white_space_stays_within_its_bound():
         ({**TRIGGERED, "triggers": ["<f=", "x"]}, r"no tag begins with the trigger 'x' \(at #/format/triggers/1\)"),
         ({"type": "regex", "pattern": "("}, r"the regex at #/format/pattern: line 1"),
         ({"type": "grammar", "grammar": "root ::= a"}, r"the grammar at #/format/grammar: "),
+        (
+            {"type": "grammar", "grammar": "start: /a/", "syntax": "lark"},
+            r"is not read here \(at #/format/syntax\)",
+        ),
         ({"type": "json_schema", "json_schema": {}, "style": "xml"}, r"style 'xml' is unknown \(at #/format/style\)"),
         ({"type": "json_schema", "json_schema": "{"}, r"it is not JSON: .* \(at #/format/json_schema\)"),
         ({"type": "dispatch", "rules": [["a"]]}, r"a list of a text and a format \(at #/format/rules/0\)"),
