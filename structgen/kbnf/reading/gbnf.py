@@ -144,6 +144,8 @@ class _Parser:
         hint = ""
         if self._text.startswith("|", self._position):
             hint = "end the line with '|', or use parentheses, to continue a rule on the next line"
+        elif self._text.startswith("'", self._position):
+            hint = "strings are written between double quotes"
         elif self._text.startswith("(=", self._position - 1):
             hint = "look-aheads of xgrammar, (=…), are not read; structgen finds masks without them"
         elif expected.startswith("'::='") and self._text.startswith("[", self._position):

@@ -66,6 +66,7 @@ def test_a_rule_may_have_the_name_of_a_macro():
         ('root = "a"', 1, 6, "expected '::=' after the rule's name"),
         ('root ::= "a" Token(4, 5)', 1, 14, r"Token\(…\) is a macro of xgrammar[^\0]*write <\[4\]>"),
         ('root ::= TagDispatch(("a", b))', 1, 10, r"TagDispatch\(…\) is a macro[^\0]*reads triggered_tags"),
+        ("root ::= 'a'", 1, 10, "strings are written between double quotes"),
         ('root ::= "a" (="b")', 1, 15, r"look-aheads of xgrammar, \(=…\), are not read"),
         ('root[lazy] ::= "a"', 1, 5, "Grammar.lark reads such attributes"),
         ("root ::= 'a'", 1, 10, "expected a name, a string, a class"),
