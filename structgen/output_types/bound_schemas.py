@@ -9,6 +9,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from structgen.output_types.guidance_options import guidance_options
 from structgen.output_types.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -135,4 +136,5 @@ def _written_schema(
         schema, location = make(source, tree, written), f"the grammar {hole.name!r}"
         return BoundSchema(hole.name, schema, {}, location, hole.temperature, hole.max_tokens)
     text, line = content
-    return BoundSchema(hole.name, json.loads(text), {}, f"the schema in line {line}", hole.temperature)
+    schema, place = json.loads(text), f"the schema in line {line}"
+    return BoundSchema(hole.name, schema, guidance_options(schema, place), place, hole.temperature)

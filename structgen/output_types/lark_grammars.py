@@ -16,6 +16,7 @@ from structgen.kbnf.holes import names_of_grammars
 from structgen.kbnf.reading.lark import read_lark
 from structgen.limits import Limits
 from structgen.output_types.bound_schemas import BoundSchema, MakeGrammar, bound_schemas, with_written_schemas
+from structgen.output_types.guidance_options import guidance_options
 
 if TYPE_CHECKING:
     from structgen.kbnf import ast
@@ -126,7 +127,8 @@ class _Grammars:
         if "lark_grammar" not in other:
             if "json_schema" not in other:
                 raise GrammarError(f"the grammar {name!r} has neither 'lark_grammar' nor 'json_schema'", hint=_FORM)
-            return BoundSchema(name, other["json_schema"], {}, f"the grammar {name!r}")
+            place = f"the grammar {name!r}"
+            return BoundSchema(name, other["json_schema"], guidance_options(other["json_schema"], place), place)
         if name in self._open:
             way = " → ".join(f"@{one}" for one in (*self._open, name))
             raise GrammarError(f"these grammars use one another: {way}", hint="write their rules into one grammar")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import random
 import re
@@ -177,6 +178,46 @@ def test_schemas_are_written_in_a_grammar():
 def test_errors_of_written_schemas(make, message):
     with pytest.raises(structgen.StructgenError, match=re.escape(message) if message != "#json {" else "json"):
         constraint_of(make())
+
+
+PAIR = {"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}}, "required": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("guidance", "written"),
+    [
+        ({}, ['{"a":1,"b":2}', '{"a": 1, "b": 2}', '{"a" :1,\n"b":2}']),
+        ({"whitespace_flexible": False, "coerce_one_of": True}, ['{"a":1,"b":2}']),
+        ({"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}, ['{"a": 1, "b": 2}']),
+        ({"lenient": True}, ['{"a":1,"b":2}', '{"a": 1, "b": 2}', '{"a" :1,\n"b":2}']),
+    ],
+)
+def test_x_guidance_says_how_values_are_written(guidance, written):
+    source = json.dumps({**PAIR, "x-guidance": guidance})
+    named = {"grammars": [{"lark_grammar": "start: @b"}, {"name": "b", "json_schema": json.loads(source)}]}
+    for grammar in (Grammar.lark(f"start: %json {source}"), Grammar.lark(json.dumps(named))):
+        for text in ('{"a":1,"b":2}', '{"a": 1, "b": 2}', '{"a" :1,\n"b":2}'):
+            assert lets_through(grammar, text) == (text in written)
+
+
+@pytest.mark.parametrize(
+    ("guidance", "message"),
+    [
+        (
+            {"item_separator": ";", "whitespace_flexible": False},
+            "line 1: this item_separator of x-guidance",
+        ),
+        (
+            {"key_separator": ": "},
+            "not supported (at #/x-guidance/item_separator)",
+        ),
+        ({"whitespace_pattern": " "}, "not supported (at #/x-guidance/whitespace_pattern)"),
+        (7, "x-guidance must be an object (at #/x-guidance)"),
+    ],
+)
+def test_x_guidance_that_cannot_be_followed_is_refused_by_name(guidance, message):
+    with pytest.raises(structgen.SchemaError, match=re.escape(message)):
+        Grammar.lark(f"start: %json {json.dumps({**PAIR, 'x-guidance': guidance})}")
 
 
 NAMES = {"<call>": 257, "</call>": 258}

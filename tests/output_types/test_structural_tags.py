@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
 import pytest
 from support.structural_tags import differences
 from support.texts import constraint_of, lets_through
 from support.vocabularies import BYTES
+from support.walks import Sampler, byte_vocabulary
 
 import structgen
 from structgen import Grammar
@@ -152,6 +154,49 @@ def test_strings_without_some_texts():
     assert lets_through(Grammar.structural_tag(whole(enum)), '"yes"')
 
 
+BAD = {"type": "object", "properties": {"x": {"enum": ["BAD"]}}, "required": ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "written", "excluded"),
+    [
+        ({"enum": [["BAD"], ["ok"], 4]}, ['["ok"]', "4"], '["BAD"]'),
+        ({"type": "array", "items": {"type": "string", "pattern": "^BAD+$"}}, ["[]"], '["BAD"]'),
+        ({"anyOf": [BAD, {"type": "null"}]}, ["null"], '{"x":"BAD"}'),
+        ({"properties": {"BAD": True}, "additionalProperties": False}, ["{}"], '{"BAD":1}'),
+        ({"type": ["number", "object"]}, ["12", '{"a":12}'], '{"BAD":12}'),
+    ],
+)
+def test_values_with_excluded_strings_are_left_out(schema, written, excluded):
+    tag = {"type": "json_schema", "json_schema": schema, "excludes": ["BAD", "12", ":", "true"]}
+    grammar = Grammar.structural_tag(whole(tag))
+    assert all(lets_through(grammar, text) for text in written)
+    assert not lets_through(grammar, excluded)
+    sampler = Sampler(byte_vocabulary())
+    compiled = structgen.compile(grammar, sampler.vocabulary).grammar
+    for seed in range(10):
+        sampler.walk(compiled, random.Random(seed))  # raises at a dead end
+
+
+@pytest.mark.parametrize(("format", "value"), [("email", "ab@cd.de"), ("hostname", "ab.de"), ("uri", "a://b")])
+def test_marks_are_excluded_from_formats(format, value):
+    """Three marks together in an e-mail address passed the time of a mask."""
+    schema = {"type": "string", "format": format}
+    marks = ["<|open|>", "<|close|>", "<|sep|>"]
+    grammar = Grammar.structural_tag(whole({"type": "json_schema", "json_schema": schema, "excludes": marks}))
+    assert lets_through(grammar, json.dumps(value))
+    assert lets_through(schema, json.dumps('"<|sep|>"@cd.de')) == (format == "email")
+    assert not lets_through(grammar, json.dumps('"<|sep|>"@cd.de'))
+
+
+@pytest.mark.parametrize("style", ["json", "kimi_k3_xml", "qwen_xml", "gemma", "python"])
+def test_schemas_of_excluded_strings_only_are_refused(style):
+    nested = {"type": "object", "properties": {"v": BAD}, "required": ["v"]}
+    tag = {"type": "json_schema", "json_schema": nested, "excludes": ["BAD"], "style": style}
+    with pytest.raises(structgen.UnsatisfiableSchemaError, match="excluded: 'BAD'"):
+        structgen.compile(Grammar.structural_tag(whole(tag)), byte_vocabulary())
+
+
 def test_white_space_stays_within_its_bound():
     schema = {"type": "json_schema", "json_schema": PARAMETERS}
     for most, good, bad in ((0, '{"s":""}', '{"s": ""}'), (1, '{"s": ""}', '{"s":  ""}')):
@@ -169,7 +214,8 @@ def test_white_space_stays_within_its_bound():
         (text(7), r"it must be a text, not 7 \(at #/format/value\)"),
         (text("\ud800"), r"a lone surrogate cannot be written \(at #/format/value\)"),
         ({**ANY, "excludes": [""]}, r"a text that is not empty \(at #/format/excludes/0\)"),
-        ({**ANY, "max_tokens": -1}, r"it must be an integer from 0, not -1 \(at #/format/max_tokens\)"),
+        ({**ANY, "max_tokens": -1}, r"it must be an integer from 0 to 2147483647, not -1 \(at #/format/max_tokens\)"),
+        ({**ANY, "max_tokens": 2**31}, r"from 0 to 2147483647, not 2147483648 \(at #/format/max_tokens\)"),
         ({**ANY, "color": 1}, r"'color' is unknown here \(at #/format\)"),
         (tag(ANY, end=[]), r"a list of at least one text, or a token \(at #/format/end\)"),
         ({"type": "or", "elements": []}, r"at least one item, not \[\] \(at #/format/elements\)"),
@@ -180,6 +226,10 @@ def test_white_space_stays_within_its_bound():
         ({**TRIGGERED, "triggers": ["<f=", "x"]}, r"no tag begins with the trigger 'x' \(at #/format/triggers/1\)"),
         ({"type": "regex", "pattern": "("}, r"the regex at #/format/pattern: line 1"),
         ({"type": "grammar", "grammar": "root ::= a"}, r"the grammar at #/format/grammar: "),
+        (
+            {"type": "grammar", "grammar": "start: /a/", "syntax": "lark"},
+            r"is not read here \(at #/format/syntax\)",
+        ),
         ({"type": "json_schema", "json_schema": {}, "style": "xml"}, r"style 'xml' is unknown \(at #/format/style\)"),
         ({"type": "json_schema", "json_schema": "{"}, r"it is not JSON: .* \(at #/format/json_schema\)"),
         ({"type": "dispatch", "rules": [["a"]]}, r"a list of a text and a format \(at #/format/rules/0\)"),

@@ -181,12 +181,12 @@ class _Flattening:
 
         The text alone may end within each token. With a quotation mark after it, it ends at that only.
         """
-        if not following or not isinstance(node, (ast.ZeroOrMore, ast.OneOrMore)):
+        if not following or not isinstance(node, (ast.ZeroOrMore, ast.OneOrMore, ast.Bounded)):
             return None
         end = following[-1]
         if not isinstance(end, ast.Literal) or not end.data or (self.has_tokens and MARK_BYTE in end.data):
             return None
-        text = repeated_text(node, self.grouped)
+        text = repeated_text(node, self.grouped, end.data)
         if text is None:
             return None
         following.pop()
@@ -297,7 +297,7 @@ class _Flattening:
             )
         if node.max == 0:
             return ()
-        terminal = repeated_terminal(node, self.grouped)
+        terminal = repeated_terminal(node, self.grouped) or repeated_text(node, self.grouped)
         if terminal is not None:
             return self._regex(owner, terminal)
         symbol = self.repeated[id(node)] = self._body_of_repeated(owner, node.body)

@@ -12,6 +12,7 @@ its own, and a mask follows a token character by character from one to the next.
 
     string ::= '"' { #'[^"\\]' | escape } '"'     ->     string ::= '"' #'([^"\\]|\\[nrt"\\])*' '"'
     escape ::= #'\\[nrt"\\]'
+    line ::= #'[^\n]'{1,80} '\n'                 ->     line ::= #'[^\n]{1,80}\n'
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ __all__ = ["repeated_terminal", "repeated_text"]
 
 _MAX_NODES = 100  # of an expression, its nonterminals written out, that becomes a terminal
 _MIN_CHARACTERS = 64  # of a class that is repeated in a text
+_MAX_NEEDED = 16  # characters that a counted text has at least; rules count more of them quicker
+_FIRST_WIDE = 0x80  # the first byte of a character outside of ASCII is at least this
 
 
 def repeated_terminal(node: ast.Bounded, grouped: Mapping[str, Sequence[ast.Expression]]) -> rx.Regex | None:
@@ -46,18 +49,38 @@ def repeated_terminal(node: ast.Bounded, grouped: Mapping[str, Sequence[ast.Expr
 
 
 def repeated_text(
-    node: ast.ZeroOrMore | ast.OneOrMore, grouped: Mapping[str, Sequence[ast.Expression]]
+    node: ast.ZeroOrMore | ast.OneOrMore | ast.Bounded,
+    grouped: Mapping[str, Sequence[ast.Expression]],
+    end: bytes = b"",
 ) -> rx.Regex | None:
     """Return the regex of a repetition of any characters but a few, and of escapes; None for any other repetition.
+
+    A count is kept only where it costs little. Up to a bound, an automaton has a state for each count. Such a state has
+    a quick mask if it is clear where the text ends.
 
     Args:
         node: the repetition.
         grouped: all rules' bodies by name.
+        end: a literal that follows.
     """
     body = _small_regex(node.body, grouped)
-    if body is None or not _has_large_class(body):
+    if body is None:
         return None
+    classes = _large_classes(body)
+    if not classes:
+        return None
+    if isinstance(node, ast.Bounded):
+        if not 0 <= node.min <= _MAX_NEEDED or (node.max is not None and not _ends_clearly(classes, end, node)):
+            return None
+        return rx.repeat(body, node.min, node.max)
     return rx.plus(body) if isinstance(node, ast.OneOrMore) else rx.star(body)
+
+
+def _ends_clearly(classes: Sequence[rx.Chars], end: bytes, node: ast.Bounded) -> bool:
+    """Return whether the classes do not have the character that begins the end; False for a bound below the least."""
+    is_ascii = bool(end) and end[0] < _FIRST_WIDE
+    is_inside = is_ascii and any(low <= end[0] <= high for part in classes for low, high in part.ranges)
+    return is_ascii and not is_inside and node.max is not None and node.min <= node.max
 
 
 def _small_regex(body: ast.Expression, grouped: Mapping[str, Sequence[ast.Expression]]) -> rx.Regex | None:
@@ -70,16 +93,16 @@ def _small_regex(body: ast.Expression, grouped: Mapping[str, Sequence[ast.Expres
         return None
 
 
-def _has_large_class(regex: rx.Regex) -> bool:
-    """Return whether a regex is a class of many characters, or has one among its alternatives."""
-    stack = [regex]
+def _large_classes(regex: rx.Regex) -> list[rx.Chars]:
+    """Return the classes of many characters that a regex is, or has among its alternatives."""
+    stack, found = [regex], []
     while stack:
         node = stack.pop()
         if isinstance(node, rx.Choice):
             stack.extend(node.parts)
         elif isinstance(node, rx.Chars) and sum(last - first + 1 for first, last in node.ranges) >= _MIN_CHARACTERS:
-            return True
-    return False
+            found.append(node)
+    return found
 
 
 def _is_small(expression: ast.Expression, grouped: Mapping[str, Sequence[ast.Expression]]) -> bool:

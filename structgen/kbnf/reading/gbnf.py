@@ -39,6 +39,15 @@ _TOKEN = re.compile(r"(!?)(<(?:\[([^\]>\r\n]*)\]|[^>\r\n]+)>)")
 _ESCAPES = {"t": 9, "r": 13, "n": 10, "\\": 92, '"': 34, "[": 91, "]": 93, "-": 45}
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
 _MAX_COUNT_DIGITS = 9
+_MACROS = {
+    "ExcludeToken": "write !<[3]> for any token but the one of id 3",
+    "Regex": "Grammar.lark reads /regexes/",
+    "Substring": "Grammar.substring makes such a grammar",
+    "TagDispatch": "Grammar.structural_tag reads triggered_tags and dispatch",
+    "Token": "write <[4]> for the token of id 4",
+    "TokenTagDispatch": "Grammar.structural_tag reads token_triggered_tags and token_dispatch",
+}
+"""What to write in place of a macro of xgrammar, by its name."""
 _POSTFIX: dict[str, Callable[[ast.Expression], ast.Expression]] = {
     "?": ast.Option,
     "*": ast.ZeroOrMore,
@@ -135,6 +144,12 @@ class _Parser:
         hint = ""
         if self._text.startswith("|", self._position):
             hint = "end the line with '|', or use parentheses, to continue a rule on the next line"
+        elif self._text.startswith("'", self._position):
+            hint = "strings are written between double quotes"
+        elif self._text.startswith("(=", self._position - 1):
+            hint = "look-aheads of xgrammar, (=…), are not read; structgen finds masks without them"
+        elif expected.startswith("'::='") and self._text.startswith("[", self._position):
+            hint = "attributes of rules are xgrammar's; Grammar.lark reads such attributes"
         self._fail(f"expected {expected}, found {found}", self._position, hint=hint)
 
     def _body(self) -> ast.Expression:
@@ -205,8 +220,13 @@ class _Parser:
         if not _NAME.match(self._text, begin):
             self._fail_expected("a name, a string, a class, '.' or '('")
         name = self._name("a name")
+        if name in _MACROS and self._text.startswith("(", self._position) and not self._defines(name):
+            self._fail(f"{name}(…) is a macro of xgrammar, which GBNF does not have", begin, hint=_MACROS[name])
         self._used.setdefault(name, begin)
         return ast.Reference(name)
+
+    def _defines(self, name: str) -> bool:
+        return re.search(rf"^[ \t]*{name}[ \t]*::=", self._text, re.MULTILINE) is not None
 
     def _token(self) -> ast.Expression:
         begin = self._position

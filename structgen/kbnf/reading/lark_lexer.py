@@ -21,7 +21,7 @@ _SYNTAX = r"""
   | (?P<regex>/(?:[^/\\\r\n]|\\[^\r\n])+/[a-z]*)
   | (?P<json>%(?:json|regex|llguidance)\b)
   | (?P<nested>%lark\b)
-  | (?P<statement>%[a-z]+)
+  | (?P<statement>%[a-z]+(?:_[a-z]+)*)
   | (?P<special><[^<>\s]+>|@[A-Za-z0-9_-]+)
   | (?P<terminal>_*[A-Z](?:[A-Z0-9_]|-(?!>))*)
   | (?P<rule>_*[a-z](?:[a-z0-9_]|-(?!>))*)
@@ -140,6 +140,8 @@ def _fail_at_character(text: str, offset: int) -> NoReturn:
     if text[offset] == "/":
         fail(text, offset, "this regex has no end: expected '/'")
     hint = "strings are written between double quotes" if text[offset] == "'" else ""
+    if text[offset] == "_" and text[offset - 1 : offset] in (":", "."):
+        fail(text, offset, "parametric rules, rule::_ with %if, are not supported")
     fail(text, offset, f"unexpected character {text[offset]!r}", hint=hint)
 
 

@@ -95,7 +95,10 @@ def _regex(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:
 def _grammar(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:
     from structgen.kbnf.reading.gbnf import parse_gbnf
 
-    text = fields.text("grammar")
+    text, syntax = fields.text("grammar"), fields.text("syntax", "ebnf")
+    if syntax != "ebnf":
+        hint = "write it as EBNF, or put a Grammar.lark and other grammars together with + and |"
+        refuse(f"the syntax {syntax!r} is not read here", fields.at("syntax"), hint=hint)
     try:
         return reader.grammar("grammar", parse_gbnf(text))
     except StructgenError as error:

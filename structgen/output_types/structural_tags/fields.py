@@ -12,6 +12,9 @@ __all__ = ["Fields", "refuse"]
 _T = TypeVar("_T")
 _MISSING: Any = object()
 
+MAX_COUNT = 2**31 - 1
+"""The largest number of characters, tokens or repetitions that a tag may give."""
+
 
 def refuse(message: str, pointer: str, *, hint: str = "") -> NoReturn:
     """Raise the error of a location.
@@ -82,7 +85,8 @@ class Fields:
 
     def count(self, name: str, default: Any = _MISSING, *, least: int = 0) -> Any:
         """Return a key's integer, or None where that is the default."""
-        return self._checked(name, default, f"an integer from {least}", lambda found: _is_count(found, least))
+        words = f"an integer from {least} to {MAX_COUNT}"
+        return self._checked(name, default, words, lambda found: _is_count(found, least))
 
     def items(self, name: str, default: Any = _MISSING, *, may_be_empty: bool = False) -> list[Any]:
         """Return a key's list."""
@@ -122,4 +126,4 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_count(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MAX_COUNT

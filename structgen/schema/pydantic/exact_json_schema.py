@@ -89,6 +89,8 @@ class ExactJsonSchema(ScalarJsonSchema):
             if is_own(function):
                 if name in _LOOKS_AT_MACHINE:
                     return refused("format", f"{name} looks at the machine; a grammar cannot")
+                if name == "pattern_bytes_validator":
+                    return refused("type", "Pydantic reads no JSON as Pattern[bytes]")
                 if name == "EncodedStr.decode_str":  # wraps bytes in some releases
                     for option in ("str_to_lower", "str_to_upper"):
                         if getattr(self._config, option, False):  # before it is decoded

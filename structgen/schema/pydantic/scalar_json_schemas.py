@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -42,6 +43,15 @@ def refused(keyword: str, why: str = "") -> JsonSchemaValue:
 def of_format(format_name: str) -> JsonSchemaValue:
     """Return the schema of strings of a format."""
     return {"type": "string", "format": format_name}
+
+
+def _advice(expected: list[Any]) -> str:
+    """Return what makes members of an enumeration readable, where one of some literals is one."""
+    member = next((value for value in expected if isinstance(value, Enum)), None)
+    if member is None:
+        return ""
+    kind = "int" if isinstance(member.value, int) else "str"
+    return f"; it reads members of class {type(member).__name__}({kind}, Enum)"
 
 
 class ScalarJsonSchema(GenerateJsonSchema):
@@ -146,7 +156,8 @@ class ScalarJsonSchema(GenerateJsonSchema):
         """
         expected = [value for value in schema["expected"] if is_read_literal(value)]
         if not expected:
-            return refused("literal")
+            names = ", ".join(map(str, schema["expected"]))
+            return refused("literal", f"Pydantic reads no JSON as Literal[{names}]{_advice(schema['expected'])}")
         return _in_digits(super().literal_schema({"type": "literal", "expected": expected}))
 
     def enum_schema(self, schema: Any) -> JsonSchemaValue:
@@ -154,7 +165,9 @@ class ScalarJsonSchema(GenerateJsonSchema):
         values = ((member, to_jsonable_python(member.value, fallback=id)) for member in schema["members"])
         members = [member for member, value in values if value == member.value]
         read: Any = dict(schema) | {"members": members}
-        return _in_digits(super().enum_schema(read)) if members else refused("enum")
+        if not members:
+            return refused("enum", f"Pydantic reads no JSON as a member of {schema['cls'].__name__}")
+        return _in_digits(super().enum_schema(read))
 
     def complex_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of complex numbers, as strings."""

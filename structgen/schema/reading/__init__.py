@@ -8,7 +8,8 @@ In the order of imports, each module using those before it:
     nodes, evaluation, applicators        keywords that combine subschemas
     tags, told_apart                      alternatives with constants that tell them apart; `oneOf` beside them
     emptiness                             which sets of arrays and objects have members
-    shape_cache, widening, writable       shared shapes; `lenient=True`; strings that a tokenizer can spell
+    shape_cache, widening                 shared shapes; `lenient=True`
+    excluded_texts, writable              strings without some texts; those that a tokenizer can spell
     space                                 the nodes of a document and their shapes
     exploration                           the nodes that a schema reaches
 """

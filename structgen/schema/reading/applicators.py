@@ -120,7 +120,9 @@ def branches(space: NodeSpace, schema: dict[str, Any], keyword: str, location: L
     """
     schemas = schema[keyword]
     if not isinstance(schemas, list) or not schemas:
-        raise SchemaError(f"{keyword} must be a list of schemas", pointer=pointer(location), keyword=keyword)
+        raise SchemaError(
+            f"{keyword} must be a list of at least one schema", pointer=pointer(location), keyword=keyword
+        )
     inside = (location, keyword)
     return [space.node(branch, (inside, str(i))) for i, branch in enumerate(schemas)]
 

@@ -62,6 +62,12 @@ _TYPES = {
     "object": _OBJECT,
 }
 _ALL_TYPES = (1 << 7) - 1
+_MEANT = {
+    "bool": "boolean", "decimal": "number", "dict": "object", "double": "number", "float": "number", "int": "integer",
+    "list": "array", "long": "integer", "map": "object", "none": "null", "str": "string", "text": "string",
+    "tuple": "array", **{name: name for name in _TYPES},
+}  # fmt: skip
+"""The type that is meant by a name of another language, in lower case."""
 
 _STRING_KEYS = frozenset({"minLength", "maxLength", "pattern", "format", SUBSTRING_OF, GRAMMAR, JSON_CONTENT})
 _ARRAY_KEYS = frozenset({"items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains"})
@@ -133,7 +139,9 @@ def _types(value: Any, location: Location) -> int:
     for name in names:
         bit = _TYPES.get(name) if isinstance(name, str) else None
         if bit is None:
-            raise _fail(f"{name!r} is not a JSON type", location, "type")
+            meant = _MEANT.get(name.lower()) if isinstance(name, str) else None
+            hint = f"write {meant!r}" if meant else ""
+            raise SchemaError(f"{name!r} is not a JSON type", pointer=pointer(location), keyword="type", hint=hint)
         types |= bit
     return types
 

@@ -1,8 +1,11 @@
-"""Shapes without strings and keys that cannot be written, because a tokenizer has no tokens for them.
+"""Shapes without strings and keys that cannot be written: a tokenizer has no tokens for them, or they are excluded.
 
 Only sets of few texts are narrowed. That is enough to know how many keys an object can have, how many different items
 an array can have, and which sets are empty. This is not part of the algebra: a text that cannot be written is in no
 complement.
+
+Where a tokenizer is the cause, a schema that names such a text is refused elsewhere. Excluded texts only remove values:
+of `enum: ["yes", "no"]` without "no", "yes" is left. So names and infinite sets are looked at, too.
 """
 
 from __future__ import annotations
@@ -17,10 +20,11 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.regex.tree import Regex, intersection
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
-from structgen.schema.algebra import Inexpressible, Language, ObjectSet, Shape, StringSet
+from structgen.schema.algebra import NONE, Inexpressible, Language, ObjectSet, Shape, StringSet
 from structgen.schema.algebra.lengths import lengths
 from structgen.schema.json_text.strings import every_form, quoted
 from structgen.schema.json_text.terminals import string_regex
+from structgen.schema.reading.excluded_texts import WithoutTexts
 
 __all__ = ["Narrowed", "Writable"]
 
@@ -40,7 +44,9 @@ class Writable:
     """
 
     def __init__(self, narrowed: Narrowed, limits: Limits) -> None:
-        self._narrowed = narrowed
+        of_strings = narrowed.of_strings if isinstance(narrowed, WithoutTexts) else None
+        self._excludes = of_strings is not None
+        self._narrowed = of_strings or narrowed
         self._limits = replace(limits, automaton_states=min(limits.automaton_states, _MAX_STATES))
         self._known: dict[StringSet, StringSet | None] = {}
 
@@ -53,6 +59,10 @@ class Writable:
         return replace(shape, strings=strings, objects=objects)
 
     def _with_keys(self, part: ObjectSet) -> ObjectSet:
+        if self._excludes:
+            lost = [key for key in part.properties if self._strings(StringSet(texts=(key,))) is None]
+            if lost:
+                part = replace(part, properties={**part.properties, **dict.fromkeys(lost, NONE)})
         kept = [(self._strings(keys), keys, node) for keys, node in part.classes]
         if all(left is keys for left, keys, _ in kept):
             return part
@@ -60,19 +70,26 @@ class Writable:
 
     def _strings(self, strings: StringSet) -> StringSet | None:
         """Return the strings of a set that can be written; None if there are none."""
-        if strings.texts is not None or not strings.within or any(map(_has_many, strings.within)):
+        if not self._excludes and (
+            strings.texts is not None or not strings.within or any(map(_has_many, strings.within))
+        ):
             return strings
         if strings not in self._known:
             self._known[strings] = self._left(strings)
         return self._known[strings]
 
     def _left(self, strings: StringSet) -> StringSet | None:
-        if strings.high is None and len(strings.within) == 1 and lengths(strings.within[0].regex)[1]:
+        has_end = self._excludes or strings.high is not None or len(strings.within) != 1
+        if not (has_end or not lengths(strings.within[0].regex)[1]):
             return strings  # infinitely many lengths
         try:
             written = string_regex(strings)
             left = self._narrowed(written)
-            return strings if left is written else self._listed(strings, left)
+            if left is written:
+                return strings
+            if self._excludes and AutomatonStore(self._limits).is_empty(left):
+                return None
+            return self._listed(strings, left)
         except (Inexpressible, LimitExceededError):  # too large to narrow
             return strings
 
@@ -86,7 +103,11 @@ class Writable:
         lost = [text for text in texts if store.is_empty(intersection(left, quoted(every_form(text))))]
         if len(lost) == len(texts):
             return None
-        return replace(strings, excluded=(*strings.excluded, *lost)) if lost else strings
+        if not lost:
+            return strings
+        if strings.texts is not None:
+            return replace(strings, texts=tuple([text for text in strings.texts if text not in lost]))
+        return replace(strings, excluded=(*strings.excluded, *lost))
 
 
 def _has_many(language: Language) -> bool:

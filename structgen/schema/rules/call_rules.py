@@ -21,6 +21,7 @@ from structgen.errors import UnsatisfiableSchemaError
 from structgen.limits import Limits
 from structgen.schema.algebra import Inexpressible, Node, ObjectSet
 from structgen.schema.options import SchemaOptions
+from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules.call_notations import GemmaNotation, KeywordNotation, PythonNotation
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.parameter_styles import MARKS
@@ -127,6 +128,7 @@ def read_call(
     captures: bool = True,
     limits: Limits | None = None,
     deadline: Deadline | None = None,
+    narrowed: Narrowed | None = None,
 ) -> T:
     """Read a schema of arguments in a notation, and return what `make` makes of their rules.
 
@@ -139,6 +141,7 @@ def read_call(
         captures: see `LazyRules`.
         limits: bounds on the cost of the translation.
         deadline: a running clock; by default one of `limits.compile_seconds` starts now.
+        narrowed: the texts of a regex that can be written; by default all of them.
 
     Raises:
         SchemaError: not a schema.
@@ -162,7 +165,14 @@ def read_call(
         return make(CallRules(outer, inner, root), ("call",), inner.space, False)
 
     return read_schema(
-        json_schema, made, options, notation=notation, captures=captures, limits=limits, deadline=deadline
+        json_schema,
+        made,
+        options,
+        notation=notation,
+        captures=captures,
+        limits=limits,
+        deadline=deadline,
+        narrowed=narrowed,
     )
 
 

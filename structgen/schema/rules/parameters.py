@@ -5,18 +5,19 @@ In the format of Kimi K3, for example, `<|close|>` ends an argument. So no strin
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.composition import with_terminals
 from structgen.engine.grammar.tables import GrammarTables, RuleSource
-from structgen.engine.regex import tree as rx
 from structgen.engine.regex.unicode_classes import union_of
+from structgen.errors import UnsatisfiableSchemaError
 from structgen.kbnf import ast
 from structgen.limits import Limits
+from structgen.schema.reading.excluded_texts import WithoutTexts
 from structgen.schema.reading.space import Space
 from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules.call_rules import read_call
@@ -70,22 +71,37 @@ def parameter_rules(
     tokens = tokens or {}
     marks = union_of([(token_id, token_id) for token_id in tokens.values()])
     if excludes:
-        narrowed = _Without(excludes, limits, narrowed)
+        narrowed = WithoutTexts(excludes, limits, narrowed, is_json=style == "json")
 
     def tables(rules: RuleSource, key: Hashable, space: Space, may_be_empty: bool) -> GrammarTables:
         return replace(lazy_tables(key, rules, None, space), accepts_empty=may_be_empty, marks=marks)
 
     schema, options = source.json_schema, source.options
     common: dict[str, Any] = {"limits": limits, "deadline": deadline}
-    if style in STYLES:
-        return read_parameters(
-            schema, style, tables, options, excludes=excludes, tokens=tokens, narrowed=narrowed, **common
-        )
-    if style == "json":
-        found = json_schema_to_rules(schema, options, narrowed=narrowed, **common)
-    else:
-        found = read_call(schema, style, tables, options, token_id=tokens.get(MARKS.get(style, "")), **common)
+    with _naming(excludes):
+        if style in STYLES:
+            return read_parameters(
+                schema, style, tables, options, excludes=excludes, tokens=tokens, narrowed=narrowed, **common
+            )
+        if style == "json":
+            found = json_schema_to_rules(schema, options, narrowed=narrowed, **common)
+        else:
+            token_id = tokens.get(MARKS.get(style, ""))
+            left = narrowed if excludes else None
+            found = read_call(schema, style, tables, options, token_id=token_id, narrowed=left, **common)
     return with_terminals(found, narrowed) if excludes and narrowed is not None else found
+
+
+@contextmanager
+def _naming(excludes: Sequence[str]) -> Iterator[None]:
+    """Name the excluded texts in the error of a schema that no value satisfies: they may be the cause."""
+    try:
+        yield
+    except UnsatisfiableSchemaError as error:
+        if not excludes:
+            raise
+        hint = f"strings with one of these texts are excluded: {', '.join(map(repr, excludes))}"
+        raise UnsatisfiableSchemaError("no value satisfies the schema", pointer=error.pointer, hint=hint) from error
 
 
 def parameters_to_kbnf(
@@ -110,7 +126,7 @@ def parameters_to_kbnf(
     """
     limits = limits or Limits()
     deadline = Deadline(limits.compile_seconds)
-    narrowed = _Without(excludes, limits, None) if excludes else None
+    narrowed = WithoutTexts(excludes, limits, None) if excludes else None
     names = tokens_in_marks(style, special_tokens)
     tokens = {name: number for number, name in enumerate(names)}  # any ids: names are written
 
@@ -133,30 +149,3 @@ def parameters_to_kbnf(
             schema, style, written, options, excludes=excludes, tokens=tokens, narrowed=narrowed, **common
         )
     return read_call(schema, style, written, options, token_id=0 if names else None, **common)
-
-
-class _Without:
-    """Narrows a terminal to the texts that hold none of the excluded texts.
-
-    Args:
-        excludes: the excluded texts.
-        limits: bounds on automata.
-        narrowed: another narrowing, applied before this one.
-    """
-
-    def __init__(self, excludes: Sequence[str], limits: Limits, narrowed: Narrowed | None) -> None:
-        found = rx.literal_set([text.encode() for text in excludes])
-        self._holding = rx.sequence(rx.ANY_BYTES, found, rx.ANY_BYTES)
-        self._limits = limits
-        self._narrowed = narrowed
-        # By identity of the regex. The pair keeps the regex alive, so that no other object gets its identity.
-        self._known: dict[int, tuple[rx.Regex, rx.Regex]] = {}
-
-    def __call__(self, regex: rx.Regex) -> rx.Regex:
-        known = self._known.get(id(regex))
-        if known is None:
-            left = regex if self._narrowed is None else self._narrowed(regex)
-            if not AutomatonStore(self._limits).is_empty(rx.intersection(left, self._holding)):
-                left = rx.difference(left, self._holding)
-            known = self._known[id(regex)] = (regex, left)
-        return known[1]

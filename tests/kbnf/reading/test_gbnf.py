@@ -37,6 +37,10 @@ def test_texts_of_grammars(name):
         assert not belongs(grammar.tree, text), text
 
 
+def test_a_rule_may_have_the_name_of_a_macro():
+    assert belongs(structgen.Grammar.gbnf('root ::= Token("a")\nToken ::= "b"').tree, "ba")
+
+
 @pytest.mark.parametrize(
     ("text", "line", "column", "says"),
     [
@@ -60,6 +64,11 @@ def test_texts_of_grammars(name):
         (r'root ::= "\u00g0"', 1, 11, "expected 4 hexadecimal digits"),
         (r'root ::= "\ud800"', 1, 11, r"U\+D800 is not a Unicode character"),
         ('root = "a"', 1, 6, "expected '::=' after the rule's name"),
+        ('root ::= "a" Token(4, 5)', 1, 14, r"Token\(…\) is a macro of xgrammar[^\0]*write <\[4\]>"),
+        ('root ::= TagDispatch(("a", b))', 1, 10, r"TagDispatch\(…\) is a macro[^\0]*reads triggered_tags"),
+        ("root ::= 'a'", 1, 10, "strings are written between double quotes"),
+        ('root ::= "a" (="b")', 1, 15, r"look-aheads of xgrammar, \(=…\), are not read"),
+        ('root[lazy] ::= "a"', 1, 5, "Grammar.lark reads such attributes"),
         ("root ::= 'a'", 1, 10, "expected a name, a string, a class"),
         ('root ::= "a" )', 1, 14, "expected a name"),
     ],

@@ -129,6 +129,8 @@ def test_what_is_read(text, valid, invalid):
         ('A: "a"\n%import common.INT -> A\nstart: A', 2, 1, "'A' is defined twice"),
         ('%import common.FOO\nstart: "x"', 1, 1, "no terminal 'FOO'"),
         ("%declare A\nstart: A", 1, 1, "%declare is not supported"),
+        ('%grammar_options {}\nstart: "a"', 1, 1, "%grammar_options is not supported"),
+        ('start: a::0x0\na::_: "x" %if is_ones([0:3])', 2, 4, "parametric rules, rule::_ with %if, are not supported"),
         ('%llguidance {"skip_repetition": "twice"}\nstart: "a"', 1, 1, "'once' or 'unbounded', not 'twice'"),
         ('%llguidance {"no_forcing": 3}\nstart: "a"', 1, 1, "'no_forcing' of %llguidance is true or false, not 3"),
         ('%llguidance {"allow_invalid_utf8": true}\nstart: "a"', 1, 1, "option 'allow_invalid_utf8' .* not supported"),

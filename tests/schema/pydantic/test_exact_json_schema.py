@@ -468,6 +468,7 @@ def test_texts_are_let_through_as_the_type_asks(accepts, index):
         (type(lambda: 0), "type"),
         (type[Person], "type"),
         (Literal[Color.RED], "literal"),
+        (re.Pattern[bytes], "type"),
         (Annotated[str, Field(pattern=re.compile("a", re.IGNORECASE))], "pattern"),
     ],
 )
@@ -475,6 +476,15 @@ def test_what_json_schema_does_not_say_is_refused_by_name(kind, keyword):
     with pytest.raises(UnsupportedSchemaError) as caught:
         schema_to_rules(kind)
     assert caught.value.keyword == keyword
+
+
+def test_errors_say_what_pydantic_reads():
+    with pytest.raises(UnsupportedSchemaError, match=r"no JSON as Literal\[Color.RED\]; .* class Color\(str, Enum\)"):
+        schema_to_rules(Literal[Color.RED])
+    with pytest.raises(UnsupportedSchemaError, match=r"no JSON as Literal\[b'a'\] \(at #\)"):
+        schema_to_rules(Literal[b"a"])
+    with pytest.raises(UnsupportedSchemaError, match=r"no JSON as a member of Point \(at #\)"):
+        schema_to_rules(Enum("Point", {"ORIGIN": (0, 0)}))
 
 
 @pytest.mark.parametrize("kind", [bytes, pydantic.Base64Bytes, pydantic.Base64UrlBytes, pydantic.SecretBytes])

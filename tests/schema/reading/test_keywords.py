@@ -430,6 +430,15 @@ def test_what_is_no_schema_is_told(schema, keyword):
         assert caught.value.keyword == keyword
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"), [("float", "number"), ("str", "string"), ("dict", "object"), ("STRING", "string"), ("x", "")]
+)
+def test_names_of_other_languages_tell_the_type_that_is_meant(name, meant):
+    with pytest.raises(SchemaError, match=rf"'{name}' is not a JSON type \(at #/items\)") as caught:
+        schema_to_rules({"items": {"type": ["null", name]}})
+    assert caught.value.hint == (f"write '{meant}'" if meant else "")
+
+
 def test_an_unknown_format_is_a_comment_with_a_warning(accepts):
     with pytest.warns(SchemaWarning, match="mongoId"):
         accepted = accepts({"type": "string", "format": "mongoId"})
