@@ -215,12 +215,12 @@ class StringSet:
         return not self.within or _lengths(self.within[0])[1] == inf
 
     def surely_many(self) -> float:
-        """Return a lower bound of the number of members, as far as one look at the conditions shows; it may be `inf`."""
+        """Return a lower bound of the number of members, as far as one look at the conditions shows; `inf` at most."""
         if self.is_surely_endless():
             return inf
         if self.high is None or self.texts is not None or self.within or self.outside or self.grammars:
             return 0
-        return max(0, _CHARACTERS ** min(self.high, 4) - len(self.excluded))
+        return max(0, float(_CHARACTERS) ** min(self.high, 4) - len(self.excluded))
 
     def count(self, at_most: int) -> int:
         """Return the number of members, or `at_most` if there are more."""
