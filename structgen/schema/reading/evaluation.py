@@ -233,7 +233,7 @@ class Evaluation:
         for mine, evaluated in left:
             answers = [evaluated.and_also(other) for _, other in right]
             agreed = {*answers, evaluated} if in_order else set(answers)
-            if len(agreed) == 1 and not (self._at_least or self._at_most):
+            if right and len(agreed) == 1 and not (self._at_least or self._at_most):
                 found.append((mine, answers[0]))
             else:
                 found += [(meet(mine, theirs), answer) for (theirs, _), answer in zip(right, answers, strict=True)]

@@ -48,6 +48,12 @@ CASES = [
     ),
     (_CLOSED | {"dependentSchemas": {"a": {"properties": {"a": {}, "b": {}}}}}, [{"a": 1, "b": 1}, {}], [{"b": 1}]),
     (_CLOSED | {"not": {"not": {"properties": {"a": {}}}}}, [{}], [{"a": 1}]),
+    (
+        _CLOSED
+        | {"anyOf": [{"required": ["c"]}, {"properties": {"a": {}}, "allOf": [False]}], "properties": {"c": {}}},
+        [{"c": 1}],
+        [{"a": 1}, {"c": 1, "a": 1}],
+    ),  # a branch without values has no case
     (_CLOSED | {"$ref": "#/$defs/a", "$defs": {"a": {"properties": {"a": {}}}}}, [{"a": 1}], [{"b": 1}]),
     (_CLOSED | {"allOf": [{"additionalProperties": _INT}]}, [{"a": 1}], [{"a": "x"}]),
     (_CLOSED | {"allOf": [{"unevaluatedProperties": True}]}, [{"a": 1}], []),
