@@ -239,3 +239,8 @@ def test_a_bound_that_no_limit_raises_says_so():
     branches = [{"required": [f"p{i}"], "properties": {f"p{i}": {}}} for i in range(12)]
     with pytest.raises(LimitExceededError, match="this bound is fixed"):
         schema_to_rules({"anyOf": branches, "unevaluatedProperties": False})
+
+
+def test_a_branch_without_values_has_no_case():
+    dead = {"properties": {"a": {}}, "allOf": [False]}
+    schema_to_rules({"unevaluatedProperties": False, "anyOf": [dead, {"type": "null"}]})
