@@ -7,17 +7,14 @@ import random
 import jsonschema
 import pytest
 from support.judging_schemas import accepts, assert_walks_are_valid, compiled_or_none
-from support.membership import space_of
 from support.vocabularies import BYTES
 from support.walks import Sampler
 
 import structgen
 from structgen.engine.grammar.tables import Lazy
 from structgen.schema import schema_to_rules
-from structgen.schema.algebra import ANY, Literal, ObjectSet
 from structgen.schema.reading import exploration, intersections
 from structgen.schema.rules import clause_search
-from structgen.schema.rules.states import Property
 
 KEYS = ["a", "b", "c", "d"]
 VALUES = [
@@ -287,33 +284,6 @@ def test_a_list_before_the_keys_that_it_narrows_is_decided_once_it_is_written(or
     assert accepts(constraint, {"list": ["k0", "k3"], "k1": "x", "k4": "x"})
     assert not accepts(constraint, {"list": ["k0", "k3"], "k1": "x", "k3": "x"})
     assert not accepts(constraint, {"list": ["k3"], "k1": "x"})
-
-
-def test_sets_of_objects_share_what_is_known_of_their_values():
-    """The second set asks for the same values of `list`. A case that a clause does not narrow keeps its name."""
-    contains = [{"contains": {"const": value}} for value in "abcd"]
-    space, root = space_of({"prefixItems": [{"type": "array", "items": {"enum": ["a", "b", "c"]}}, *contains]})
-    listed, *nodes = space.shape(root).arrays[0].prefix
-    clauses = [
-        (Literal("list", node, False), Literal(key, ANY, False)) for key, node in zip("wxyz", nodes, strict=True)
-    ]
-    part = ObjectSet({"list": listed}, clauses=tuple(clauses))
-    properties = tuple(Property(key, part.at(key), (), False) for key in ("list", *"wxyz"))
-    shapes, splits = {}, {}
-
-    def holds(node):
-        shapes[node] = space.shape(node)
-        return space.may_hold(node)
-
-    sizes = []
-    for _ in range(2):
-        found = clause_search.Clauses(part, properties, holds, lambda node: False, shapes, splits)
-        assert len(found.cases(0, 0, frozenset())) == 8  # by which of "a", "b", "c" are in the list; "d" never is
-        sizes.append(len(splits))
-    assert sizes[0] == sizes[1]
-    never = {node: halves for (node, other), halves in splits.items() if other == nodes[3]}
-    assert len(never) == 8
-    assert all(halves == (None, node) for node, halves in never.items())
 
 
 OBJECTS = [

@@ -7,10 +7,11 @@ import jsonschema
 import pytest
 from support.judging_schemas import assert_walks_are_valid, compiled_or_none
 from support.texts import is_read
-from support.vocabularies import BYTES
+from support.vocabularies import BYTES, accepted_tokens
 from support.walks import Sampler
 
 import structgen
+from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 STRINGS = [
     {"type": "string"}, {"type": "string", "pattern": "^[ab]+$"}, {"type": "string", "maxLength": 1},
@@ -93,3 +94,56 @@ def test_distinct_items_without_end_have_the_masks_of_the_general_rules(seed):
         byte = rng.choice(allowed)
         plain.accept_token(byte)
         counted.accept_token(byte)
+
+
+# --- strings with a bound: many, but not infinitely many --------------------------------------------------------------
+
+TOKENS = rb"""[ ] " a b \ n 1 , "," ", a"," ab","b "a" a"] "]""".split()
+VOCABULARY = Vocabulary.from_bytes(dict(enumerate(TOKENS)), eos_token_ids=[len(TOKENS)])
+
+
+def short_strings(rng):
+    high = rng.randint(0, 3)
+    items = {"type": rng.choice(["string", ["string", "integer"]]), "maxLength": high}
+    if rng.random() < 0.4:
+        items["minLength"] = rng.randint(0, high)
+    if rng.random() < 0.3:
+        items["not"] = {"enum": rng.sample(["", "a", "b", "ab"], 2)}
+    return items
+
+
+def array_of_short_strings(rng):
+    array = {"type": "array", "uniqueItems": True, "items": short_strings(rng)}
+    if rng.random() < 0.5:
+        array["maxItems"] = rng.randint(1, 5)
+    if rng.random() < 0.3:
+        array["prefixItems"] = [short_strings(rng), {"const": "a"}][: rng.randint(1, 2)]
+    return array
+
+
+@pytest.mark.one_in(1, uncompiled=10)
+@pytest.mark.parametrize("seed", range(60))
+def test_masks_of_strings_with_a_bound_are_what_is_accepted(seed):
+    rng = random.Random(seed)
+    schema = array_of_short_strings(rng)
+    constraint = structgen.compile(schema, VOCABULARY, whitespace="compact")
+    for _ in range(4):
+        matcher = constraint.matcher()
+        for _ in range(14):
+            allowed = matcher.allowed_token_ids()
+            assert allowed == accepted_tokens(matcher, VOCABULARY.size)
+            left = [token for token in allowed if token < len(TOKENS)]
+            if not left:
+                break
+            matcher.accept_token(rng.choice(left))
+
+
+@pytest.mark.one_in(1, uncompiled=10)
+@pytest.mark.parametrize("seed", range(40))
+def test_texts_of_strings_with_a_bound_end_with_items_that_differ(seed):
+    rng = random.Random(seed)
+    schema = array_of_short_strings(rng) | {"minItems": rng.randint(0, 3), "maxItems": rng.randint(3, 5)}
+    constraint = compiled_or_none(schema)
+    assert_walks_are_valid(
+        constraint, Sampler(BYTES, longest=120, late=40), jsonschema.Draft202012Validator(schema), rng, 3
+    )
