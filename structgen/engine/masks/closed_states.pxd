@@ -23,6 +23,6 @@ cdef class ClosedStates:
 
     @cython.locals(seen=set, left=int, kinds="unsigned long long", source=int, target=int, by="unsigned long long", leading="unsigned long long", lost="unsigned long long")
     cpdef bint find(self, int state, int most, unsigned long long known) except -1
-    @cython.locals(index="Py_ssize_t", at=int, seen=set)
-    cdef bint _comes_back(self, int state) except -1
+    @cython.locals(index="Py_ssize_t", last="Py_ssize_t", at=int, seen=set)
+    cdef bint _comes_back(self, int state, int most) except -1
     cdef unsigned long long _steps(self, int state) except? 1

@@ -27,7 +27,7 @@ __all__ = ["ClosedStates"]
 
 # Declared as a C integer in the .pxd, so not importable from here.
 MAX_NEW = 16  # states of which the transitions are not known yet that one search may come to
-MAX_APART = 16  # states that one character repeated may come to before it comes to one of them again
+MAX_APART = 64  # states that characters may make which are repeated before a search
 
 
 class ClosedStates:
@@ -57,7 +57,7 @@ class ClosedStates:
             LimitExceededError: automaton_states.
         """
         self.states = states = [state]
-        if not self._comes_back(state):
+        if not self._comes_back(state, most):
             return False
         seen = {state}
         left = MAX_NEW
@@ -83,21 +83,21 @@ class ClosedStates:
         self.kinds = kinds
         return True
 
-    def _comes_back(self, state: int) -> bool:
-        """Return whether a character that leads on from a state, repeated, soon comes to a state a second time.
+    def _comes_back(self, state: int, most: int) -> bool:
+        """Return whether some character, repeated, comes from a state to one that it came to before.
 
-        Where characters are counted it does not, and a search would follow all characters from state to state.
+        Where characters are counted it comes to many new states instead, and a search would follow all characters
+        through them. States that are there already, as the walk came to them, cost little.
         """
+        last = self._automata.table.count + MAX_APART
         for index in range(len(SAMPLES)):
             at = state
             seen = {at}
-            while at != DEAD and len(seen) <= MAX_APART:
+            while at != DEAD and self._automata.table.count < last and len(seen) <= most:
                 at = self._automata.next(at, SAMPLES[index])
                 if at in seen:
                     return True
                 seen.add(at)
-            if at != DEAD:
-                return False
         return False
 
     def _steps(self, state: int) -> int:

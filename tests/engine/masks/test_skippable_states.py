@@ -357,3 +357,14 @@ def test_counted_characters_are_not_followed_from_state_to_state() -> None:
     before = store.count
     assert not skippable.close(state, 1000)
     assert store.count - before < 80
+
+
+def test_counts_that_a_walk_has_met_are_followed() -> None:
+    """A string that is no text of up to 40 letters: after 41 of them, all leads back to the same state."""
+    store = AutomatonStore()
+    refused = quoted(rx.repeat(parse_regex('[^"\\\\\\n]'), 0, 40))
+    state = after(store, store.add(rx.intersection(ANY_STRING, rx.Complement(refused))), b'"')
+    skippable = skippable_states(store)
+    skippable.find(state)
+    after(store, state, b" " * 50)
+    assert skippable.close(state, 1000)
