@@ -1,6 +1,7 @@
 cimport cython
 from structgen.engine.deadlines cimport spend
 from structgen.engine.automata.alphabets cimport Alphabets
+from structgen.engine.automata.ample_bounds cimport AmpleBounds
 from structgen.engine.automata.byte_partitions cimport BytePartitions
 from structgen.engine.automata.derivatives cimport Derivatives
 from structgen.engine.automata.emptiness cimport Emptiness
@@ -26,6 +27,7 @@ cdef class AutomatonStore:
     cdef readonly Derivatives derivatives
     cdef readonly Emptiness emptiness
     cdef readonly Endings endings
+    cdef readonly AmpleBounds ample_bounds
     # By state: NOT_EXPANDED (-2), MANY_BYTES (-1), 0..255 for the only byte that leads on, NO_BYTE (256).
     cdef readonly TermColumn only_byte
     cdef readonly TermColumn only_target # by state: the target of its only byte

@@ -21,6 +21,7 @@ from array import array
 from collections.abc import Iterable
 
 from structgen.engine.automata.alphabets import Alphabets
+from structgen.engine.automata.ample_bounds import AmpleBounds
 from structgen.engine.automata.byte_partitions import BytePartitions
 from structgen.engine.automata.derivatives import Derivatives
 from structgen.engine.automata.emptiness import Emptiness
@@ -83,6 +84,7 @@ class AutomatonStore:
         self.derivatives = Derivatives(self.terms, self.partitions)
         self.emptiness = Emptiness(self.derivatives)
         self.endings = Endings(self.emptiness)
+        self.ample_bounds = AmpleBounds(self.endings)
         self.only_byte = self.table.add_column(NOT_EXPANDED)
         self.only_target = self.table.add_column()
         self._added: dict[int, tuple[Regex, int]] = {}

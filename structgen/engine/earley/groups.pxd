@@ -50,7 +50,7 @@ cdef class GroupTable:
     cdef bint _are_equal(self, int one, int other) noexcept
     @cython.locals(old="int[::1]", mask=int, index=int, group=int, h=int, slot=int)
     cdef int _rehash(self) except -1
-    @cython.locals(changed=bint, group=int, row=int, captures=int, symbol=int, refuses=bint)
+    @cython.locals(changed=bint, group=int, row=int, captures=int, symbol=int)
     cdef int _mark_captures(self, int base) except -1
     @cython.locals(top=int, row=int, after=int, rules=Rules)
     cdef int top(self, int group) noexcept

@@ -283,8 +283,11 @@ class GroupTable:
                 for row in range(self.first[group], self.last[group]):
                     symbol = self._rules.symbols[self.wait_position[row] + 1]
                     if symbol <= CAPTURES:
-                        refuses = self._rules.refuses(CAPTURES - symbol)
-                        captures |= CAPTURED | REFUSING if refuses else CAPTURED | FRESH
+                        captures |= CAPTURED
+                        if self._rules.refuses(CAPTURES - symbol):
+                            captures |= REFUSING
+                        if not self._rules.refuses_only_ends(CAPTURES - symbol):
+                            captures |= FRESH
                     captures |= self.captures[self.wait_group[row]] & (CAPTURED | FRESH)
                 if self.text[group] != AFTER:
                     captures &= CAPTURED | REFUSING

@@ -33,7 +33,7 @@ cdef class Kernels:
     cdef int add_set(self) except -1
     @cython.locals(text=int, kind=int, captures=int, index=int)
     cdef int _settle_text(self) except -1
-    @cython.locals(index=int, item=int, is_fresh=int)
+    @cython.locals(index=int, item=int, position=int)
     cdef bint _goes_on_endless(self) except -1
     @cython.locals(first=int, last=int, index=int, table=SetTable)
     cdef bint _is_made(self, int set_id) noexcept

@@ -144,8 +144,10 @@ class Kernels:
         """Return whether the capture that the set in the making has entered can end in infinitely many ways."""
         for index in range(self.size):
             item = self._found[index]
-            is_fresh = self._groups.captures[self._items.group[item]] & FRESH
-            if is_fresh and self._rules.goes_on_endless(self._items.position[item]):
+            if not self._groups.captures[self._items.group[item]] & FRESH:
+                continue
+            position = self._items.position[item]
+            if self._rules.goes_on_endless(position) or self._rules.has_room(position, self._items.state[item], 0):
                 return True
         return False
 

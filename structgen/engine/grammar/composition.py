@@ -266,9 +266,9 @@ class ComposedRules:
         part, inner = key
         return 1 if part == OWN or isinstance(inner, int) else self._source(part).least_bytes(inner)
 
-    def remaining(self, then: Any) -> Regex:
+    def remaining(self, then: Any, least: int) -> Regex:
         """Return the terminal of a capture without refused texts; see `RuleSource`."""
-        return self._source(then[0]).remaining(then[1])
+        return self._source(then[0]).remaining(then[1], least)
 
     def forget(self) -> None:
         """Drop what was computed for written texts. See `RuleSource.forget`."""
@@ -371,9 +371,9 @@ class _WithTerminals(ComposedRules):
         """Return the one body, the part; see `ComposedRules`."""
         return [[self.whole(0)]]
 
-    def remaining(self, then: Any) -> Regex:
+    def remaining(self, then: Any, least: int) -> Regex:
         """Return the terminal of a capture without refused texts, replaced; see `RuleSource`."""
-        return self._change(super().remaining(then))
+        return self._change(super().remaining(then, least))
 
     def _of_part(self, part: int, symbol: Symbol | Lookahead) -> Symbol | Lookahead:
         changed = super()._of_part(part, symbol)

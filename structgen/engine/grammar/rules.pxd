@@ -4,14 +4,15 @@ from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.grammar.tables cimport Capture, Ladder, Lazy, Lookahead
 from structgen.engine.grammar.lookaheads cimport Lookaheads
+from structgen.engine.grammar.refused_ends cimport RefusedEnds
 
-cdef int CAPTURES, END, NOT_MADE, MAX_REFUSALS, MAX_SEEN, TERMINAL, WIDTH
+cdef int CAPTURES, END, NEVER, NOT_MADE, MAX_SEEN, TERMINAL, WIDTH
 
 
 @cython.final
 cdef class Captured:
     cdef Capture capture
-    cdef bint refuses
+    cdef int room
     cdef int after_any
 
 
@@ -40,9 +41,9 @@ cdef class Rules:
     cdef list _keys
     cdef dict _numbers
     cdef list _captures
-    cdef dict _refusals
     cdef dict _continuations
     cdef dict _goes_on_endless
+    cdef RefusedEnds _refused_ends
     cdef dict _tokens_left
     cdef dict _after_token
     cdef dict _counted_from
@@ -64,12 +65,13 @@ cdef class Rules:
     cpdef bint is_endless(self, int number) except -1
     @cython.locals(captured=Captured)
     cpdef bint refuses(self, int number) except -1
-    cdef bint _is_ever_endless(self, of) except -1
-    cdef object _remaining(self, Capture capture)
+    @cython.locals(captured=Captured)
+    cpdef bint refuses_only_ends(self, int number) except -1
     cpdef bint goes_on_endless(self, int position) except -1
+    cpdef bint has_room(self, int position, int state, int most) except -1
     @cython.locals(symbol=int, rule=int, seen=set)
     cdef bint _sees_endless(self, int position) except -1
-    @cython.locals(captured=Captured, key=tuple, found=tuple)
+    @cython.locals(captured=Captured)
     cpdef refusals(self, int number, bytes begun)
     @cython.locals(states=list, count=int, symbol=int, nonterminal=int, rule=int, at=int)
     cdef int _load(self, tables) except -1
@@ -79,7 +81,7 @@ cdef class Rules:
     cdef int _write_ladder(self, Ladder ladder) except -1
     @cython.locals(index=int, symbol=int, begins=bint)
     cdef int _write_ready(self, int most) except -1
-    @cython.locals(size=int, is_dead=bint, state=int, before=int, captured=int, lazy=Lazy)
+    @cython.locals(size=int, is_dead=bint, room=int, state=int, before=int, captured=int, lazy=Lazy)
     cdef int _prepare(self, body) except -1
     @cython.locals(size=int)
     cdef int _add_ready(self, int symbol, int state, int before) except -1

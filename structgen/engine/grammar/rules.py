@@ -21,8 +21,10 @@ from collections.abc import Hashable, Sequence
 
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.constants import NEVER
 from structgen.engine.grammar.composition import ComposedRules, counts_tokens
 from structgen.engine.grammar.lookaheads import Lookaheads
+from structgen.engine.grammar.refused_ends import RefusedEnds
 from structgen.engine.grammar.tables import (
     CAPTURES,
     END,
@@ -44,7 +46,6 @@ __all__ = ["Rules"]
 
 WIDTH = 3  # numbers of a symbol that is to be written
 NOT_MADE = -1  # in the arrays: not made yet; as a result: there is none
-MAX_REFUSALS = 10_000  # number of answers of a source that are kept
 MAX_SEEN = 32  # number of nonterminals that a search for endless texts visits
 
 
@@ -53,13 +54,14 @@ class Captured:
 
     Attributes:
         capture: the symbol.
-        refuses: whether texts are refused where they end. False also where the terminal is made without them.
+        room: characters by which the terminal has texts longer than those that are refused where they end. 0 if none
+            is; NEVER for room without bound.
         after_any: the dotted rule that follows an unknown text; -1 until it is needed.
     """
 
-    def __init__(self, capture: Capture, refuses: bool) -> None:
+    def __init__(self, capture: Capture, room: int) -> None:
         self.capture = capture
-        self.refuses = refuses
+        self.room = room
         self.after_any = NOT_MADE
 
 
@@ -111,7 +113,6 @@ class Rules:
         self._keys: list[Hashable | None] = []  # by nonterminal; None for those that are not lazy
         self._numbers: dict[Hashable, int] = {}
         self._captures: list[Captured] = []
-        self._refusals: dict[tuple[int, bytes], Refusals] = {}
         self._continuations: dict[Hashable, int] = {}
         self.has_captures = False
         self.counts_tokens = isinstance(tables.source, ComposedRules) and counts_tokens(tables)
@@ -120,6 +121,7 @@ class Rules:
         self._counted_from: dict[int, int] = {}
         self.serve_many_texts = tables.source is None or len(tables.lookaheads) > 0
         self._goes_on_endless: dict[int, bool] = {}
+        self._refused_ends = RefusedEnds(automata, tables.source)
         start = self._load(tables)
         self._write(TERMINAL)
         self.start_position = self.size
@@ -213,21 +215,17 @@ class Rules:
     def refuses(self, number: int) -> bool:
         """Return whether a capture refuses texts where they end."""
         captured: Captured = self._captures[number]
-        return captured.refuses
+        return captured.room > 0
+
+    def refuses_only_ends(self, number: int) -> bool:
+        """Return whether a capture refuses texts where they end, and never what they begin with."""
+        captured: Captured = self._captures[number]
+        return captured.room == NEVER
 
     def refusals(self, number: int, begun: bytes) -> Refusals:
         """Return the rests of texts that a capture refuses; see `RuleSource.refusals`."""
-        if self._source is None:
-            return (), ()
         captured: Captured = self._captures[number]
-        key = (number, begun)
-        found = self._refusals.get(key)
-        if found is None:
-            found = self._source.refusals(captured.capture.then, begun)
-            if len(self._refusals) >= MAX_REFUSALS:
-                self._refusals.clear()
-            self._refusals[key] = found
-        return found
+        return self._refused_ends.refusals(number, captured.capture, begun)
 
     def goes_on_endless(self, position: int) -> bool:
         """Return whether infinitely many texts complete a body from a position on, whatever has been written of it.
@@ -241,6 +239,16 @@ class Rules:
         if found is None:
             found = self._goes_on_endless[position] = self._sees_endless(position)
         return found
+
+    def has_room(self, position: int, state: int, most: int) -> bool:
+        """Return whether a terminal with a bound, in a capture, can end in another way whatever was written before it.
+
+        Args:
+            position: the position of the terminal.
+            state: the state of the terminal that has been reached.
+            most: how many more bytes may be read of it.
+        """
+        return self._refused_ends.has_room(position, state, most)
 
     def _sees_endless(self, position: int) -> bool:
         """Compute what `goes_on_endless` returns, by a search over the symbols that the body can lead to.
@@ -311,7 +319,7 @@ class Rules:
                 continue
             of: Regex | Lazy
             if isinstance(part, Capture):
-                of = self._remaining(part) if part.refuses and not self._is_ever_endless(part.of) else part.of
+                of = self._refused_ends.refusing(part)[0] if part.refuses else part.of
             else:
                 of = part
             if not isinstance(of, Lazy) and self.automata.add(of) == 0:
@@ -410,17 +418,16 @@ class Rules:
                 before = self.lookaheads.united(before, part.number)
                 continue
             elif isinstance(part, Capture):
-                # A text can be refused where it ends only if every prefix has another way on. Otherwise the mask could
-                # lead into a dead end, so the terminal is made without the refused texts.
-                refuses = part.refuses and self._is_ever_endless(part.of)
-                of = self._remaining(part) if part.refuses and not refuses else part.of
+                of, room = self._refused_ends.refusing(part) if part.refuses else (part.of, 0)
                 captured = self._captured(of)
                 if captured < 0:
                     is_dead = True
                     break
                 self._add_ready(captured, 0, before)
                 self._add_ready(CAPTURES - len(self._captures), 0, 0)
-                self._captures.append(Captured(part, refuses))
+                if room > 0:
+                    self._refused_ends.keep_room(self.rule_starts[self.first_rule[captured]], room)
+                self._captures.append(Captured(part, room))
                 self.has_captures = True
             else:
                 state = self.automata.add(part)
@@ -443,14 +450,6 @@ class Rules:
         self._ready[size + 1] = state
         self._ready[size + 2] = before
         self._ready_size = size + WIDTH
-
-    def _is_ever_endless(self, of: Regex | Lazy) -> bool:
-        """Return whether texts of a terminal can be refused where they end, with some way on after every prefix."""
-        return not isinstance(of, Lazy) and self.automata.is_ever_endless(self.automata.add(of))
-
-    def _remaining(self, capture: Capture) -> Regex | Lazy:
-        """Return the symbol to capture without the texts that are refused."""
-        return capture.of if self._source is None else self._source.remaining(capture.then)
 
     def _captured(self, of: Regex | Lazy) -> int:
         """Return the nonterminal of a captured symbol; -1 for a terminal that matches no text."""

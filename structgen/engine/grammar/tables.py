@@ -69,9 +69,8 @@ class Capture:
         then: the name of what follows, for `RuleSource.after`.
         endless: what follows does not depend on the text until a further capture is entered: whatever was captured,
             enough texts of the same kind are left.
-        refuses: some texts of the terminal `of` must not be captured; `RuleSource.refusals` returns them. If every
-            prefix of its texts is a prefix of infinitely many, they are refused where they end. Otherwise the
-            terminal is made without them.
+        refuses: some texts of the terminal `of` must not be captured; `RuleSource.refusals` returns them. They are
+            refused where they end, or the terminal is made without them; see `engine/grammar/refused_ends.py`.
     """
 
     def __init__(self, of: Regex | Lazy, then: Hashable, endless: bool, refuses: bool = False) -> None:
@@ -152,8 +151,11 @@ class RuleSource(Protocol):
             begun: the bytes; never a whole text. Once nothing was returned for some bytes, longer ones are not asked.
         """
 
-    def remaining(self, then: Hashable) -> Regex:
-        """Return the terminal of a `Capture` that refuses texts, without those texts."""
+    def remaining(self, then: Hashable, least: int) -> Regex:
+        """Return the terminal of a `Capture` that refuses texts, without those of at least `least` characters.
+
+        The same texts give the same object.
+        """
 
     def least_bytes(self, key: Hashable) -> int:
         """Return a lower bound of the bytes of a lazy nonterminal's texts, found quickly; 1 where nothing is known.

@@ -474,7 +474,7 @@ class SetMasks:
             table = self._terminals.after(remainders, state)
             if table is nothing:
                 continue
-            if self._is_suspect(set_id, scan):
+            if self._is_suspect(remainders, set_id, scan):
                 self._suspect_all(table)
             else:
                 self._add_all(table)
@@ -483,10 +483,13 @@ class SetMasks:
             if first_refusing < last:
                 self._refused_texts.remove(remainders, set_id, state, first_refusing, first_found, first_range)
 
-    def _is_suspect(self, set_id: int, scan: int) -> bool:
+    def _is_suspect(self, remainders: RemainderNodes, set_id: int, scan: int) -> bool:
         """Return whether the tokens that go on with a scannable item may depend on what was captured just before."""
         sets = self._sets
         text = sets.table.text[set_id]
         if text != AFTER or not sets.groups.captures[sets.scans.group[scan]] & FRESH:
             return text == NEEDS_CHECK
-        return not sets.rules.goes_on_endless(sets.scans.position[scan])
+        position = sets.scans.position[scan]
+        if sets.rules.goes_on_endless(position):
+            return False
+        return not sets.rules.has_room(position, sets.scans.state[scan], self._store.most_left(remainders))

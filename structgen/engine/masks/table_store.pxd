@@ -62,6 +62,8 @@ cdef class TableStore:
     cdef void _sort(self, CountedTokens nodes) except *
     @cython.locals(low=int, high=int, middle=int)
     cdef bint has_node_in(self, RemainderNodes remainders, int first, int last) noexcept
+    @cython.locals(trie=Trie, most=int, at=int, node=int)
+    cdef int most_left(self, RemainderNodes remainders) except -1
     @cython.locals(known=RemainderNodes)
     cdef RemainderNodes remainders_of(self, Trie trie, int min_count, int max_count)
     @cython.locals(index=int)

@@ -283,6 +283,18 @@ class TableStore:
                 high = middle
         return low < remainders.last and self.pool[low] < last
 
+    def most_left(self, remainders: RemainderNodes) -> int:
+        """Return the largest number of bytes that is left of a token."""
+        trie = remainders.trie
+        most = 0
+        for at in range(remainders.first, remainders.last):
+            node = self.pool[at]
+            if node == ROOT_NODE:
+                most = max(most, trie.max_depth)
+            else:
+                most = max(most, trie.max_depth - trie.depth[node] if trie.has_counts else trie.height[node])
+        return most
+
     def remainders_of(self, trie: Trie, min_count: int, max_count: int) -> RemainderNodes:
         """Return all texts of a trie of remainders whose tokens have counts within bounds."""
         key = (id(trie), min_count, max_count)

@@ -2,7 +2,6 @@ cimport cython
 
 from structgen.engine.arrays cimport grown, zeros
 from structgen.engine.automata.store cimport AutomatonStore
-from structgen.engine.masks.ample_bounds cimport AmpleBounds
 from structgen.engine.masks.bound_room cimport BoundRoom
 from structgen.engine.masks.counted_masks cimport CountedMasks
 from structgen.engine.masks.counted_walks cimport BoundedWalk, CountedWalk
@@ -44,7 +43,6 @@ cdef class TerminalMasks:
     cdef RemainderTries _remainder_tries
     cdef CountedMasks _counted_masks
     cdef BoundRoom _room
-    cdef AmpleBounds _ample_bounds
     cdef int[::1] _table_of
     cdef list _tables
     cdef dict _counted

@@ -20,7 +20,7 @@ Six kinds of states get their tables by way of others, which is cheaper than a w
 - states that differ only in a count (`engine/masks/counted_masks.py`, `engine/masks/least_counts.py`,
   `engine/masks/bound_room.py`);
 - states with a bound that no token comes near, which have the tables of the state without it
-  (`engine/masks/ample_bounds.py`);
+  (`engine/automata/ample_bounds.py`);
 - unions, whose tables are those of their parts together: a state that has begun to match a pattern somewhere in a
   string has the tables of the search, which all such states share, and a few tokens more;
 - repetitions of few bytes, such as white space, before many different things;
@@ -46,7 +46,6 @@ from structgen.engine.constants import (
     NOTHING,
     RECORD_BYTES,
 )
-from structgen.engine.masks.ample_bounds import AmpleBounds
 from structgen.engine.masks.bound_room import BoundRoom
 from structgen.engine.masks.character_kinds import CharacterKinds
 from structgen.engine.masks.counted_masks import CountedMasks
@@ -123,7 +122,6 @@ class TerminalMasks:
             automata, store, tries, self._counted_walk, self._bounded_walk, found, vocabulary.size
         )
         self._room = BoundRoom(automata)
-        self._ample_bounds = AmpleBounds(automata, trie.max_depth)
         self._table_of = zeros(1024)  # by state: one more than its index in _tables, or 0
         self.nothing = TerminalMask()  # most keys do not go on with what is left of a token
         self._tables = [self.nothing]
@@ -186,7 +184,7 @@ class TerminalMasks:
     # -- how the tables of a state are made -------------------------------------------------------------------------
 
     def _make(self, state: int) -> TerminalMask:
-        free = self._ample_bounds.without(state)
+        free = self.automata.ample_bounds.without(state, self.trie.max_depth)
         if free != NOTHING:
             return self.get(free)
         repetition = self.automata.as_counted(state)

@@ -127,7 +127,7 @@ class IndentedRules:
         """Return 1: nothing more is known. See `RuleSource`."""
         return 1
 
-    def remaining(self, then: Hashable) -> rx.Regex:
+    def remaining(self, then: Hashable, least: int) -> rx.Regex:
         """Not called: KBNF has no captured texts."""
         raise NotImplementedError
 

@@ -4,6 +4,9 @@ from structgen.engine.grammar.tables cimport Capture, Lazy
 from structgen.schema.json_text.layout cimport Layout
 
 
+cdef int _MAX_REMAINING
+
+
 @cython.final
 cdef class ArrayRules:
     cdef object _lazy         # a LazyRules; its methods are passed as functions
@@ -15,6 +18,7 @@ cdef class ArrayRules:
     cdef dict _alive
     cdef dict _needed_after
     cdef dict _strings
+    cdef dict _remaining
     cdef bint _is_plain
     cdef readonly object max_items
     cdef bint _is_endless

@@ -29,11 +29,12 @@ from structgen.schema.reading.emptiness import can_differ, can_repeat
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.notation import JsonNotation
 from structgen.schema.rules.states import ArrayState
-from structgen.schema.rules.written_sets import Written, rests_of, with_written
+from structgen.schema.rules.written_sets import Written, rests_of, text_of, with_written
 
 __all__ = ["ArrayRules"]
 
 _NO_VALUES: frozenset[Value] = frozenset()
+_MAX_REMAINING = 64  # terminals without some strings that are kept
 
 _ShortState = ArrayState | int
 """A state; just the number of items, where nothing else matters."""
@@ -95,6 +96,7 @@ class ArrayRules:
         self._alive: dict[ArrayState, bool] = {}
         self._needed_after: dict[ArrayState, frozenset[Value]] = {}
         self._strings: dict[Node, Regex] = {}
+        self._remaining: dict[tuple[Node, frozenset[Value]], Regex] = {}  # by the node, and the strings left out
         self._is_plain = not part.contains and part.repeats is None
         self.max_items = self._find_max_items()
         self._is_endless = part.repeats is False and all(
@@ -441,9 +443,16 @@ class ArrayRules:
         """Return a lower bound of the bytes of a kind of nonterminal in a state. See `SetRules.least_bytes`."""
         return max(1, 2 * (self.part.low - (state if isinstance(state, int) else state.written)))
 
-    def remaining(self, then: _Refusing) -> Regex:
-        """Return the terminal of an item without those that are refused. See `RuleSource.remaining`."""
-        return _only_terminal(self._lazy.strings_without(then.node, then.values))
+    def remaining(self, then: _Refusing, least: int) -> Regex:
+        """Return the terminal of an item without the long ones of those refused. See `RuleSource.remaining`."""
+        long = frozenset([value for value in then.values if len(text_of(value) or "") >= least])
+        found = self._remaining.get((then.node, long))
+        if found is None:
+            strings = self._lazy.strings_without(then.node, long)
+            if len(self._remaining) >= _MAX_REMAINING:
+                self._remaining.clear()
+            found = self._remaining[then.node, long] = _only_terminal(strings)
+        return found
 
     def ladder(self, state: Any) -> None:
         """Return None: there are no pairs. See `SetRules.ladder`."""
@@ -452,6 +461,7 @@ class ArrayRules:
         """Drop what was computed for written items. See `RuleSource.forget`."""
         self._alive.clear()
         self._needed_after.clear()
+        self._remaining.clear()
 
     def after(self, then: ArrayState | _Refusing, text: bytes | None) -> tuple[str, ArrayState] | None:
         """Return the state after an item that differs from those seen. See `SetRules.after`."""

@@ -108,9 +108,10 @@ class CallRules:
         """Return a lower bound of the bytes of a nonterminal's texts. See `RuleSource.least_bytes`."""
         return 1
 
-    def remaining(self, then: Any) -> rx.Regex:
+    def remaining(self, then: Any, least: int) -> rx.Regex:
         """Return the keys that may be written. See `RuleSource.remaining`."""
-        return self._outer.remaining(then[1]) if then[0] == "arguments" else self._inner.remaining(then)
+        is_outer = then[0] == "arguments"
+        return self._outer.remaining(then[1], least) if is_outer else self._inner.remaining(then, least)
 
     def forget(self) -> None:
         """Drop what was computed for written texts. See `RuleSource.forget`."""

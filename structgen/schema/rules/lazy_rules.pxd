@@ -39,7 +39,7 @@ cdef class LazyRules:
     cdef _bodies(self, key)
     cpdef after(self, then, text)
     cpdef refusals(self, then, begun)
-    cpdef remaining(self, then)
+    cpdef remaining(self, then, int least)
     cpdef bint holds(self, node) except -1
     @cython.locals(shapes=dict)
     cpdef list not_surely_writable(self, set nodes)

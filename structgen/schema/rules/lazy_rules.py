@@ -101,8 +101,8 @@ class SetRules(Protocol):
     def refusals(self, then: Any, begun: bytes) -> Refusals:
         """Return the completions that are refused after some bytes of a capture. See `RuleSource.refusals`."""
 
-    def remaining(self, then: Any) -> Regex:
-        """Return the terminal of a capture without the refused texts. See `RuleSource.remaining`."""
+    def remaining(self, then: Any, least: int) -> Regex:
+        """Return the terminal of a capture without long refused texts. See `RuleSource.remaining`."""
 
     def least_bytes(self, kind: Any, state: Any) -> int:
         """Return a lower bound of the bytes of a kind of nonterminal in a state. See `RuleSource.least_bytes`."""
@@ -208,10 +208,10 @@ class LazyRules:
         rules: SetRules = self._set_rules[then[0]]
         return rules.refusals(then[1], begun)
 
-    def remaining(self, then: Any) -> Regex:
-        """Return the terminal of a capture without the refused texts. See `RuleSource.remaining`."""
+    def remaining(self, then: Any, least: int) -> Regex:
+        """Return the terminal of a capture without long refused texts. See `RuleSource.remaining`."""
         rules: SetRules = self._set_rules[then[0]]
-        return rules.remaining(then[1])
+        return rules.remaining(then[1], least)
 
     def least_bytes(self, key: Any) -> int:
         """Return a lower bound of the bytes of a nonterminal's texts. See `RuleSource.least_bytes`."""

@@ -8,7 +8,7 @@ from structgen.schema.rules.lazy_rules cimport LazyRules
 from structgen.schema.rules.object_states cimport ObjectStates, index_of, seen_of, shortened, whole
 from structgen.schema.rules.states cimport ObjectState, OtherKeys, Pair, Property
 
-cdef int _MAX_BODY_SYMBOLS, _MAX_BEGINNINGS
+cdef int _MAX_BODY_SYMBOLS, _MAX_BEGINNINGS, _MAX_REMAINING
 
 
 cdef _used_keys(tuple then)
@@ -25,6 +25,7 @@ cdef class ObjectRules:
     cdef readonly tuple classes
     cdef tuple _sorted_names
     cdef dict _names_begun
+    cdef dict _remaining
     cdef dict _keys
     cdef tuple _first_keys
     cdef list _groups, _group_of
@@ -64,6 +65,6 @@ cdef class ObjectRules:
     cpdef tuple refusals(self, then, bytes begun)
     @cython.locals(names=list, found=OtherKeys)
     cdef tuple _names_in(self, index)
-    cpdef remaining(self, then)
+    cpdef remaining(self, then, int least)
     @cython.locals(states=ObjectStates, found=OtherKeys)
     cdef list _value_bodies(self, int index, short_state)

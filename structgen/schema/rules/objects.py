@@ -46,6 +46,7 @@ _STATE_BITS_OF_UNIT = 10  # log2 of the bits of a state that one unit of `spend`
 _MAX_BODY_SYMBOLS = 128  # symbols of a body of required properties, about
 _NONE: frozenset[Any] = frozenset()  # one object shared by all states, as there are many
 _MAX_BEGINNINGS = 10_000  # beginnings of keys whose completions are kept
+_MAX_REMAINING = 64  # terminals without some keys that are kept
 _NOTHING_REFUSED: Refusals = ((), ())
 
 _AfterKey = tuple[int, ShortState, tuple[str, ...]]
@@ -92,6 +93,7 @@ class ObjectRules:
         self.states = ObjectStates(lazy, part)
         self.classes = self.states.classes
         self._sorted_names: tuple[tuple[str, ...], ...] | None = None  # results of `_names_in`
+        self._remaining: dict[tuple[int, tuple[str, ...]], Regex] = {}  # by class, and the keys left out
         self._names_begun: dict[tuple[int, bytes], tuple[Spelling, ...]] = {}  # by class and beginning: completions
         self._keys: dict[int, Regex] = {}  # by property: the terminal of its key
         self._notation = self._lazy.notation
@@ -412,15 +414,23 @@ class ObjectRules:
             state = replace(state, progress=state.progress + 1)
         return self.states.least_bytes(state)
 
-    def remaining(self, then: _AfterKey) -> Regex:
+    def remaining(self, then: _AfterKey, least: int) -> Regex:
         """Return the keys of a class that may be written. See `RuleSource.remaining`."""
         index = then[0]
         keys = self.classes[index].keys
-        return self._notation.keys(keys, [*self._names_in(index), *sorted(filter(keys.contains, _used_keys(then)))])
+        refused = [*self._names_in(index), *sorted(filter(keys.contains, _used_keys(then)))]
+        long = tuple([key for key in refused if len(key) >= least])
+        found = self._remaining.get((index, long))
+        if found is None:
+            if len(self._remaining) >= _MAX_REMAINING:
+                self._remaining.clear()
+            found = self._remaining[index, long] = self._notation.keys(keys, long)
+        return found
 
     def forget(self) -> None:
         """Drop what was computed for written texts. See `RuleSource.forget`."""
         self.states.forget()
+        self._remaining.clear()
 
     def _value_bodies(self, index: int, short_state: ShortState) -> list[Sequence[Symbol]]:
         """Return the bodies after a key that the state has seen: the colon, the value, and what follows."""

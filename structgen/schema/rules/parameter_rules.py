@@ -280,9 +280,9 @@ class ParameterRules:
         """Return a lower bound of the bytes of a nonterminal's texts. See `RuleSource.least_bytes`."""
         return 1
 
-    def remaining(self, then: Any) -> rx.Regex:
+    def remaining(self, then: Any, least: int) -> rx.Regex:
         """Return the keys that may be written. See `RuleSource.remaining`."""
-        remaining = self._rules(then).remaining(then[1])
+        remaining = self._rules(then).remaining(then[1], least)
         return self._changed(remaining) if then[0] == "json" else remaining
 
     def forget(self) -> None:

@@ -70,6 +70,6 @@ class StringRules:
         """Not called: there are no captured texts."""
         raise AssertionError("rules of strings capture nothing")
 
-    def remaining(self, then: Hashable) -> Regex:
+    def remaining(self, then: Hashable, least: int) -> Regex:
         """Not called: there are no captured texts."""
         raise AssertionError("rules of strings capture nothing")

@@ -257,9 +257,9 @@ class YamlRules:
         """Return a lower bound of the bytes of a nonterminal's texts. See `RuleSource.least_bytes`."""
         return 1
 
-    def remaining(self, then: Any) -> Regex:
+    def remaining(self, then: Any, least: int) -> Regex:
         """Return the keys that may be written. See `RuleSource.remaining`."""
-        return self.lazy.remaining(then[0])
+        return self.lazy.remaining(then[0], least)
 
     def forget(self) -> None:
         """Drop what was computed for written texts. See `RuleSource.forget`."""

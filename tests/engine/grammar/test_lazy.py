@@ -253,7 +253,7 @@ class Without:
     def least_bytes(self, key: Hashable) -> int:
         return 1
 
-    def remaining(self, then: Hashable) -> Regex:
+    def remaining(self, then: Hashable, least: int) -> Regex:
         raise TypeError("every beginning goes on to infinitely many words")
 
 

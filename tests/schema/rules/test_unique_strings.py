@@ -147,3 +147,88 @@ def test_texts_of_strings_with_a_bound_end_with_items_that_differ(seed):
     assert_walks_are_valid(
         constraint, Sampler(BYTES, longest=120, late=40), jsonschema.Draft202012Validator(schema), rng, 3
     )
+
+
+# --- texts that are refused at their ends, or earlier -----------------------------------------------------------------
+
+PIECES = (
+    b""""," ", a"," ab","b "a" a"] "]" aa ba aab bab "a","b" a","b"," b","ab abab ":1 ":1," a":1,"b bb","a""".split(
+        b" "
+    )
+)
+ALL_BYTES = [bytes([byte]) for byte in range(256)]
+BYTES_AND_PIECES = Vocabulary.from_bytes(dict(enumerate(ALL_BYTES + PIECES)), eos_token_ids=[256 + len(PIECES)])
+PATTERNS = [
+    "^[ab]*$", "^(a|bb)*$", "^[ab]+(b[ab]+)*$", "^[ab]{2}$", "^[ab]{1,4}$", "^a", "ab", "^(ab|a)*b?$",
+    "^([ab]{2}){0,3}$",
+]  # fmt: skip
+
+
+def bounded(rng):
+    found = {"maxLength": rng.choice([1, 2, 3, 4, 5, 6, 8, 10])}
+    if rng.random() < 0.7:
+        found["pattern"] = rng.choice(PATTERNS)
+    if rng.random() < 0.3:
+        found["minLength"] = rng.randint(0, min(3, found["maxLength"]))
+    if rng.random() < 0.25:
+        found["not"] = rng.choice([{"enum": ["a", "ab"]}, {"pattern": "ba"}, {"pattern": "^aa"}])
+    return found
+
+
+def with_bounded_items_or_keys(rng):
+    counts = {"minItems": rng.randint(0, 4), "maxItems": rng.randint(5, 7)}
+    if rng.random() < 0.6:
+        items = bounded(rng) | {"type": rng.choice(["string", ["string", "null"]])}
+        return {"type": "array", "uniqueItems": True, "items": items} | counts
+    found = {"type": "object", "additionalProperties": {"const": 1}, "propertyNames": bounded(rng)}
+    if rng.random() < 0.5:
+        found["properties"] = {name: {"const": 1} for name in rng.sample(["a", "ab", "abab", "bb"], 2)}
+    return found | {"minProperties": counts["minItems"], "maxProperties": counts["maxItems"]}
+
+
+@pytest.mark.one_in(2, uncompiled=20)
+@pytest.mark.parametrize("seed", range(120))
+def test_bounded_items_and_keys_never_get_stuck(seed):
+    rng = random.Random(seed)
+    schema = with_bounded_items_or_keys(rng)
+    if compiled_or_none(schema) is None:
+        return
+    constraint = structgen.compile(schema, BYTES_AND_PIECES, whitespace="compact")
+    validator = jsonschema.Draft202012Validator(schema)
+    matcher = constraint.matcher()
+    text = b""
+    for step in range(120):
+        allowed = matcher.allowed_token_ids()
+        assert allowed == accepted_tokens(matcher, BYTES_AND_PIECES.size)
+        assert allowed, (schema, text)
+        if allowed[-1] == BYTES_AND_PIECES.size - 1 and (step > 20 or len(allowed) == 1):
+            assert validator.is_valid(json.loads(text))
+            break
+        left = [token for token in allowed if set(BYTES_AND_PIECES.token_bytes(token)) <= set(b'ab",[]{}:1')]
+        ends = [token for token in left if BYTES_AND_PIECES.token_bytes(token) in (b'"', b"]", b"}")]
+        token = rng.choice(ends if ends and rng.random() < 0.4 else left or allowed[:1])
+        matcher.accept_token(token)
+        text += BYTES_AND_PIECES.token_bytes(token)
+
+
+def test_a_token_that_ends_an_item_and_begins_a_full_one():
+    """The item `"ab"` that has ended leaves the next one no text that begins with `"ab`."""
+    schema = {"type": "array", "uniqueItems": True, "items": {"type": "string", "maxLength": 2}}
+    matcher = structgen.compile(schema, BYTES_AND_PIECES, whitespace="compact").matcher()
+    matcher.accept_bytes(b'["a","b","a')
+    assert 256 + PIECES.index(b'b","ab') not in matcher.allowed_token_ids()
+
+
+@pytest.mark.parametrize("length", [50, 100, 300])
+def test_items_with_a_bound_take_about_the_states_of_items_without(length):
+    counts = []
+    for high in (None, length):
+        items = {"type": "string"} if high is None else {"type": "string", "maxLength": high}
+        constraint = structgen.compile({"type": "array", "items": items, "uniqueItems": True}, BYTES, cache=False)
+        matcher = constraint.matcher()
+        for number in range(20):
+            for byte in (("," if number else "[") + f'"item number {number}"').encode():
+                matcher.allowed_token_ids()
+                matcher.accept_token(byte)
+        counts.append(constraint.grammar.sets.automata.count)
+    assert counts[1] < counts[0] + 60  # one for each character that is left

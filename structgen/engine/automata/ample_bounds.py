@@ -14,10 +14,11 @@ be needed is seen from the form:
 
 from __future__ import annotations
 
+from structgen.engine.automata.endings import Endings
 from structgen.engine.automata.inclusion import is_spelled
-from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import (
     EMPTY,
+    K_BOUNDED,
     K_BYTES,
     K_CHARS,
     K_COMPLEMENT,
@@ -36,48 +37,98 @@ MAX_DEPTH = 100  # of a form: members of unions and what follows
 
 
 class AmpleBounds:
-    """Finds states whose bound no token comes near.
+    """Finds states whose bound no token comes near, and how far away a bound is.
 
     Args:
-        automata: the automata of the states.
-        longest: the number of bytes of the longest token.
+        endings: facts about the ends of the states' texts.
     """
 
-    def __init__(self, automata: AutomatonStore, longest: int) -> None:
-        self._automata = automata
-        self._longest = longest
+    def __init__(self, endings: Endings) -> None:
+        self._endings = endings
+        self._terms = endings.terms
+        self._table = endings.table
         self._needed: dict[int, tuple[int, int]] = {EMPTY: (0, 0), NOTHING: (NEVER, 0)}  # by term; see `_needed_after`
         self._goes_on: dict[tuple[int, int], bool] = {}  # by star and term; see `_may_go_on`
         self._within: dict[int, tuple[dict[int, bool], dict[int, bool]]] = {}  # by star: what `is_spelled` found
 
-    def without(self, state: int) -> int:
-        """Return a state without its bound, if that has the same tokens; else NOTHING."""
-        terms, table = self._automata.terms, self._automata.table
-        bounded = self._automata.as_bounded(state)
-        if bounded is None or bounded[1] < self._longest:
+    def without(self, state: int, longest: int) -> int:
+        """Return a state without its bound, if that has the same tokens; else NOTHING.
+
+        Args:
+            state: the state.
+            longest: the number of bytes of the longest token.
+        """
+        if not self._is_bounded(state):
             return NOTHING
-        star, phase, term = table.payload[bounded[0]]
-        if phase != EMPTY:
+        counting, bound = self._table.payload[state]
+        star, phase, term = self._table.payload[counting]
+        if bound < longest or phase != EMPTY or self._needed_within(star, term) > bound - longest:
             return NOTHING
+        return self._free(star, term)
+
+    def room(self, state: int) -> int:
+        """Return after how many counted texts another one may still come, whatever they are, and the text can end.
+
+        After fewer of them, there are at least two ways to end the text. 0 may be too small.
+
+            [a-z]{0,9}" & ~(foo"|bar")     9
+        """
+        table = self._table
+        if table.kind[state] == K_REPEAT:
+            body, low, high = table.payload[state]
+            return max(0, high - 2 * low) if self._terms.is_countable_with(body, table.tail[state]) else 0
+        if not self._is_bounded(state):
+            return 0
+        counting, bound = table.payload[state]
+        star, phase, term = table.payload[counting]
+        if phase != EMPTY or not self._endings.is_ever_endless(self._free(star, term)):
+            return 0
+        needed = self._needed_within(star, term)
+        return bound - 2 * needed if needed <= bound // 2 else 0
+
+    def counted(self, state: int) -> int:
+        """Return C*R, of which `room` counts the texts C, or a repetition like it."""
+        if self._table.kind[state] == K_REPEAT:
+            return state
+        star: int = self._table.payload[self._table.payload[state][0]][0]
+        return star
+
+    def _is_bounded(self, state: int) -> bool:
+        """Return whether a state is one with a bound on a count; see `AutomatonStore.as_bounded`."""
+        return self._table.kind[state] == K_BOUNDED and self._table.tail[state] == EMPTY
+
+    def _free(self, star: int, term: int) -> int:
+        """Return the state of the texts of C*R and of a term, which has its conditions."""
+        for part in self._terms.conjuncts(term):
+            if not self._is_condition(star, part):
+                return term
+        return self._terms.intersection([star, term], EMPTY)
+
+    def _is_condition(self, star: int, part: int) -> bool:
+        """Return whether a condition on texts of C*R is only that: a complement, or a least count."""
+        is_complement = self._table.kind[part] == K_COMPLEMENT and self._table.tail[part] == EMPTY
+        return is_complement or self._is_least(star, part)
+
+    def _needed_within(self, star: int, term: int) -> int:
+        """Return how many C a text may need, wherever it stands, that is one of C*R and of a term; NEVER if not known.
+
+        It is an upper bound.
+        """
         plain, least = NOTHING, 0
         refused: list[int] = []
-        for part in terms.conjuncts(term):
-            if table.kind[part] == K_COMPLEMENT and table.tail[part] == EMPTY:
-                refused.append(table.payload[part])
-            elif self._is_least(star, part):
-                least = max(least, table.payload[part][1])
+        for part in self._terms.conjuncts(term):
+            if self._is_least(star, part):
+                least = max(least, self._table.payload[part][1])
+            elif self._is_condition(star, part):
+                refused.append(self._table.payload[part])
             elif plain == NOTHING:
                 plain = part
             else:
-                return NOTHING
+                return NEVER
         if plain == NOTHING:
-            needed = self._needed_with(star, least, refused)
-        else:
-            is_alone = least <= 1 and not refused and self._is_within(star, plain)
-            needed = self._needed_after(plain) if is_alone else NEVER
-        if needed > bounded[1] - self._longest:
-            return NOTHING
-        return term if plain != NOTHING else terms.intersection([star, term], EMPTY)
+            return self._needed_with(star, least, refused)
+        is_alone = least <= 1 and not refused and self._is_within(star, plain)
+        return self._needed_after(plain) if is_alone else NEVER
 
     def _needed_with(self, star: int, least: int, refused: list[int]) -> int:
         """Return how many C a text of C*R may need after any C, with some conditions; NEVER if not known.
@@ -87,18 +138,18 @@ class AmpleBounds:
             least: the text has at least so many C. After the first one, the least count 1 asks for nothing more.
             refused: terms that the text must not match.
         """
-        terms, table = self._automata.terms, self._automata.table
+        terms, table = self._terms, self._table
         may_end = least <= 1
         for term in refused:
             may_end = may_end and self._is_one_text(table.tail[star]) and self._may_go_on(star, term, 0)
         if may_end:
             return 0
         is_code = terms.is_countable_with(table.payload[star][0], table.tail[star])
-        return max(1, least) if is_code and self._automata.endings.has_last_character(star, refused) else NEVER
+        return max(1, least) if is_code and self._endings.has_last_character(star, refused) else NEVER
 
     def _is_within(self, star: int, term: int) -> bool:
         """Return whether all texts of a term are texts of C*R, as far as its form shows it."""
-        terms = self._automata.terms
+        terms = self._terms
         body, rest = terms.table.payload[star][0], terms.table.tail[star]
         known = self._within.get(star)
         if known is None:
@@ -110,12 +161,12 @@ class AmpleBounds:
 
     def _is_one_text(self, term: int) -> bool:
         """Return whether a term matches one text only, such as a quote."""
-        table = self._automata.table
+        table = self._table
         return bool(table.kind[term] == K_LITERAL and table.tail[term] == EMPTY)
 
     def _is_least(self, star: int, part: int) -> bool:
         """Return whether a condition is C{n,}R."""
-        table = self._automata.table
+        table = self._table
         if table.kind[part] != K_REPEAT or table.tail[part] != table.tail[star]:
             return False
         body, _, most = table.payload[part]
@@ -127,11 +178,11 @@ class AmpleBounds:
         That is so where the term ends with C*R. Then a text that the term does not match may have ended after any C:
         otherwise, what comes after that C would not have changed the match.
         """
-        table = self._automata.table
+        table = self._table
         known = self._goes_on.get((star, term))
         if known is not None:
             return known
-        found = self._automata.endings.goes_on(star, term)
+        found = self._endings.goes_on(star, term)
         if not found and depth < MAX_DEPTH and table.kind[term] == K_UNION:
             found = len(table.payload[term]) <= MAX_TERMS
             for part in table.payload[term]:
@@ -144,7 +195,7 @@ class AmpleBounds:
 
     def _needed_after(self, term: int) -> int:
         """Return an upper bound on the bytes that a text of a term needs, wherever it stands; NEVER if not known."""
-        table, known = self._automata.table, self._needed
+        table, known = self._table, self._needed
         stack = [term]
         count = 0
         while stack:
@@ -173,7 +224,7 @@ class AmpleBounds:
 
         Both are upper bounds.
         """
-        table, known = self._automata.table, self._needed
+        table, known = self._table, self._needed
         kind, payload = table.kind[term], table.payload[term]
         shortest, inside = NEVER, NEVER
         if kind == K_UNION:
@@ -185,7 +236,7 @@ class AmpleBounds:
         elif kind == K_BYTES:
             shortest = inside = 1
         elif kind == K_CHARS:
-            shortest = inside = max([len(one) for one in self._automata.terms.payloads.sequences[payload]])
+            shortest = inside = max([len(one) for one in self._terms.payloads.sequences[payload]])
         elif kind == K_REPEAT:
             body = known[payload[0]]
             shortest = payload[1] * body[0]

@@ -11,7 +11,6 @@ from support.vocabularies import accepted_tokens, nodes_along
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import NOTHING
-from structgen.engine.masks.ample_bounds import AmpleBounds
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.regex import tree as rx
@@ -83,9 +82,9 @@ def bounded(least: int, most: int, *conditions: rx.Regex, body: rx.Regex = CHARA
 @pytest.mark.parametrize("least", [0, 1])
 def test_states_without_their_bound(conditions: tuple[rx.Regex, ...], needed: int | None, least: int) -> None:
     automata = AutomatonStore()
-    ample = AmpleBounds(automata, 10)
+    ample = automata.ample_bounds
     free = automata.add(rx.intersection(rx.sequence(rx.repeat(CHARACTER, least, None), QUOTE), *conditions))
-    found = [ample.without(automata.add(bounded(least, most, *conditions))) for most in range(9, 60)]
+    found = [ample.without(automata.add(bounded(least, most, *conditions)), 10) for most in range(9, 60)]
     assert found[0] == NOTHING
     if needed is None:
         assert set(found) == {NOTHING}
@@ -97,8 +96,10 @@ def test_states_without_their_bound(conditions: tuple[rx.Regex, ...], needed: in
 @pytest.mark.parametrize(("refused", "needed"), [(search("an"), 4), (text("a*b"), 4), (search('[^"]'), None)])
 def test_a_least_count_is_needed_after_each_character(refused: rx.Regex, needed: int | None) -> None:
     automata = AutomatonStore()
-    ample = AmpleBounds(automata, 10)
-    found = [ample.without(automata.add(bounded(4, most, rx.Complement(refused)))) != NOTHING for most in range(9, 60)]
+    ample = automata.ample_bounds
+    found = [
+        ample.without(automata.add(bounded(4, most, rx.Complement(refused))), 10) != NOTHING for most in range(9, 60)
+    ]
     assert found == [needed is not None and most >= 10 + needed for most in range(9, 60)]
 
 
