@@ -20,7 +20,7 @@ cdef class AmpleBounds:
 
     @cython.locals(counting=int, bound=int, star=int, phase=int, term=int)
     cpdef int without(self, int state, int longest) except -1
-    @cython.locals(table=TermTable, body=int, low=int, high=int, counting=int, bound=int, star=int, phase=int, term=int, needed=int)
+    @cython.locals(table=TermTable, body=int, low=int, high=int, counting=int, bound=int, star=int, phase=int, term=int, needed=int, free=int, endings=Endings, is_endless=bint)
     cpdef int room(self, int state) except -1
     @cython.locals(star=int)
     cpdef int counted(self, int state) except -1

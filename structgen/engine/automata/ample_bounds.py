@@ -81,10 +81,15 @@ class AmpleBounds:
             return 0
         counting, bound = table.payload[state]
         star, phase, term = table.payload[counting]
-        if phase != EMPTY or not self._endings.is_ever_endless(self._free(star, term)):
+        if phase != EMPTY:
             return 0
         needed = self._needed_within(star, term)
-        return bound - 2 * needed if needed <= bound // 2 else 0
+        if needed > bound // 2:
+            return 0
+        free = self._free(star, term)
+        endings = self._endings
+        is_endless = endings.is_ever_endless(free) if free == term else endings.is_endless_by_form(free)
+        return bound - 2 * needed if is_endless else 0
 
     def counted(self, state: int) -> int:
         """Return C*R, of which `room` counts the texts C, or a repetition like it."""
