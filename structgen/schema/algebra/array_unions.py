@@ -20,6 +20,7 @@ from structgen.schema.algebra.nodes import ANY, Node, complement, is_decided
 __all__ = ["apart", "as_one", "is_unordered"]
 
 _MAX_CLAUSES = 128  # of one union
+_MAX_TRIED = 1_024  # clauses, of which those that others imply are dropped
 _MAX_APART = 4_096  # sets that one set with clauses stands for
 
 
@@ -44,7 +45,7 @@ def as_one(parts: Sequence[ArraySet], within: ArraySet | None = None) -> ArraySe
         found = _one_of_each(found, rest)
         if len(found) > _MAX_CLAUSES:
             return None
-    return _with_clauses(ArraySet(first.prefix, repeats=first.repeats), [*common, *_least(list(found))])
+    return _with_clauses(ArraySet(first.prefix, repeats=first.repeats), [*common, *found])
 
 
 def _with_clauses(part: ArraySet, clauses: Iterable[CountClause]) -> ArraySet:
@@ -86,7 +87,7 @@ def _conditions(part: ArraySet) -> dict[CountClause, None] | None:
 
 
 def _one_of_each(clauses: Iterable[CountClause], others: Sequence[CountClause]) -> dict[CountClause, None]:
-    """Return clauses that hold together where all of some clauses do, or all of some others.
+    """Return clauses that hold together where all of some clauses do, or all of some others, without needless ones.
 
     If they are too many, some of them are left out.
     """
@@ -97,9 +98,9 @@ def _one_of_each(clauses: Iterable[CountClause], others: Sequence[CountClause]) 
             both = _either(clause, other)
             if both is not None:
                 found[both] = None
-        if len(found) > _MAX_CLAUSES:
+        if len(found) > _MAX_TRIED:
             break
-    return found
+    return dict.fromkeys(_least(list(found)))
 
 
 def _either(left: CountClause, right: CountClause) -> CountClause | None:
