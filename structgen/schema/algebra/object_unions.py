@@ -25,8 +25,13 @@ from structgen.schema.algebra.objects import KeyClass, ObjectSet
 __all__ = ["ObjectUnions", "joined"]
 
 _MAX_CLAUSES = 128  # of one union
+_MAX_TRIED = 1_024  # clauses, of which those that others imply are dropped
 _MAX_JOINED = 64  # sets that are joined where they differ in one key
 _MAX_JOINED_KEYS = 8  # keys of those sets
+
+
+Parts = tuple[ObjectSet, ...]
+"""A union of sets."""
 
 
 class ObjectUnions:
@@ -34,6 +39,7 @@ class ObjectUnions:
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, ...], tuple[object, ObjectSet | None]] = {}  # by identity
+        self._factors: dict[int, tuple[object, tuple[Parts, ...]]] = {}  # by identity
 
     def as_one(self, parts: Sequence[ObjectSet], within: ObjectSet | None = None) -> ObjectSet | None:
         """Return the union of some sets as one set; None if clauses cannot express it, or too many would be needed.
@@ -47,6 +53,18 @@ class ObjectUnions:
         if known is None:  # the sets are kept beside the result, so that no other set gets the identity of one
             known = self._known[key] = ((parts, within), _as_one(parts, within))
         return known[1]
+
+    def keep_factors(self, parts: Parts, factors: Iterable[Parts]) -> None:
+        """Remember that a union is the intersection of some unions."""
+        self._factors[id(parts)] = parts, tuple(factors)
+
+    def factors(self, parts: Parts) -> tuple[Parts, ...]:
+        """Return the unions whose intersection a union is, as far as is known.
+
+        Each of them may be one set with few clauses, where their intersection would need too many.
+        """
+        known = self._factors.get(id(parts))
+        return known[1] if known is not None else ()
 
 
 def _as_one(parts: Sequence[ObjectSet], within: ObjectSet | None) -> ObjectSet | None:
@@ -77,12 +95,12 @@ def _as_one(parts: Sequence[ObjectSet], within: ObjectSet | None) -> ObjectSet |
         first.high,
         first.somewhere,
         first.overlapping,
-        (*common, *_least(list(clauses))),
+        (*common, *clauses),
     ).reduced() or ObjectSet({}, high=0, low=1)
 
 
 def _one_of_each(clauses: Iterable[Clause], others: Sequence[Clause]) -> dict[Clause, None]:
-    """Return clauses that hold together where all of some clauses do, or all of some others.
+    """Return clauses that hold together where all of some clauses do, or all of some others, without needless ones.
 
     If they are too many, some of them are left out.
     """
@@ -93,9 +111,9 @@ def _one_of_each(clauses: Iterable[Clause], others: Sequence[Clause]) -> dict[Cl
             both = either(clause, other)
             if both is not None:
                 found[both] = None
-        if len(found) > _MAX_CLAUSES:
+        if len(found) > _MAX_TRIED:
             break
-    return found
+    return dict.fromkeys(_least(list(found)))
 
 
 def _with_named_witnesses(part: ObjectSet) -> ObjectSet:

@@ -7,7 +7,7 @@ where all of them are conditions on one key. Otherwise, each union becomes one s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -47,7 +47,16 @@ def all_of(space: NodeSpace, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shap
             for other, absorbs in met:
                 both = space.both(both, _with_all_clauses(space, other, objects, arrays), absorb=absorbs)
         result = both
+    if objects is None:
+        _keep_factors(space, result, [shape for shape, _ in met])
     return result, objects is not None or arrays is not None
+
+
+def _keep_factors(space: NodeSpace, result: Shape, factors: Sequence[Shape]) -> None:
+    """Remember the unions of sets of objects whose intersection a shape has, if the intersection is larger."""
+    unions = [shape.objects for shape in factors if shape.objects is not EVERYTHING.objects]
+    if len(unions) > 1 and len(result.objects) > max(map(len, unions)):
+        space.unions.keep_factors(result.objects, unions)
 
 
 def _with_all_clauses(space: NodeSpace, shape: Shape, objects: Shape | None, arrays: Shape | None) -> Shape:
@@ -60,9 +69,10 @@ def _with_all_clauses(space: NodeSpace, shape: Shape, objects: Shape | None, arr
 def and_also(space: NodeSpace, known: Shape, shape: Shape, *, absorb: bool) -> Shape | None:
     """Return the values in an intersection of shapes and in a further one; None if unions must become clauses."""
     result = shape if known is EVERYTHING else space.both(known, shape, absorb=absorb)
-    if _multiplies(len(known.arrays), len(result.arrays)):
+    if _multiplies(len(known.arrays), len(result.arrays)) or _multiplies(len(known.objects), len(result.objects)):
         return None
-    return None if _multiplies(len(known.objects), len(result.objects)) else result
+    _keep_factors(space, result, (known, shape))
+    return result
 
 
 def both_of(space: NodeSpace, left: Shape, right: Shape) -> Shape:
@@ -117,6 +127,11 @@ def _with_clauses(space: NodeSpace, shape: Shape, single: Shape) -> Shape:
     if len(shape.objects) < 2:
         return shape
     one = space.unions.as_one(shape.objects)
+    if one is None:
+        factors = space.unions.factors(shape.objects)
+        if factors:
+            each = [_with_clauses(space, Shape(objects=objects), single) for objects in factors]
+            return replace(shape, objects=reduce(space.both, each).objects)
     if one is None and len(single.objects) == 1:
         inside = space.both(shape, single)
         if len(inside.objects) < 2:
