@@ -19,19 +19,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from structgen.engine.deadlines import spend
 from structgen.engine.grammar.tables import Capture, Lazy, Refusals, Symbol
 from structgen.engine.regex.tree import NOTHING, Regex
 from structgen.errors import LimitExceededError
 from structgen.schema.algebra import ANY, NONE, ArraySet, Node, complement, meet
 from structgen.schema.json_text.values import Value, read_value
 from structgen.schema.reading.membership import surely_in
+from structgen.schema.rules.clause_choices import Choice, ChoiceSearch
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.states import ArrayState
 
 __all__ = ["ArrayClauseRules"]
 
 _MAX_STEPS = 5_000  # of one search for a plan
+_MAX_SEARCHES = 200  # for one plan
 _MAX_CASES = 256  # of one item
 
 
@@ -49,11 +50,19 @@ class _Case(NamedTuple):
     known: dict[int, bool]
 
 
-class _Option(NamedTuple):
-    """A way to satisfy a clause: add items of one node later, or keep items of some nodes absent."""
+class _Options(NamedTuple):
+    """The ways to satisfy a clause.
 
-    adds: tuple[int, ...]
-    keeps: tuple[int, ...]
+    Attributes:
+        adds: nodes; it is enough to add items of one of them.
+        keeps: nodes; it is enough that items of one of them stay absent.
+        keeps_all: nodes; it is enough that items of all of them stay absent. One of them is absent, but not surely the
+            same one for all values.
+    """
+
+    adds: list[int]
+    keeps: list[int]
+    keeps_all: list[int]
 
 
 class _State(NamedTuple):
@@ -94,11 +103,12 @@ class ArrayClauseRules:
             [(numbers.setdefault(count.node, len(numbers)), 0 if count.high == 0 else count.low) for count in clause]
             for clause in clauses
         ]
-        self._nodes = list(numbers)
+        self._any = len(numbers)
+        self._nodes = [*numbers, ANY]
         self._alive: dict[ArrayState, bool] = {}
         self._cases: dict[ArrayState, list[_Case]] = {}
         self._pairs: dict[tuple[int, int], bool] = {}  # by two nodes: whether an item may be in both
-        self._steps = 0
+        self._conflicts: list[tuple[int, frozenset[int]]] = []  # no item may be in the node, and in none of the others
 
     # --- states ------------------------------------------------------------------------------------------------------
 
@@ -140,28 +150,23 @@ class ArrayClauseRules:
         found = self._alive.get(short)
         if found is None:
             state = self._whole(short)
-            options = [
-                [*self._added(number), *[_Option((), (node,)) for node in self._absent(number, state)]]
-                for number in state.open
-            ]
+            options = [_Options(self._added(number), self._absent(number, state), []) for number in state.open]
             found = self._alive[short] = self._is_closable(state) or self._has_plan(options, state.left)
         return found
 
     # --- plans -------------------------------------------------------------------------------------------------------
 
-    def _added(self, number: int) -> list[_Option]:
-        return [_Option((node,), ()) for node, low in self._clauses[number] if low]
+    def _added(self, number: int) -> list[int]:
+        """Return the nodes of which enough items satisfy a clause."""
+        return [node for node, low in self._clauses[number] if low]
 
-    def _options_after(self, number: int, state: _State, case: _Case) -> list[_Option]:
+    def _options_after(self, number: int, state: _State, case: _Case) -> _Options:
         """Return the ways to satisfy a clause after an item of some values, whichever it is."""
         absent = [node for node in self._absent(number, state) if case.known.get(node) is not True]
         surely = [node for node in absent if node in case.known]
-        found = self._added(number)
-        if surely:
-            return [*found, *[_Option((), (node,)) for node in surely]]
-        if absent and not self._may_be_in_all(case.node, absent):
-            found.append(_Option((), tuple(absent)))
-        return found
+        if surely or not absent or self._may_be_in_all(case.node, absent):
+            return _Options(self._added(number), surely, [])
+        return _Options(self._added(number), [], absent)
 
     def _may_be_in_all(self, node: Node, numbers: Sequence[int]) -> bool:
         """Return whether an item may be in a node and in some others."""
@@ -180,42 +185,82 @@ class ArrayClauseRules:
             found = self._pairs[key] = left == right or (both != NONE and self._lazy.space.may_hold(both))
         return found
 
-    def _has_plan(self, options: list[list[_Option]], left: int) -> bool:
+    def _has_plan(self, options: list[_Options], left: int) -> bool:
         """Return whether each clause can be satisfied in one of some ways, all of them together.
+
+        A search chooses nodes to add and nodes to keep absent. If an item cannot be in an added node and in no kept
+        one, that is a conflict, which is a further clause of all searches to come.
 
         Args:
             options: the ways, by clause.
             left: the number of items that must follow.
         """
-        if not all(options):
+        if left > 0:
+            options = [*options, _Options([self._any], [], [])]
+        if any(not any(one) for one in options):
             return False
-        self._steps = 0
-        return self._finds_plan(sorted(options, key=len), frozenset(), frozenset(), left)
-
-    def _finds_plan(
-        self, options: list[list[_Option]], added: frozenset[int], kept: frozenset[int], left: int
-    ) -> bool:
-        self._steps += 1
-        spend(1 + len(options))
-        if self._steps > _MAX_STEPS:
-            raise _too_many(_MAX_STEPS)
-        while options and any(added.issuperset(one.adds) and kept.issuperset(one.keeps) for one in options[0]):
-            options = options[1:]
-        if not options:
-            return left <= 0 or bool(added) or self._can_add(None, kept)
-        for one in options[0]:
-            adds, keeps = added.union(one.adds), kept.union(one.keeps)
-            changed = adds if keeps != kept else one.adds
-            if all(self._can_add(node, keeps) for node in changed) and self._finds_plan(options[1:], adds, keeps, left):
+        for _ in range(_MAX_SEARCHES):
+            found = self._find_plan(options)
+            if found is None:
+                return False
+            added, kept = found
+            if all([self._can_add(node, kept) for node in added]):
                 return True
+        raise _too_many(_MAX_SEARCHES)
+
+    def _find_plan(self, options: list[_Options]) -> tuple[set[int], set[int]] | None:
+        """Return nodes to add and nodes to keep absent, without conflicts that are known; None if there are none."""
+        adding, keeping = [0] * len(self._nodes), [0] * len(self._nodes)
+        others: list[list[Choice]] = []
+        bits = 0
+        asked: set[int] = set()
+        for one in options:
+            bits += 1
+            bit = 1 << (bits - 1)
+            for node in one.adds:
+                adding[node] |= bit
+            for node in one.keeps:
+                keeping[node] |= bit
+            asked.update(one.adds, one.keeps, one.keeps_all)
+            if one.keeps_all:  # a choice of its own, which implies that each of the nodes is kept
+                mask = 0
+                for node in one.keeps_all:
+                    bits += 1
+                    mask |= 1 << (bits - 1)
+                    keeping[node] |= 1 << (bits - 1)
+                others.append([(bit, 0), (mask, 0)])
+        wanted = list(adding)
+        for node, absent in self._conflicts:
+            if node in asked and absent <= asked:
+                bits += 1
+                keeping[node] |= 1 << (bits - 1)
+                for other in absent:
+                    adding[other] |= 1 << (bits - 1)
+        choices = {node: [(adding[node], 0), (keeping[node], 0)] for node in asked}
+        choices |= {len(self._nodes) + index: pair for index, pair in enumerate(others)}
+        made = ChoiceSearch().found((1 << bits) - 1, -1, choices, _MAX_STEPS, {})
+        if made is None:
+            return None
+        chosen = {node: mask for node, (mask, _) in made.items() if mask and node < len(self._nodes)}
+        kept = {node for node, mask in chosen.items() if not mask & ~keeping[node]}
+        return {node for node, mask in chosen.items() if node not in kept and mask & wanted[node]}, kept
+
+    def _can_add(self, number: int, absent: set[int]) -> bool:
+        """Return whether an item may be in a node, and in none of some others. If not, the conflict is remembered."""
+        near = [other for other in sorted(absent) if self._may_meet(number, other)]
+        if self._holds_without(number, near):
+            return True
+        for other in list(near):  # a smaller conflict rules out more
+            rest = [one for one in near if one != other]
+            if not self._holds_without(number, rest):
+                near = rest
+        self._conflicts.append((number, frozenset(near)))
         return False
 
-    def _can_add(self, number: int | None, absent: frozenset[int]) -> bool:
-        """Return whether an item may be in a node, and in none of some others; None is the node of every value."""
-        node = self.part.rest if number is None else meet(self.part.rest, self._nodes[number])
-        for other in sorted(absent):
-            if number is None or self._may_meet(number, other):
-                node = meet(node, complement(self._nodes[other]))
+    def _holds_without(self, number: int, absent: Sequence[int]) -> bool:
+        node = meet(self.part.rest, self._nodes[number])
+        for other in absent:
+            node = meet(node, complement(self._nodes[other]))
         return node != NONE and self._lazy.holds(node)
 
     # --- items -------------------------------------------------------------------------------------------------------
@@ -264,9 +309,9 @@ class ArrayClauseRules:
             if is_inside:
                 waiting.append(_Case(inside, case.known | {node: True}))
 
-    def _undecided(self, state: _State, case: _Case, options: list[list[_Option]]) -> int | None:
+    def _undecided(self, state: _State, case: _Case, options: list[_Options]) -> int | None:
         """Return a node to split the values of a case by; None if none of them matters. Few options come first."""
-        by_options = sorted(zip(options, state.open, strict=True), key=lambda pair: len(pair[0]))
+        by_options = sorted(zip(options, state.open, strict=True), key=lambda pair: sum(map(len, pair[0])))
         for _, number in by_options:
             for node in self._absent(number, state):
                 if node not in case.known:
