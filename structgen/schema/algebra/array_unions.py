@@ -70,9 +70,7 @@ _NO_ARRAYS = ArraySet(low=1, high=0)
 def _conditions(part: ArraySet) -> dict[CountClause, None] | None:
     """Return a set's conditions as clauses, those of its prefix aside; None if clauses cannot express one."""
     size = len(part.prefix)
-    counts: list[Contains] = []
-    if part.rest != ANY:
-        counts.append(Contains(size, complement(part.rest), 0, 0))
+    counts = [Contains(size, complement((atom,)), 0, 0) for atom in part.rest]  # no item is out of an atom
     if part.low:
         counts.append(Contains(0, ANY, part.low))
     if part.high is not None:
@@ -105,7 +103,9 @@ def _one_of_each(clauses: Iterable[CountClause], others: Sequence[CountClause]) 
 
 def _either(left: CountClause, right: CountClause) -> CountClause | None:
     """Return the clause that holds where either of two does; None if every array satisfies it."""
-    merged: dict[tuple[int, Node, bool], Contains] = {(count.start, count.node, count.high is None): count for count in left}
+    merged: dict[tuple[int, Node, bool], Contains] = {
+        (count.start, count.node, count.high is None): count for count in left
+    }
     for count in right:
         key = count.start, count.node, count.high is None
         known = merged.get(key, count)

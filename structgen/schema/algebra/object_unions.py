@@ -25,7 +25,6 @@ from structgen.schema.algebra.objects import KeyClass, ObjectSet
 __all__ = ["ObjectUnions", "joined"]
 
 _MAX_CLAUSES = 128  # of one union
-_MAX_TRIED = 1_024  # clauses, of which those that others imply are dropped
 _MAX_JOINED = 64  # sets that are joined where they differ in one key
 _MAX_JOINED_KEYS = 8  # keys of those sets
 
@@ -95,12 +94,12 @@ def _as_one(parts: Sequence[ObjectSet], within: ObjectSet | None) -> ObjectSet |
         first.high,
         first.somewhere,
         first.overlapping,
-        (*common, *clauses),
+        (*common, *_least(list(clauses))),
     ).reduced() or ObjectSet({}, high=0, low=1)
 
 
 def _one_of_each(clauses: Iterable[Clause], others: Sequence[Clause]) -> dict[Clause, None]:
-    """Return clauses that hold together where all of some clauses do, or all of some others, without needless ones.
+    """Return clauses that hold together where all of some clauses do, or all of some others.
 
     If they are too many, some of them are left out.
     """
@@ -111,9 +110,9 @@ def _one_of_each(clauses: Iterable[Clause], others: Sequence[Clause]) -> dict[Cl
             both = either(clause, other)
             if both is not None:
                 found[both] = None
-        if len(found) > _MAX_TRIED:
+        if len(found) > _MAX_CLAUSES:
             break
-    return dict.fromkeys(_least(list(found)))
+    return found
 
 
 def _with_named_witnesses(part: ObjectSet) -> ObjectSet:

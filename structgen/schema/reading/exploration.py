@@ -95,15 +95,11 @@ def _grow(space: Space, shapes: dict[Node, Shape], pending: list[Node], producti
 
 
 def _without_clauses(shape: Shape) -> Shape:
-    """Return a shape with only those sets of arrays with clauses whose rules can follow the clauses; see `rules/array_clauses.py`."""
+    """Return a shape in which the rules of each set with clauses can follow them; see `rules/array_clauses.py`."""
     if all(is_unordered(part) for part in shape.arrays if part.clauses):
         return shape
-    arrays = [
-        other
-        for part in shape.arrays
-        for other in (apart(part) if part.clauses and not is_unordered(part) else [part])
-    ]
-    return replace(shape, arrays=tuple(arrays))
+    each = [apart(part) if part.clauses and not is_unordered(part) else [part] for part in shape.arrays]
+    return replace(shape, arrays=tuple([part for parts in each for part in parts]))
 
 
 def split_items(space: Space, part: ArraySet) -> None:

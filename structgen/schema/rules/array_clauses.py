@@ -114,7 +114,9 @@ class ArrayClauseRules:
 
     def start(self, avoid: frozenset[Value]) -> ArrayState:
         """Return the state before the first item. No arrays are excluded. See `SetRules.start`."""
-        return self._short(_State(tuple(range(len(self._clauses))), frozenset(), (0,) * len(self._nodes), self.part.low))
+        return self._short(
+            _State(tuple(range(len(self._clauses))), frozenset(), (0,) * len(self._nodes), self.part.low)
+        )
 
     def _short(self, state: _State) -> ArrayState:
         """Return the short form of a state, one for all states with the same continuations."""
@@ -204,7 +206,7 @@ class ArrayClauseRules:
             if found is None:
                 return False
             added, kept = found
-            if all([self._can_add(node, kept) for node in added]):
+            if not [node for node in added if not self._can_add(node, kept)]:  # each conflict is remembered
                 return True
         raise _too_many(_MAX_SEARCHES)
 
@@ -356,6 +358,8 @@ class ArrayClauseRules:
         if not state.open:
             after = self._short(_State((), frozenset(), state.counts, state.left - 1))
             return symbol, Lazy((self._number, "then", after))
+        if isinstance(symbol, Capture):
+            raise TypeError("a captured symbol cannot be captured as a whole")
         return (Capture(symbol, (self._number, _Then(short, tuple(sorted(case.known.items())))), False),)
 
     def least_bytes(self, kind: str | int, short: ArrayState) -> int:

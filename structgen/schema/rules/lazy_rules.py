@@ -344,27 +344,22 @@ class LazyRules:
             found += self._scalars_without(shape, values) if values else self.scalars(shape)
         for array in shape.arrays:
             avoid = _of_type("array", values) if values else _NO_VALUES
-            if array.clauses and (avoid or not self._follows_clauses(array)):
-                for part in self._without_clauses(array):
-                    self._add_first(part, avoid, True, found)
-            else:
-                self._add_first(array, avoid, bool(values or array.clauses), found)
+            for part in self._without_clauses(array, avoid) if array.clauses else (array,):
+                self._add_first(part, avoid, bool(values or array.clauses), found)
         for members in shape.objects:
             self._add_first(members, _of_type("object", values) if values else _NO_VALUES, bool(values), found)
         return tuple(found)
 
-    def _follows_clauses(self, part: ArraySet) -> bool:
-        """Return whether the rules of a set of arrays with clauses can follow its clauses, as the items are captured."""
-        return self.captures and isinstance(self.notation, JsonNotation) and not reaches_grammar(self, Shape(arrays=(part,)))
-
-    def _without_clauses(self, part: ArraySet) -> list[ArraySet]:
-        """Return sets without clauses whose union is a set with clauses, the same objects each time."""
+    def _without_clauses(self, part: ArraySet, avoid: frozenset[Value]) -> list[ArraySet]:
+        """Return sets of arrays without clauses instead of a set with some, if its rules cannot capture its items."""
+        can_capture = self.captures and isinstance(self.notation, JsonNotation) and not avoid
+        if can_capture and not reaches_grammar(self, Shape(arrays=(part,))):
+            return [part]
         known = self._apart.get(id(part))
-        if known is None:
-            found = apart(part)
-            for array in found:
+        if known is None:  # the set is kept, so that no other one gets its identity
+            known = self._apart[id(part)] = part, apart(part)
+            for array in known[1]:
                 split_items(self.space, array)
-            known = self._apart[id(part)] = part, found  # the set is kept, so that no other one gets its identity
         return known[1]
 
     def others_without(self, node: Node, values: Written) -> tuple[Symbol, ...]:
