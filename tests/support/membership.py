@@ -6,7 +6,7 @@ from typing import Any
 
 from structgen.engine.deadlines import Deadline
 from structgen.limits import Limits
-from structgen.schema.algebra import ArraySet, Node, NumberSet, ObjectSet, Shape, StringSet
+from structgen.schema.algebra import ArraySet, Contains, Node, NumberSet, ObjectSet, Shape, StringSet
 from structgen.schema.json_text.numbers import exact
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.refs import Document
@@ -55,11 +55,16 @@ def in_arrays(space: Space, part: ArraySet, value: list[Any]) -> bool:
     repeats = any(same(item, other) for i, item in enumerate(value) for other in value[:i])
     if part.repeats is not None and part.repeats != repeats:
         return False
-    for count in part.contains:
-        found = sum(is_member(space, count.node, item) for item in value[count.start :])
-        if found < count.low or (count.high is not None and found > count.high):
-            return False
+    if not all(is_met(space, count, value) for count in part.contains):
+        return False
+    if not all(any(is_met(space, count, value) for count in clause) for clause in part.clauses):
+        return False
     return all(is_member(space, part.at(i), item) for i, item in enumerate(value))
+
+
+def is_met(space: Space, count: Contains, value: list[Any]) -> bool:
+    found = sum(is_member(space, count.node, item) for item in value[count.start :])
+    return found >= count.low and (count.high is None or found <= count.high)
 
 
 def in_objects(space: Space, part: ObjectSet, value: dict[str, Any]) -> bool:

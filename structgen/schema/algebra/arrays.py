@@ -1,4 +1,9 @@
-"""Sets of arrays. Their items are nodes, so a set describes one level of an array."""
+"""Sets of arrays. Their items are nodes, so a set describes one level of an array.
+
+A count is a condition on how many items are in a node. A clause is a list of counts, of which at least one must hold.
+`{"if": {"contains": A}, "then": {"contains": B}}` is one clause: no item is in A, or some item is in B. Thirteen such
+conditions are thirteen clauses of one set. As a union of sets without clauses, they would be 2¹³ sets.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from structgen.schema.algebra.nodes import ANY, NONE, Case, Node, cases, complement, meet
 
-__all__ = ["ALL_ARRAYS", "ArraySet", "Contains", "Inexpressible"]
+__all__ = ["ALL_ARRAYS", "ArraySet", "Contains", "CountClause", "Inexpressible", "opposite"]
 
 
 class Inexpressible(Exception):
@@ -34,6 +39,10 @@ class Contains:
     high: int | None = None
 
 
+CountClause = tuple[Contains, ...]
+"""Counts of which at least one holds. Each has a lower bound or an upper bound, not both."""
+
+
 @dataclass(unsafe_hash=True)
 class ArraySet:
     """Arrays that satisfy conditions on their items.
@@ -45,6 +54,7 @@ class ArraySet:
         high: the greatest number of items; None without a bound.
         contains: counts; all of them hold.
         repeats: False: no two items are equal (`uniqueItems`); True: some two are; None: either.
+        clauses: all of them hold.
         known_cases: what `cases` returns, by index; None if it computes them. Not part of the set.
     """
 
@@ -54,6 +64,7 @@ class ArraySet:
     high: int | None = None
     contains: tuple[Contains, ...] = ()
     repeats: bool | None = None
+    clauses: tuple[CountClause, ...] = ()
     known_cases: dict[int, list[Case]] | None = field(default=None, init=False, compare=False, hash=False, repr=False)
 
     def at(self, index: int) -> Node:
@@ -135,10 +146,15 @@ class ArraySet:
         if other.repeats is not None and other.repeats != repeats:
             return None
         low = max(self.low, other.low)
-        return ArraySet(prefix, meet(self.rest, other.rest), low, high, contains, repeats).reduced()
+        clauses = tuple(dict.fromkeys((*self.clauses, *other.clauses))) if other.clauses else self.clauses
+        return ArraySet(prefix, meet(self.rest, other.rest), low, high, contains, repeats, clauses).reduced()
 
     def reduced(self) -> ArraySet | None:
         """Return the same set with the tightest `high` known; None if the counts exclude every array."""
+        if self.clauses:
+            propagated = self._propagated()
+            if propagated is not self:
+                return propagated.reduced() if propagated is not None else None
         if self.contains:
             found = self._counted()
             if found is not self:
@@ -158,8 +174,54 @@ class ArraySet:
         repeats = None if high in (0, 1) else self.repeats
         if (low, high, repeats) == (self.low, self.high, self.repeats) and prefix is self.prefix:
             return self
-        found = ArraySet(prefix, self.rest, low, high, self.contains, repeats)
-        return found.reduced() if found.contains else found  # a new bound may settle a count
+        found = ArraySet(prefix, self.rest, low, high, self.contains, repeats, self.clauses)
+        return found.reduced() if found.contains or found.clauses else found  # a new bound may settle a count
+
+    def _propagated(self) -> ArraySet | None:
+        """Return the same set without clauses that the other conditions decide; None if one of them cannot hold.
+
+        A clause of which a single count is left becomes that count (unit propagation).
+        """
+        kept: list[CountClause] = []
+        counts: list[Contains] = []
+        for clause in self.clauses:
+            known = [(count, self._decided(count)) for count in clause]
+            if any(is_met for _, is_met in known):
+                continue
+            left = tuple([count for count, is_met in known if is_met is None])
+            if not left:
+                return None
+            if len(left) == 1:
+                counts.append(left[0])
+            else:
+                kept.append(left)
+        if len(kept) == len(self.clauses) and all(map(tuple.__eq__, kept, self.clauses)):
+            return self
+        contains = tuple(dict.fromkeys((*self.contains, *counts)))
+        return replace(self, contains=contains, clauses=tuple(kept))
+
+    def _decided(self, count: Contains) -> bool | None:
+        """Return whether all arrays of the set meet a count, or none does; None if neither is known."""
+        least, most = 0, None if self.high is None else max(self.high - count.start, 0)
+        last = max(self.settled, count.start)
+        if all(meet(self.at(index), count.node) == NONE for index in range(count.start, last + 1)):
+            most = 0
+        elif self.low > count.start:
+            least = sum(
+                meet(self.at(index), count.node) == self.at(index) for index in range(count.start, min(self.low, last))
+            )
+            if self.low > last and meet(self.rest, count.node) == self.rest:
+                least += self.low - last
+        for other in self.contains:
+            if other.start == count.start and other.node == count.node:
+                least, most = max(least, other.low), _least(most, other.high)
+        if most is not None and most < count.low:
+            return False
+        if count.high is None:
+            return True if least >= count.low else None
+        if least > count.high:
+            return False
+        return True if least >= count.low and most is not None and most <= count.high else None
 
     def _counted(self) -> ArraySet | None:
         """Do one step of reduction: merge counts of one node, and drop counts that bounds and items can express."""
@@ -168,7 +230,7 @@ class ArraySet:
             known = merged.get((count.start, count.node), count)
             high = _least(known.high, count.high)
             merged[count.start, count.node] = Contains(count.start, count.node, max(known.low, count.low), high)
-        result, kept = replace(self, contains=()), []
+        result, kept = replace(self, contains=(), clauses=()), []
         for count in merged.values():
             settled = self._settle(count)
             if settled is None:
@@ -181,6 +243,7 @@ class ArraySet:
         if tuple(kept) == self.contains:
             return self
         result.contains = tuple(kept)
+        result.clauses = self.clauses
         return result
 
     def _settle(self, count: Contains) -> ArraySet | None:
@@ -208,7 +271,10 @@ class ArraySet:
         return None
 
     def following(self, given: frozenset[int]) -> ArraySet | None:
-        """Return the arrays that may follow a first item of the case `given`; None if that item is not allowed."""
+        """Return the arrays that may follow a first item of the case `given`; None if that item is not allowed.
+
+        Clauses are left out, so there may be more of them.
+        """
         contains = []
         for number, count in enumerate(self.contains):
             one = int(number in given)
@@ -227,7 +293,11 @@ class ArraySet:
     @property
     def has_empty(self) -> bool:
         """The empty array is a member."""
-        return self.low == 0 and not any(count.low for count in self.contains)
+        return (
+            self.low == 0
+            and not any(count.low for count in self.contains)
+            and all(any(not count.low for count in clause) for clause in self.clauses)
+        )
 
     def complement(self) -> list[ArraySet]:
         """Return sets whose union is every other array."""
@@ -251,7 +321,15 @@ class ArraySet:
                 parts.append(ArraySet(contains=(replace(count, low=0, high=count.low - 1),)))
             if count.high is not None:
                 parts.append(ArraySet(contains=(replace(count, low=count.high + 1, high=None),)))
+        parts.extend(ArraySet(contains=tuple(map(opposite, clause))) for clause in self.clauses)
         return [part for part in (part.reduced() for part in parts) if part is not None]
+
+
+def opposite(count: Contains) -> Contains:
+    """Return the count that an array meets if it does not meet a count of a clause."""
+    if count.high is None:
+        return Contains(count.start, count.node, 0, count.low - 1)
+    return Contains(count.start, count.node, count.high + 1)
 
 
 def _least(left: int | None, right: int | None) -> int | None:

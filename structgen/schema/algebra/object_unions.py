@@ -29,11 +29,16 @@ _MAX_JOINED = 64  # sets that are joined where they differ in one key
 _MAX_JOINED_KEYS = 8  # keys of those sets
 
 
+Parts = tuple[ObjectSet, ...]
+"""A union of sets."""
+
+
 class ObjectUnions:
     """Unions of sets of objects as one set each. Hundreds of nodes may need the same union, so each is made once."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, ...], tuple[object, ObjectSet | None]] = {}  # by identity
+        self._factors: dict[int, tuple[object, tuple[Parts, ...]]] = {}  # by identity
 
     def as_one(self, parts: Sequence[ObjectSet], within: ObjectSet | None = None) -> ObjectSet | None:
         """Return the union of some sets as one set; None if clauses cannot express it, or too many would be needed.
@@ -47,6 +52,18 @@ class ObjectUnions:
         if known is None:  # the sets are kept beside the result, so that no other set gets the identity of one
             known = self._known[key] = ((parts, within), _as_one(parts, within))
         return known[1]
+
+    def keep_factors(self, parts: Parts, factors: Iterable[Parts]) -> None:
+        """Remember that a union is the intersection of some unions."""
+        self._factors[id(parts)] = parts, tuple(factors)
+
+    def factors(self, parts: Parts) -> tuple[Parts, ...]:
+        """Return the unions whose intersection a union is, as far as is known.
+
+        Each of them may be one set with few clauses, where their intersection would need too many.
+        """
+        known = self._factors.get(id(parts))
+        return known[1] if known is not None else ()
 
 
 def _as_one(parts: Sequence[ObjectSet], within: ObjectSet | None) -> ObjectSet | None:

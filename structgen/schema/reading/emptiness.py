@@ -150,6 +150,8 @@ class Sizes:
 
         Arrays grow item by item. Those that leave the same set of arrays to follow are counted together.
         """
+        if part.clauses:
+            return None
         ways: dict[_Begun, int] = {(part, ()): 1}
         total = 0
         for _ in range(_MAX_LISTED + 1):
@@ -196,6 +198,8 @@ class Sizes:
 
     def _listed_arrays(self, part: ArraySet) -> list[tuple[Value, ...]] | None:
         """Return the items of the arrays of a set, and perhaps of more arrays; None where they are unknown or many."""
+        if part.clauses:
+            return None
         found: list[tuple[Value, ...]] = []
         waiting: list[tuple[ArraySet, tuple[Value, ...]]] = [(part, ())]
         for _ in range(_MAX_STEPS):
@@ -329,7 +333,7 @@ def children(shape: Shape) -> list[Node]:
     for strings in shape.strings:
         found += [content.node for content in strings.grammars if isinstance(content, JsonContent)]
     for array in shape.arrays:
-        if array.contains:
+        if array.contains and not array.clauses:
             last = array.settled if array.high is None else min(array.settled, array.high - 1)
             for index in range(last + 1):
                 found += [node for _, node in array.cases(index)]
@@ -376,10 +380,15 @@ def holds(shape: Shape, productive: Container[Node], sizes: Callable[[], Sizes])
 
 
 def array_holds(part: ArraySet, productive: Container[Node], sizes: Callable[[], Sizes] | None = None) -> bool:
-    """Return whether a set of arrays has a member, given the nodes that are known to have a value."""
+    """Return whether a set of arrays has a member, given the nodes that are known to have a value.
+
+    Whether all counts of a set with clauses can hold together, the rules show.
+    """
     for index in range(min(part.low, len(part.prefix) + 1)):
         if part.at(index) not in productive:
             return False
+    if part.clauses:
+        return True
     if part.repeats:
         return can_repeat(part, productive.__contains__)
     if part.repeats is False and sizes is not None:

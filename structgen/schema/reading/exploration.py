@@ -9,6 +9,7 @@ from functools import partial
 from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.schema.algebra import NONE, Case, Node, ObjectSet, complement, meet
+from structgen.schema.algebra.array_unions import apart, is_unordered
 from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.algebra.counting import TooManyCounts
 from structgen.schema.algebra.shape import Shape
@@ -16,7 +17,7 @@ from structgen.schema.reading.emptiness import array_holds, children, holds, obj
 from structgen.schema.reading.scopes import pointer
 from structgen.schema.reading.space import Space, has_circles
 
-__all__ = ["explore"]
+__all__ = ["explore", "split_items"]
 
 _FEW_COUNTS = 3  # of an array, or conditions on any key; the cases of so few are not tested for emptiness
 _ENDLESS = 10_000  # keys that are taken to be endless, as in `schema/rules/states.py`
@@ -39,11 +40,11 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
         node = work.pop()
         if node in shapes:
             continue
-        shapes[node] = shape = space.writable(space.shape(node))
+        shapes[node] = shape = _without_clauses(space.writable(space.shape(node)))
         for array in shape.arrays:
             must_differ = must_differ or array.repeats is False
-            if len(array.contains) > _FEW_COUNTS or (array.contains and has_circles(space)):
-                _find_cases(space, array)
+            if not array.clauses:
+                split_items(space, array)
         for part in shape.objects:
             if len(part.somewhere) > _FEW_COUNTS or (part.somewhere and has_circles(space)):
                 _find_key_cases(space, part)
@@ -93,11 +94,21 @@ def _grow(space: Space, shapes: dict[Node, Shape], pending: list[Node], producti
     return pending
 
 
-def _find_cases(space: Space, part: ArraySet) -> None:
-    """Split the items of a set by its counts, without cases that have no value.
+def _without_clauses(shape: Shape) -> Shape:
+    """Return a shape in which the rules of each set with clauses can follow them; see `rules/array_clauses.py`."""
+    if all(is_unordered(part) for part in shape.arrays if part.clauses):
+        return shape
+    each = [apart(part) if part.clauses and not is_unordered(part) else [part] for part in shape.arrays]
+    return replace(shape, arrays=tuple([part for parts in each for part in parts]))
+
+
+def split_items(space: Space, part: ArraySet) -> None:
+    """Split the items of a set by its counts, where these are many, without cases that have no value.
 
     Thirty counts of different constants have 31 cases. As names of nodes alone, they would have 2³⁰.
     """
+    if len(part.contains) <= _FEW_COUNTS and not (part.contains and has_circles(space)):
+        return
     if part.known_cases is None or has_circles(space):
         part.known_cases = None
         overlapping = _overlapping(space, [number for number, count in enumerate(part.contains) if count.high is None])

@@ -1,16 +1,18 @@
-"""Intersections of many shapes, where unions of sets of objects become clauses before they multiply.
+"""Intersections of many shapes, where unions of sets of objects or arrays become clauses before they multiply.
 
 The intersection of ten unions of three sets of objects is a union of up to 59,049 sets. Often far fewer are left, as
 where all of them are conditions on one key. Otherwise, each union becomes one set with clauses
-(`algebra/object_unions.py`), and so does the intersection.
+(`algebra/object_unions.py`, `algebra/array_unions.py`), and so does the intersection.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
 
 from structgen.schema.algebra import EVERYTHING, Shape
+from structgen.schema.algebra.array_unions import as_one
 from structgen.schema.reading.nodes import NodeSpace
 
 __all__ = ["all_of", "and_also", "both_of"]
@@ -27,27 +29,50 @@ def all_of(space: NodeSpace, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shap
         shapes: the shapes; beside each, `absorb` of `NodeSpace.both`.
     """
     met: list[tuple[Shape, bool]] = []
-    single: Shape | None = None  # once unions become clauses
+    objects: Shape | None = None  # once unions of objects become clauses: what is known of the objects without them
+    arrays: Shape | None = None  # the same of arrays
     result = EVERYTHING
     for shape, absorb in shapes:
-        if single is not None:
-            result = space.both(result, _with_clauses(space, shape, single), absorb=absorb)
-            continue
         met.append((shape, absorb))
-        both = and_also(space, result, shape, absorb=absorb)
-        if both is not None:
-            result = both
-            continue
-        single, result = _single(space, met), EVERYTHING
-        for other, absorbs in met:
-            result = space.both(result, _with_clauses(space, other, single), absorb=absorbs)
-    return result, single is not None
+        clauses = _with_all_clauses(space, shape, objects, arrays)
+        both = clauses if result is EVERYTHING else space.both(result, clauses, absorb=absorb)
+        multiply = (
+            objects is None and _multiplies(len(result.objects), len(both.objects)),
+            arrays is None and _multiplies(len(result.arrays), len(both.arrays)),
+        )
+        if any(multiply):
+            objects = _single(space, met) if multiply[0] else objects
+            arrays = _single_arrays(space, met) if multiply[1] else arrays
+            both = EVERYTHING
+            for other, absorbs in met:
+                both = space.both(both, _with_all_clauses(space, other, objects, arrays), absorb=absorbs)
+        result = both
+    if objects is None:
+        _keep_factors(space, result, [shape for shape, _ in met])
+    return result, objects is not None or arrays is not None
+
+
+def _keep_factors(space: NodeSpace, result: Shape, factors: Sequence[Shape]) -> None:
+    """Remember the unions of sets of objects whose intersection a shape has, if the intersection is larger."""
+    unions = [shape.objects for shape in factors if shape.objects is not EVERYTHING.objects]
+    if len(unions) > 1 and len(result.objects) > max(map(len, unions)):
+        space.unions.keep_factors(result.objects, unions)
+
+
+def _with_all_clauses(space: NodeSpace, shape: Shape, objects: Shape | None, arrays: Shape | None) -> Shape:
+    """Return a shape with its unions as one set each, where the intersections without them are given."""
+    if objects is not None:
+        shape = _with_clauses(space, shape, objects)
+    return shape if arrays is None else _with_array_clauses(shape, arrays)
 
 
 def and_also(space: NodeSpace, known: Shape, shape: Shape, *, absorb: bool) -> Shape | None:
     """Return the values in an intersection of shapes and in a further one; None if unions must become clauses."""
     result = shape if known is EVERYTHING else space.both(known, shape, absorb=absorb)
-    return None if _multiplies(len(known.objects), len(result.objects)) else result
+    if _multiplies(len(known.arrays), len(result.arrays)) or _multiplies(len(known.objects), len(result.objects)):
+        return None
+    _keep_factors(space, result, (known, shape))
+    return result
 
 
 def both_of(space: NodeSpace, left: Shape, right: Shape) -> Shape:
@@ -80,6 +105,20 @@ def _single(space: NodeSpace, shapes: list[tuple[Shape, bool]]) -> Shape:
     return result
 
 
+def _single_arrays(space: NodeSpace, shapes: list[tuple[Shape, bool]]) -> Shape:
+    """Return the intersection of those of some shapes that have one set of arrays."""
+    single = [Shape(arrays=shape.arrays) for shape, _ in shapes if len(shape.arrays) == 1]
+    return reduce(space.both, single) if single else EVERYTHING
+
+
+def _with_array_clauses(shape: Shape, single: Shape) -> Shape:
+    """Return a shape with its sets of arrays as one set with clauses, where that is possible."""
+    if len(shape.arrays) < 2:
+        return shape
+    one = as_one(shape.arrays, single.arrays[0] if len(single.arrays) == 1 else None)
+    return shape if one is None else replace(shape, arrays=(one,))
+
+
 def _with_clauses(space: NodeSpace, shape: Shape, single: Shape) -> Shape:
     """Return a shape with its sets of objects as one set with clauses, where that is possible.
 
@@ -88,6 +127,11 @@ def _with_clauses(space: NodeSpace, shape: Shape, single: Shape) -> Shape:
     if len(shape.objects) < 2:
         return shape
     one = space.unions.as_one(shape.objects)
+    if one is None:
+        factors = space.unions.factors(shape.objects)
+        if factors:
+            each = [_with_clauses(space, Shape(objects=objects), single) for objects in factors]
+            return replace(shape, objects=reduce(space.both, each).objects)
     if one is None and len(single.objects) == 1:
         inside = space.both(shape, single)
         if len(inside.objects) < 2:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from structgen.engine.deadlines import spend
-from structgen.schema.algebra import ANY, ArraySet, Node, ObjectSet, Shape, complement
+from structgen.schema.algebra import ANY, ArraySet, Contains, Node, ObjectSet, Shape, complement
 from structgen.schema.algebra.numbers import ANY_FORM
 from structgen.schema.json_text.values import Value, members, too_deep
 
@@ -65,15 +65,20 @@ def _is_in_arrays(shape_of: Callable[[Node], Shape], part: ArraySet, items: tupl
         return False
     if not all(_is_in(shape_of, part.at(index), item) for index, item in enumerate(items)):
         return False
-    for count in part.contains:
-        counted = items[count.start :]
-        if sum(_is_in(shape_of, count.node, item) for item in counted) < count.low:
-            return False
-        if count.high is not None:
-            outside = complement(count.node)
-            if len(counted) - sum(_is_in(shape_of, outside, item) for item in counted) > count.high:
-                return False
-    return True
+    if not all(_is_met(shape_of, count, items) for count in part.contains):
+        return False
+    return all(any(_is_met(shape_of, count, items) for count in clause) for clause in part.clauses)
+
+
+def _is_met(shape_of: Callable[[Node], Shape], count: Contains, items: tuple[Value, ...]) -> bool:
+    """Return whether the items of an array surely meet a count."""
+    counted = items[count.start :]
+    if count.low and sum(_is_in(shape_of, count.node, item) for item in counted) < count.low:
+        return False
+    if count.high is None:
+        return True
+    outside = complement(count.node)
+    return len(counted) - sum(_is_in(shape_of, outside, item) for item in counted) <= count.high
 
 
 def _is_in_objects(shape_of: Callable[[Node], Shape], part: ObjectSet, pairs: dict[str, Value]) -> bool:

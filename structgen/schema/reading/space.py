@@ -73,7 +73,7 @@ _MAX_COUNTED = 6  # counts of an array whose combinations are searched
 _STRICT = Widening(is_allowed=False)  # shared: it remembers nothing
 _WITHOUT_NUMBERS = ("object", "array", "string", "boolean", "null")
 _SHAPE_UNITS = 100  # of `spend`: a shape may take long
-_NO_SETS: frozenset[ObjectSet] = frozenset()
+_NO_SETS: frozenset[ArraySet | ObjectSet] = frozenset()
 _has_no_applicators = APPLICATORS.isdisjoint
 _MAX_ABSORBED = 256  # sets of objects that are compared with each other
 _FEW = 16  # sets of objects; of so few, those with needless complements are dropped
@@ -91,7 +91,8 @@ class Space:
 
     Attributes:
         text_units: length of the source texts that terminals hold; see `GrammarTables`.
-        dead: sets of objects that are left out of what can be written, as their rules show that they have no member.
+        dead: sets of arrays and objects that are left out of what can be written: their rules show that they have no
+            member.
         atoms: the subschemas of the document.
         under_way: the atoms whose `oneOf` is being told apart; see `told_apart`.
         unions: the unions of sets of objects as one set each.
@@ -140,7 +141,9 @@ class Space:
     def writable(self, shape: Shape) -> Shape:
         """Return the part of a shape that can be written. It must not be combined with other shapes."""
         if self.dead:
-            shape = replace(shape, objects=tuple([part for part in shape.objects if part not in self.dead]))
+            objects = tuple([part for part in shape.objects if part not in self.dead])
+            arrays = tuple([part for part in shape.arrays if part not in self.dead])
+            shape = replace(shape, arrays=arrays, objects=objects)
         return shape if self._writable is None else self._writable.shape(shape)
 
     @property
@@ -397,8 +400,9 @@ class Space:
             location = self.location(next(reversed(self._open), ANY))
             message = f"the complement of this {error.keyword} cannot be expressed exactly"
             raise unsupported(message, location, error.keyword) from error
-        for array in shape.arrays[1:]:
-            result = self.both(result, replace(EVERYTHING, arrays=tuple(array.complement())))
+        if len(shape.arrays) > 1:
+            each = [(replace(EVERYTHING, arrays=tuple(array.complement())), False) for array in shape.arrays[1:]]
+            result = all_of(self, [(result, False), *each])[0]
         for part in shape.objects:
             others = tuple(part.complement(self._tags(part)))
             result = self.both(result, replace(EVERYTHING, objects=others), absorb=True)
@@ -516,7 +520,7 @@ class Space:
     def _array_may_hold(self, part: ArraySet, depth: int) -> bool:
         if not all(self.may_hold(part.at(i), depth) for i in range(min(part.low, len(part.prefix) + 1))):
             return False
-        if len(part.contains) > _MAX_COUNTED:
+        if part.clauses or len(part.contains) > _MAX_COUNTED:
             return True
         return not part.contains or can_be_met(part, lambda node: self.may_hold(node, depth))
 

@@ -23,6 +23,7 @@ cdef class LazyRules:
     cdef readonly dict symbols
     cdef dict _enums
     cdef dict _alternatives
+    cdef dict _apart
     cdef object _numbers_except
     cdef int _nested
     cdef readonly list lookaheads
@@ -54,7 +55,7 @@ cdef class LazyRules:
     cdef tuple _find_alternatives(self, node, values)
     cdef tuple _made_alternatives(self, node, values)
     @cython.locals(found=list)
-    cdef tuple _symbols_of(self, Shape shape, values)
+    cpdef tuple symbols_of(self, Shape shape, values)
     cdef _add_first(self, part, avoid, bint may_be_dead, list found)
     cpdef scalars(self, Shape shape)
     cdef _with_grammars(self, Shape shape)

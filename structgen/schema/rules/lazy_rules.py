@@ -39,6 +39,7 @@ from structgen.schema.algebra import (
     StringSet,
     meet,
 )
+from structgen.schema.algebra.array_unions import apart
 from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.algebra.objects import ObjectSet
 from structgen.schema.algebra.shape import Shape
@@ -46,7 +47,7 @@ from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.json_text.terminals import is_long, is_surely_expressible
 from structgen.schema.json_text.values import Value, numbers_of, strings_of, thaw, too_deep
 from structgen.schema.reading.emptiness import children
-from structgen.schema.reading.exploration import explore
+from structgen.schema.reading.exploration import explore, split_items
 from structgen.schema.reading.space import Space
 from structgen.schema.rules.clause_search import Splits
 from structgen.schema.rules.notation import JsonNotation, Notation
@@ -151,6 +152,7 @@ class LazyRules:
         self.symbols: dict[Node, Symbol] = {}
         self._enums: dict[frozenset[Value], Node] = {}
         self._alternatives: dict[Hashable, tuple[Symbol, ...]] = {}
+        self._apart: dict[int, tuple[ArraySet, list[ArraySet]]] = {}  # by identity: sets with clauses as sets without
         self._numbers_except = WrittenNumbers()
         self._nested = 0  # calls of `alternatives` under way
         self.lookaheads: list[Regex] = []
@@ -333,24 +335,38 @@ class LazyRules:
 
     def _made_alternatives(self, node: Node, values: Written) -> tuple[Symbol, ...]:
         self.holds(node)
-        return self._symbols_of(self.shapes[node], values)
+        return self.symbols_of(self.shapes[node], values)
 
-    def _symbols_of(self, shape: Shape, values: Written) -> tuple[Symbol, ...]:
+    def symbols_of(self, shape: Shape, values: Written) -> tuple[Symbol, ...]:
         """Return the symbols that derive the values of a shape except some."""
         found: list[Symbol] = []
         if shape.null or shape.booleans or shape.numbers or shape.strings:
             found += self._scalars_without(shape, values) if values else self.scalars(shape)
         for array in shape.arrays:
-            self._add_first(array, _of_type("array", values) if values else _NO_VALUES, bool(values), found)
+            avoid = _of_type("array", values) if values else _NO_VALUES
+            for part in self._without_clauses(array, avoid) if array.clauses else (array,):
+                self._add_first(part, avoid, bool(values or array.clauses), found)
         for members in shape.objects:
             self._add_first(members, _of_type("object", values) if values else _NO_VALUES, bool(values), found)
         return tuple(found)
+
+    def _without_clauses(self, part: ArraySet, avoid: frozenset[Value]) -> list[ArraySet]:
+        """Return sets of arrays without clauses instead of a set with some, if its rules cannot capture its items."""
+        can_capture = self.captures and isinstance(self.notation, JsonNotation) and not avoid
+        if can_capture and not reaches_grammar(self, Shape(arrays=(part,))):
+            return [part]
+        known = self._apart.get(id(part))
+        if known is None:  # the set is kept, so that no other one gets its identity
+            known = self._apart[id(part)] = part, apart(part)
+            for array in known[1]:
+                split_items(self.space, array)
+        return known[1]
 
     def others_without(self, node: Node, values: Written) -> tuple[Symbol, ...]:
         """Return the symbols that derive the values of a node except strings and some values."""
         shape = self.shapes[node]
         others = Shape(shape.null, shape.booleans, shape.numbers, (), shape.arrays, shape.objects)
-        return self._symbols_of(others, values)
+        return self.symbols_of(others, values)
 
     def strings_without(self, node: Node, values: Written) -> Sequence[Symbol]:
         """Return the symbols that derive the strings of a node except some."""
@@ -470,7 +486,7 @@ class LazyRules:
         return found
 
     def _is_endless_array(self, part: ArraySet, depth: int) -> bool:
-        if part.high == 0 or part.contains or part.repeats:  # counts and equal items may leave the first one no choice
+        if part.high == 0 or part.contains or part.clauses or part.repeats:  # these may leave the first item no choice
             return False
         return self.is_endless(part.at(0), depth)
 
@@ -506,7 +522,7 @@ def _is_surely_writable(shape: Shape) -> bool:
     if (shape.numbers or shape.strings) and (not is_surely_expressible(shape) or is_long(shape)):
         return False
     for items in shape.arrays:
-        if items.contains or items.repeats is not None:
+        if items.contains or items.clauses or items.repeats is not None:
             return False
     for members in shape.objects:
         if (members.classes and members.classes is not OPEN) or members.overlapping or members.clauses:

@@ -50,6 +50,7 @@ from structgen.schema.reading.refs import CircleFound, Document, DynamicScopeNee
 from structgen.schema.reading.scopes import ROOT, Location, pointer
 from structgen.schema.reading.space import Space, has_circles, release
 from structgen.schema.reading.writable import Narrowed
+from structgen.schema.rules.array_clauses import ArrayClauseRules
 from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.content_rules import ContentRules
 from structgen.schema.rules.lazy_rules import LazyRules, SetRules, reaches_grammar
@@ -291,7 +292,9 @@ def _set_rules(lazy: LazyRules, part: ArraySet | ObjectSet | TextGrammar | JsonC
         return TextRules(lazy, part, number)
     if isinstance(part, JsonContent):
         return ContentRules(lazy, part, number)
-    return ArrayRules(lazy, part, number) if isinstance(part, ArraySet) else ObjectRules(lazy, part, number)
+    if isinstance(part, ArraySet):
+        return ArrayClauseRules(lazy, part, number) if part.clauses else ArrayRules(lazy, part, number)
+    return ObjectRules(lazy, part, number)
 
 
 def _check_all(lazy: LazyRules) -> None:
@@ -312,7 +315,9 @@ def _check(lazy: LazyRules, node: Node, shape: Shape) -> None:
     for items in shape.arrays:
         if items.repeats is not None and reaches_grammar(lazy, shape):
             expressed(partial(_refuse, "uniqueItems", "the items hold strings of a grammar"), lazy.space, node)
-        if items.contains or items.repeats is not None:
+        if items.clauses:
+            expressed(partial(_check_clauses, lazy, items), lazy.space, node)
+        elif items.contains or items.repeats is not None:
             expressed(partial(lazy.rules_of, items), lazy.space, node)
     for members in shape.objects:
         if members.overlapping and reaches_grammar(lazy, shape):
@@ -387,6 +392,12 @@ def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
             key.encode()  # raises for a lone surrogate, which no text contains
     if part.somewhere or not all(are_surely_expressible(keys) for keys, _ in part.classes):
         lazy.rules_of(part)
+
+
+def _check_clauses(lazy: LazyRules, part: ArraySet) -> None:
+    if not lazy.symbols_of(Shape(arrays=(part,)), frozenset()):
+        lazy.space.dead |= {part}
+        raise _Widened
 
 
 def expressed(made: Callable[[], _T], space: Space, node: Node) -> _T:

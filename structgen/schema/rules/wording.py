@@ -21,6 +21,7 @@ from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 from structgen.schema.json_text.numbers import decimal_text
 from structgen.schema.own_keywords import GRAMMAR, JSON_CONTENT
 from structgen.schema.reading.scopes import Location, Subschema, pointer
+from structgen.schema.rules.array_clauses import ArrayClauseRules
 from structgen.schema.rules.arrays import ArrayRules
 from structgen.schema.rules.content_rules import ContentRules
 from structgen.schema.rules.lazy_rules import LazyRules
@@ -169,7 +170,7 @@ def _node_at(lazy: LazyRules, key: Any, body: Body, at: int) -> Node | None:
         members: Iterable[ObjectSet] = lazy.shapes[key[1]].objects
         return next((part.at(name) for part in members if name is not None), None)
     rules: Any = lazy.numbered(key[0])
-    if isinstance(rules, ArrayRules):
+    if isinstance(rules, (ArrayRules, ArrayClauseRules)):
         state = key[2]
         found: Node = rules.part.at(state.written if isinstance(state, ArrayState) else state)
     elif name is not None:

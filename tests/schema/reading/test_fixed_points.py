@@ -261,6 +261,18 @@ def test_errors_of_a_repeated_reference_keep_their_paths():
     assert [list(error.path) for error in errors] == [["a"], ["a"]]
 
 
+def test_values_that_a_circle_through_one_of_leaves_undecided_are_refused():
+    either = {"anyOf": [{"const": 1}, {"$ref": "#/$defs/one"}]}
+    one = {"oneOf": [{"type": "integer"}, {"$ref": "#/$defs/either"}]}
+    schema = {"$schema": DRAFT, "$ref": "#/$defs/either", "$defs": {"either": either, "one": one}}
+    constraint, validator = structgen.compile(schema, BYTES), validator_for(schema)
+    for value in (1, 2, "a", None):  # 2 is in `either` if it is in `one`, and in `one` if it is not in `either`
+        assert accepts(constraint, value) == validator.is_valid(value) == (value == 1)
+    assert their_answer(schema, 1)
+    with pytest.raises(RecursionError):
+        their_answer(schema, 2)
+
+
 def test_a_branch_that_is_never_decided_is_left_out():
     schema = {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}], "$defs": {"a": {"$ref": "#/$defs/a"}}}
     constraint = structgen.compile(schema, BYTES)
