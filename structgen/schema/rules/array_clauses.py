@@ -370,7 +370,7 @@ class ArrayClauseRules:
         """Return no completions: no text is refused where it ends. See `SetRules.refusals`."""
         return (), ()
 
-    def remaining(self, then: _Then) -> Regex:
+    def remaining(self, then: _Then, least: int) -> Regex:
         """Return nothing: no text is refused. See `SetRules.remaining`."""
         return NOTHING
 
