@@ -26,7 +26,9 @@ from structgen.kbnf.regex_facts import survey
 from structgen.kbnf.regular import regular
 from structgen.kbnf.rewriting import children_of
 
-__all__ = ["repeated_terminal", "repeated_text"]
+__all__ = ["has_some_text", "repeated_terminal", "repeated_text", "repetition_of"]
+
+Repetition = ast.ZeroOrMore | ast.OneOrMore | ast.Bounded
 
 _MAX_NODES = 100  # of an expression, its nonterminals written out, that becomes a terminal
 _MIN_CHARACTERS = 64  # of a class that is repeated in a text
@@ -49,7 +51,7 @@ def repeated_terminal(node: ast.Bounded, grouped: Mapping[str, Sequence[ast.Expr
 
 
 def repeated_text(
-    node: ast.ZeroOrMore | ast.OneOrMore | ast.Bounded,
+    node: Repetition,
     grouped: Mapping[str, Sequence[ast.Expression]],
     end: bytes = b"",
 ) -> rx.Regex | None:
@@ -74,6 +76,24 @@ def repeated_text(
             return None
         return rx.repeat(body, node.min, node.max)
     return rx.plus(body) if isinstance(node, ast.OneOrMore) else rx.star(body)
+
+
+def has_some_text(body: ast.Expression, grouped: Mapping[str, Sequence[ast.Expression]]) -> bool:
+    """Return whether an expression is small, regular, and shows that it has a text."""
+    regex = _small_regex(body, grouped)
+    return regex is not None and survey(regex)[1] is True
+
+
+def repetition_of(node: ast.Expression, grouped: Mapping[str, Sequence[ast.Expression]]) -> Repetition | None:
+    """Return the repetition that an expression is, or that the only body of a name is; None for all others."""
+    passed: set[str] = set()
+    while isinstance(node, ast.Reference) and node.name not in passed:
+        bodies = grouped.get(node.name, ())
+        if len(bodies) != 1:
+            return None
+        passed.add(node.name)
+        node = bodies[0]
+    return node if isinstance(node, (ast.ZeroOrMore, ast.OneOrMore, ast.Bounded)) else None
 
 
 def _ends_clearly(classes: Sequence[rx.Chars], end: bytes, node: ast.Bounded) -> bool:
