@@ -9,7 +9,7 @@ The two have the same texts (Arden's lemma): the least solution of `A = x A | y`
 `y x*`. As a repetition, the characters become one terminal (`repeated_terminals`), which costs one item and one walk;
 as rules, each character is a terminal of its own. So only those rules change whose repeated parts are such a text.
 
-A rule may also lead back to itself by way of others, as `chars ::= … | '\\' after` and `after ::= escape chars` do. Then
+A rule may also lead back to itself by way of others, as `chars ::= … | "\" after` with `after ::= escape chars`. Then
 the bodies of these are written in the place of their names first.
 """
 
