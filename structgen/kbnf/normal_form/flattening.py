@@ -101,8 +101,8 @@ class _Flattening:
         # By the identity of a node: the symbols of terminals, the nonterminals of operators.
         self.known: dict[int, Body] = {}
         self.counted: CountedRules[int] | None = None
-        # By the identity of a repetition and the literal after it: its regex, if it is a text.
-        self.texts: dict[tuple[int, bytes], rx.Regex | None] = {}
+        # By the identity of a repetition: its regex, if it is a text.
+        self.texts: dict[int, rx.Regex | None] = {}
         # Nonterminals for any number of copies of a symbol, and for an optional terminal.
         self.stars: dict[int, int] = {}
         self.optional: dict[int, int] = {}
@@ -189,26 +189,32 @@ class _Flattening:
         return tuple(out)
 
     def _text_with_end(self, owner: int, node: ast.Expression, following: list[ast.Expression]) -> Body | None:
-        """Return the symbols of a repeated text and the literal after it, which is taken from `following`; or None.
+        """Return the symbols of a repeated text and what it is joined with, which is taken from `following`; or None.
 
-        The text alone may end within each token. With a quotation mark after it, it ends at that only.
+        The text alone may end within each token. With a quotation mark after it, it ends at that only. Where other
+        repeated texts follow, a token may be divided between them in many ways, which one automaton takes together.
         """
-        if not following:
+        first = self._repeated_text(node) if following else None
+        if first is None:
             return None
-        end = following[-1]
-        if not isinstance(end, ast.Literal) or not end.data or (self.has_tokens and MARK_BYTE in end.data):
-            return None
+        parts = [first]
+        while following and (text := self._repeated_text(following[-1])) is not None:
+            parts.append(text)
+            following.pop()
+        end = following[-1] if following else None
+        if isinstance(end, ast.Literal) and end.data and not (self.has_tokens and MARK_BYTE in end.data):
+            parts.append(rx.Literal(end.data))
+            following.pop()
+        return self._regex(owner, rx.sequence(*parts)) if len(parts) > 1 else None
+
+    def _repeated_text(self, node: ast.Expression) -> rx.Regex | None:
+        """Return the regex of a repeated text, or of a name that stands for one; None for all other expressions."""
         repetition = repetition_of(node, self.rules)
         if repetition is None:
             return None
-        key = (id(repetition), end.data)
-        if key not in self.texts:
-            self.texts[key] = repeated_text(repetition, self.rules, end.data)
-        text = self.texts[key]
-        if text is None:
-            return None
-        following.pop()
-        return self._regex(owner, rx.sequence(text, rx.Literal(end.data)))
+        if id(repetition) not in self.texts:
+            self.texts[id(repetition)] = repeated_text(repetition, self.rules)
+        return self.texts[id(repetition)]
 
     def _symbols(self, owner: int, node: ast.Expression) -> Body:
         """Return the symbols of an operator, or of a terminal that is neither a literal nor a plain regex."""
@@ -217,7 +223,7 @@ class _Flattening:
         if isinstance(node, ast.Choice):
             return (self._later(owner, node, ""),)
         if isinstance(node, (ast.ZeroOrMore, ast.OneOrMore)):
-            text = repeated_text(node, self.rules)
+            text = self._repeated_text(node)
             if text is not None:
                 return self._regex(owner, text)
             return (self._later(owner, node.body, "*" if isinstance(node, ast.ZeroOrMore) else "+"),)
@@ -315,7 +321,7 @@ class _Flattening:
             )
         if node.max == 0:
             return ()
-        terminal = repeated_terminal(node, self.rules) or repeated_text(node, self.rules)
+        terminal = repeated_terminal(node, self.rules) or self._repeated_text(node)
         if terminal is not None:
             return self._regex(owner, terminal)
         symbol = self.repeated[id(node)] = self._body_of_repeated(owner, node.body)
