@@ -58,7 +58,7 @@ cdef class SkippableStates:
     cdef bint stays_at_end(self, int number, unsigned long long kinds_below) noexcept
     @cython.locals(automata=AutomatonStore, kind=int, part=int, search=int, body=int, kinds="unsigned long long", repeats_until=bint, last=int)
     cdef bint _is_open(self, int number, int state) except -1
-    @cython.locals(automata=AutomatonStore, body=int, most="long long")
+    @cython.locals(automata=AutomatonStore, body=int, tail=int, most="long long", kinds="unsigned long long")
     cdef bint _is_bounded_repetition(self, int number, int state) except -1
     @cython.locals(automata=AutomatonStore, counting=int, most="long long", star=int, phase=int, inner=int, kinds="unsigned long long", part=int, search=int, length="long long")
     cdef bint _has_room(self, int number, int state) except -1

@@ -313,16 +313,23 @@ class SkippableStates:
         return text is not None and (not refused or self._is_never_refused(number, refused, text))
 
     def _is_bounded_repetition(self, number: int, state: int) -> bool:
-        """Return whether a state C{m,n}·R stays open; set how long texts may be."""
+        """Return whether a state C{m,n}·R stays open; set the kinds of characters, and how long texts may be.
+
+        After fewer than n characters that are each one C, another C may follow, or R. No match ends where R has not
+        begun: after characters that no R begins with, or within any C where only the last character of R ends a match.
+        """
         automata = self.automata
         body, _, most = automata.table.payload[state]
-        if automata.table.kind[automata.table.tail[state]] != K_LITERAL or automata.table.may_be_empty[body]:
+        tail = automata.table.tail[state]
+        if automata.table.may_be_empty[body] or automata.table.may_be_empty[tail] or automata.table.accepting[tail]:
             return False
-        if not automata.endings.repeats_until(state, body, automata.endings.last_of(state)):
-            return False
-        self.kinds[number] = self._kinds_of(body)
+        kinds = self._kinds_of(body)
+        is_literal = automata.table.kind[tail] == K_LITERAL
+        if not is_literal or not automata.endings.repeats_until(state, body, automata.endings.last_of(state)):
+            kinds &= self.character_kinds.refused(tail)
+        self.kinds[number] = kinds
         self.reach[number] = min(most, NO_LIMIT)
-        return self.kinds[number] != 0
+        return kinds != 0
 
     def _has_room(self, number: int, state: int) -> bool:
         """Return whether a state with a bound on how many C may come stays open; set how long texts may be.

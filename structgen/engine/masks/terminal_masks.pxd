@@ -19,7 +19,7 @@ from structgen.engine.masks.token_walks cimport TokenWalks
 from structgen.engine.masks.trie_walk cimport EnteredStates
 from structgen.engine.pair_table cimport PairTable
 
-cdef int DEAD, EMPTY, K_BYTES, K_INTERSECTION, K_LITERAL, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MAX_NEAR, MAX_WALKED, MAX_WALKED_COUNT, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, MIN_PAIRS, NOTHING, NOTHING_LEFT, NO_REST, PAIRS_BYTES, PAIR_BYTES, RECORD_BYTES
+cdef int DEAD, EMPTY, K_BYTES, K_INTERSECTION, K_LITERAL, K_REPEAT, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MAX_NEAR, MAX_WALKED, MAX_WALKED_COUNT, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, MIN_PAIRS, NOTHING, NOTHING_LEFT, NO_REST, PAIRS_BYTES, PAIR_BYTES, RECORD_BYTES
 
 
 @cython.final
@@ -61,6 +61,7 @@ cdef class TerminalMasks:
     cdef TerminalMask _make(self, int state)
     @cython.locals(made=TerminalMask, counted=CountedTerminal, is_literal=bint)
     cdef TerminalMask _of_repetition(self, int state, tuple repetition)
+    cdef bint _counts_only(self, int state, int body) except -1
     @cython.locals(made=TerminalMask, alone=TerminalMask, counted=CountedTerminal, refused=tuple)
     cdef TerminalMask _of_conditions(self, int state)
     @cython.locals(later=int, is_known=bint, made=TerminalMask, model=int)

@@ -42,6 +42,7 @@ from structgen.engine.constants import (
     K_COUNTING,
     K_INTERSECTION,
     K_LITERAL,
+    K_REPEAT,
     NO_REST,
     NOTHING,
     RECORD_BYTES,
@@ -188,8 +189,9 @@ class TerminalMasks:
         if free != NOTHING:
             return self.get(free)
         repetition = self.automata.as_counted(state)
+        joined = self.automata.as_union(state)
         short = self._short_of_bounds(state)
-        if short is not None and (repetition is None or repetition[0] != short[1]):
+        if short is not None and not self._counts_only(joined[0] if joined else state, short[1]):
             made = self._of_short(state, short[0], short[1])
             if made is not None:
                 return made
@@ -197,10 +199,13 @@ class TerminalMasks:
             made = self._of_repetition(state, repetition)
             if made is not None:
                 return made
-        joined = self.automata.as_union(state)
         if joined and self._first_bytes.is_wide(state) and self.get(joined[0]).dense >= 0:
             return self._joined([self.get(part) for part in joined])
         return self._of_conditions(state)
+
+    def _counts_only(self, state: int, body: int) -> bool:
+        """Return whether a state, or the first part of a union, is a repetition of what is counted, and a rest."""
+        return self.automata.table.kind[state] == K_REPEAT and self.automata.table.payload[state][0] == body
 
     def _of_repetition(self, state: int, repetition: tuple[int, int, int, int]) -> TerminalMask | None:
         """Return the tables of C{min,max} R, given as the states of C, the bounds and R; None if no index serves."""

@@ -9,15 +9,16 @@ in the tree becomes one nonterminal.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from structgen.engine.regex import tree as rx
 from structgen.engine.vocabulary.marks import MARK_BYTE, Ranges, without_marks
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
+from structgen.kbnf.normal_form.linear_rules import with_repetitions
 from structgen.kbnf.normal_form.nullables import nullable_nonterminals
 from structgen.kbnf.normal_form.productions import Body, Mark, Productions, TerminalTable
-from structgen.kbnf.normal_form.repeated_terminals import repeated_terminal, repeated_text
+from structgen.kbnf.normal_form.repeated_terminals import repeated_terminal, repeated_text, repetition_of
 from structgen.kbnf.regular import any_text, character_set, regular, substrings, text_except
 from structgen.kbnf.repetition import CountedRules
 from structgen.kbnf.rewriting import group_rules
@@ -48,13 +49,15 @@ def flatten(
         LimitExceededError: the grammar is too large.
     """
     limits = limits or Limits()
-    flattening = _Flattening(grammar, terminals, limits, ids_of)
+    grouped = group_rules(grammar)
+    rules = with_repetitions(grouped)
+    flattening = _Flattening(grammar, grouped, rules, terminals, limits, ids_of)
     productions = flattening.run()
     if not flattening.repeated:
         return productions
     nullable = nullable_nonterminals(productions)
     repeated = frozenset(node for node, symbol in flattening.repeated.items() if symbol in nullable)
-    return _Flattening(grammar, terminals, limits, ids_of, repeated).run() if repeated else productions
+    return _Flattening(grammar, grouped, rules, terminals, limits, ids_of, repeated).run() if repeated else productions
 
 
 class _Flattening:
@@ -73,6 +76,8 @@ class _Flattening:
     def __init__(
         self,
         grammar: ast.Grammar,
+        grouped: Mapping[str, Sequence[ast.Expression]],
+        rules: Mapping[str, Sequence[ast.Expression]],
         terminals: TerminalTable,
         limits: Limits,
         ids_of: Callable[[ast.Token], Ranges] | None,
@@ -86,15 +91,18 @@ class _Flattening:
         self.grammar = grammar
         self.terminals = terminals
         self.limits = limits
-        self.grouped = group_rules(grammar)
-        self.numbers = {name: number for number, name in enumerate(self.grouped)}
-        self.bodies: list[list[Body]] = [[] for _ in self.grouped]
-        self.names = list(self.grouped)
+        self.grouped = grouped
+        self.rules = rules
+        self.numbers = {name: number for number, name in enumerate(grouped)}
+        self.bodies: list[list[Body]] = [[] for _ in grouped]
+        self.names = list(grouped)
         self.work: list[tuple[int, list[ast.Expression], str]] = []
         self.symbols = 0
         # By the identity of a node: the symbols of terminals, the nonterminals of operators.
         self.known: dict[int, Body] = {}
         self.counted: CountedRules[int] | None = None
+        # By the identity of a repetition: its regex, if it is a text.
+        self.texts: dict[int, rx.Regex | None] = {}
         # Nonterminals for any number of copies of a symbol, and for an optional terminal.
         self.stars: dict[int, int] = {}
         self.optional: dict[int, int] = {}
@@ -102,7 +110,7 @@ class _Flattening:
     def run(self) -> Productions:
         if self.grammar.start not in self.numbers:
             validate(self.grammar)
-        self.work = [(self.numbers[name], bodies, "") for name, bodies in reversed(self.grouped.items())]
+        self.work = [(self.numbers[name], list(bodies), "") for name, bodies in reversed(list(self.rules.items()))]
         while self.work:
             self._expand(*self.work.pop())
         return Productions(
@@ -152,6 +160,10 @@ class _Flattening:
                 elif node.data:  # type: ignore[union-attr]
                     out.append(literal(node.data))  # type: ignore[union-attr]
             elif kind is ast.Reference:
+                text = self._text_with_end(owner, node, stack)
+                if text is not None:
+                    out += text
+                    continue
                 number = numbers.get(node.name)  # type: ignore[union-attr]
                 if number is None:
                     validate(self.grammar)
@@ -177,20 +189,32 @@ class _Flattening:
         return tuple(out)
 
     def _text_with_end(self, owner: int, node: ast.Expression, following: list[ast.Expression]) -> Body | None:
-        """Return the symbols of a repeated text and the literal after it, which is taken from `following`; or None.
+        """Return the symbols of a repeated text and what it is joined with, which is taken from `following`; or None.
 
-        The text alone may end within each token. With a quotation mark after it, it ends at that only.
+        The text alone may end within each token. With a quotation mark after it, it ends at that only. Where other
+        repeated texts follow, a token may be divided between them in many ways, which one automaton takes together.
         """
-        if not following or not isinstance(node, (ast.ZeroOrMore, ast.OneOrMore, ast.Bounded)):
+        first = self._repeated_text(node) if following else None
+        if first is None:
             return None
-        end = following[-1]
-        if not isinstance(end, ast.Literal) or not end.data or (self.has_tokens and MARK_BYTE in end.data):
+        parts = [first]
+        while following and (text := self._repeated_text(following[-1])) is not None:
+            parts.append(text)
+            following.pop()
+        end = following[-1] if following else None
+        if isinstance(end, ast.Literal) and end.data and not (self.has_tokens and MARK_BYTE in end.data):
+            parts.append(rx.Literal(end.data))
+            following.pop()
+        return self._regex(owner, rx.sequence(*parts)) if len(parts) > 1 else None
+
+    def _repeated_text(self, node: ast.Expression) -> rx.Regex | None:
+        """Return the regex of a repeated text, or of a name that stands for one; None for all other expressions."""
+        repetition = repetition_of(node, self.rules)
+        if repetition is None:
             return None
-        text = repeated_text(node, self.grouped, end.data)
-        if text is None:
-            return None
-        following.pop()
-        return self._regex(owner, rx.sequence(text, rx.Literal(end.data)))
+        if id(repetition) not in self.texts:
+            self.texts[id(repetition)] = repeated_text(repetition, self.rules)
+        return self.texts[id(repetition)]
 
     def _symbols(self, owner: int, node: ast.Expression) -> Body:
         """Return the symbols of an operator, or of a terminal that is neither a literal nor a plain regex."""
@@ -199,7 +223,7 @@ class _Flattening:
         if isinstance(node, ast.Choice):
             return (self._later(owner, node, ""),)
         if isinstance(node, (ast.ZeroOrMore, ast.OneOrMore)):
-            text = repeated_text(node, self.grouped)
+            text = self._repeated_text(node)
             if text is not None:
                 return self._regex(owner, text)
             return (self._later(owner, node.body, "*" if isinstance(node, ast.ZeroOrMore) else "+"),)
@@ -297,7 +321,7 @@ class _Flattening:
             )
         if node.max == 0:
             return ()
-        terminal = repeated_terminal(node, self.grouped) or repeated_text(node, self.grouped)
+        terminal = repeated_terminal(node, self.rules) or self._repeated_text(node)
         if terminal is not None:
             return self._regex(owner, terminal)
         symbol = self.repeated[id(node)] = self._body_of_repeated(owner, node.body)

@@ -13,6 +13,8 @@ its own, and a mask follows a token character by character from one to the next.
     string ::= '"' { #'[^"\\]' | escape } '"'     ->     string ::= '"' #'([^"\\]|\\[nrt"\\])*' '"'
     escape ::= #'\\[nrt"\\]'
     line ::= #'[^\n]'{1,80} '\n'                 ->     line ::= #'[^\n]{1,80}\n'
+
+Where such texts follow one another, a token may be divided between them in many ways. So they are one terminal, too.
 """
 
 from __future__ import annotations
@@ -26,12 +28,12 @@ from structgen.kbnf.regex_facts import survey
 from structgen.kbnf.regular import regular
 from structgen.kbnf.rewriting import children_of
 
-__all__ = ["repeated_terminal", "repeated_text"]
+__all__ = ["has_some_text", "repeated_terminal", "repeated_text", "repetition_of"]
+
+Repetition = ast.ZeroOrMore | ast.OneOrMore | ast.Bounded
 
 _MAX_NODES = 100  # of an expression, its nonterminals written out, that becomes a terminal
-_MIN_CHARACTERS = 64  # of a class that is repeated in a text
-_MAX_NEEDED = 16  # characters that a counted text has at least; rules count more of them quicker
-_FIRST_WIDE = 0x80  # the first byte of a character outside of ASCII is at least this
+_MIN_CHARACTERS = 16  # of a class that is repeated in a text
 
 
 def repeated_terminal(node: ast.Bounded, grouped: Mapping[str, Sequence[ast.Expression]]) -> rx.Regex | None:
@@ -48,39 +50,38 @@ def repeated_terminal(node: ast.Bounded, grouped: Mapping[str, Sequence[ast.Expr
     return rx.repeat(body, node.min, node.max) if _runs_on(body, nullable) else None
 
 
-def repeated_text(
-    node: ast.ZeroOrMore | ast.OneOrMore | ast.Bounded,
-    grouped: Mapping[str, Sequence[ast.Expression]],
-    end: bytes = b"",
-) -> rx.Regex | None:
+def repeated_text(node: Repetition, grouped: Mapping[str, Sequence[ast.Expression]]) -> rx.Regex | None:
     """Return the regex of a repetition of any characters but a few, and of escapes; None for any other repetition.
-
-    A count is kept only where it costs little. Up to a bound, an automaton has a state for each count. Such a state has
-    a quick mask if it is clear where the text ends.
 
     Args:
         node: the repetition.
         grouped: all rules' bodies by name.
-        end: a literal that follows.
     """
     body = _small_regex(node.body, grouped)
-    if body is None:
-        return None
-    classes = _large_classes(body)
-    if not classes:
+    if body is None or not _has_large_class(body):
         return None
     if isinstance(node, ast.Bounded):
-        if not 0 <= node.min <= _MAX_NEEDED or (node.max is not None and not _ends_clearly(classes, end, node)):
-            return None
-        return rx.repeat(body, node.min, node.max)
+        is_valid = node.min >= 0 and (node.max is None or node.min <= node.max)
+        return rx.repeat(body, node.min, node.max) if is_valid else None
     return rx.plus(body) if isinstance(node, ast.OneOrMore) else rx.star(body)
 
 
-def _ends_clearly(classes: Sequence[rx.Chars], end: bytes, node: ast.Bounded) -> bool:
-    """Return whether the classes do not have the character that begins the end; False for a bound below the least."""
-    is_ascii = bool(end) and end[0] < _FIRST_WIDE
-    is_inside = is_ascii and any(low <= end[0] <= high for part in classes for low, high in part.ranges)
-    return is_ascii and not is_inside and node.max is not None and node.min <= node.max
+def has_some_text(body: ast.Expression, grouped: Mapping[str, Sequence[ast.Expression]]) -> bool:
+    """Return whether an expression is small, regular, and shows that it has a text."""
+    regex = _small_regex(body, grouped)
+    return regex is not None and survey(regex)[1] is True
+
+
+def repetition_of(node: ast.Expression, grouped: Mapping[str, Sequence[ast.Expression]]) -> Repetition | None:
+    """Return the repetition that an expression is, or that the only body of a name is; None for all others."""
+    passed: set[str] = set()
+    while isinstance(node, ast.Reference) and node.name not in passed:
+        bodies = grouped.get(node.name, ())
+        if len(bodies) != 1:
+            return None
+        passed.add(node.name)
+        node = bodies[0]
+    return node if isinstance(node, (ast.ZeroOrMore, ast.OneOrMore, ast.Bounded)) else None
 
 
 def _small_regex(body: ast.Expression, grouped: Mapping[str, Sequence[ast.Expression]]) -> rx.Regex | None:
@@ -93,16 +94,16 @@ def _small_regex(body: ast.Expression, grouped: Mapping[str, Sequence[ast.Expres
         return None
 
 
-def _large_classes(regex: rx.Regex) -> list[rx.Chars]:
-    """Return the classes of many characters that a regex is, or has among its alternatives."""
-    stack, found = [regex], []
+def _has_large_class(regex: rx.Regex) -> bool:
+    """Return whether a regex is a class of many characters, or has one among its alternatives."""
+    stack = [regex]
     while stack:
         node = stack.pop()
         if isinstance(node, rx.Choice):
             stack.extend(node.parts)
         elif isinstance(node, rx.Chars) and sum(last - first + 1 for first, last in node.ranges) >= _MIN_CHARACTERS:
-            found.append(node)
-    return found
+            return True
+    return False
 
 
 def _is_small(expression: ast.Expression, grouped: Mapping[str, Sequence[ast.Expression]]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from structgen.kbnf.normal_form.productions import Body, Productions
 
 __all__ = [
+    "components",
     "deduplicate_alternatives",
     "inline_single_uses",
     "merge_equal_nonterminals",
@@ -107,7 +108,7 @@ def _endless(bodies: list[list[Body]], productive: set[int]) -> set[int]:
                     steps.setdefault(head, []).append((symbol, position > 0))
                     if symbol not in productive:
                         break
-    component = _components(len(bodies), {head: [target for target, _ in out] for head, out in steps.items()})
+    component = components(len(bodies), {head: [target for target, _ in out] for head, out in steps.items()})
     found = {
         head
         for head, out in steps.items()
@@ -126,7 +127,7 @@ def _endless(bodies: list[list[Body]], productive: set[int]) -> set[int]:
     return found
 
 
-def _components(count: int, edges: dict[int, list[int]]) -> list[int]:
+def components(count: int, edges: dict[int, list[int]]) -> list[int]:
     """Return for each node a number that its strongly connected component shares (Tarjan 1972, iterative)."""
     component = [-1] * count
     order = [-1] * count
@@ -183,7 +184,7 @@ def remove_unit_rules(productions: Productions) -> Productions:
     target: dict[int, int] = {}
     joined: dict[int, list[int]] = {}
     if units:
-        for member, representative in enumerate(_components(len(bodies), units)):
+        for member, representative in enumerate(components(len(bodies), units)):
             if member != representative:
                 target[member] = representative
                 joined.setdefault(representative, [representative]).append(member)
