@@ -4,6 +4,7 @@ from structgen.engine.deadlines cimport spend
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.grammar.lookaheads cimport Lookaheads
 from structgen.engine.grammar.rules cimport Rules
+from structgen.engine.masks.followed_nodes cimport FollowedNodes
 from structgen.engine.masks.left_corners cimport Climb, Corner, LeftCorners
 from structgen.engine.masks.next_bytes cimport NextBytes
 from structgen.engine.masks.table_store cimport TableStore
@@ -33,6 +34,7 @@ cdef class Waiting:
     cdef public list nodes
     cdef public set escaped
     cdef public set met
+    cdef public dict followed
 
 
 @cython.final
@@ -57,6 +59,7 @@ cdef class DottedRuleMasks:
     cdef readonly LeftCorners corners
     cdef dict _climbs
     cdef dict _ends
+    cdef FollowedNodes _followed_nodes
     cdef list _agenda
     cdef list _opened
     cdef int _round
@@ -84,9 +87,9 @@ cdef class DottedRuleMasks:
     cdef void _read(self, int position, int state, RemainderNodes remainders, DottedRule dotted_rule, int node) except *
     @cython.locals(found=DottedRule, corner=Corner, left=ByteSet, first=ByteSet, index="Py_ssize_t")
     cdef DottedRule _predicted(self, int nonterminal, int ahead, RemainderNodes remainders)
-    @cython.locals(waiting=Waiting, corner=Corner, climb=Climb, left=ByteSet, first=ByteSet, kernel=int, key="long long")
+    @cython.locals(waiting=Waiting, corner=Corner, climb=Climb, left=ByteSet, first=ByteSet, kernel=int, key="long long", new=RemainderNodes)
     cdef void _complete(self, DottedRule dotted_rule, int node, RemainderNodes remainders, int ahead) except *
-    @cython.locals(key="long long", waiting=Waiting, index="Py_ssize_t", at=int)
+    @cython.locals(key="long long", waiting=Waiting, new=RemainderNodes, index="Py_ssize_t", at=int)
     cdef void _escape(self, DottedRule dotted_rule, RemainderNodes remainders, int ahead) except *
     @cython.locals(found=RemainderNodes)
     cdef RemainderNodes _ended(self, TerminalMask table)

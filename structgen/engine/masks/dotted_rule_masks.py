@@ -25,6 +25,7 @@ from structgen.engine.constants import ROOT
 from structgen.engine.deadlines import spend
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.tables import END
+from structgen.engine.masks.followed_nodes import Followed, FollowedNodes
 from structgen.engine.masks.left_corners import Corner, LeftCorners
 from structgen.engine.masks.tables import ByteSet, RemainderNodes, TerminalMask
 from structgen.engine.masks.terminal_masks import TerminalMasks
@@ -63,6 +64,7 @@ class Waiting:
             dotted rule, in the body of a node of its left corner.
         escaped: keys of the escapes that were passed on.
         met: keys of what went on after a node.
+        followed: the nodes of large remainders among both, by the same keys without remainders.
     """
 
     def __init__(self, corner: Corner) -> None:
@@ -72,6 +74,7 @@ class Waiting:
         self.nodes: list[int] = []
         self.escaped: set[int] = set()
         self.met: set[int] = set()
+        self.followed: dict[int, Followed] = {}
 
 
 class GroupClimb:
@@ -115,6 +118,7 @@ class DottedRuleMasks:
         self._nonterminals: dict[int, DottedRule] = {}  # by nonterminal, look-ahead and remainders
         self._climbs: dict[int, GroupClimb] = {}
         self._ends: dict[int, RemainderNodes] = {}  # by the identity of tables, which they keep alive
+        self._followed_nodes = FollowedNodes(self._store, terminals.next_bytes)
         self._agenda: list[Any] = []
         self._opened: list[DottedRule] = []
         self._round = 0
@@ -318,9 +322,12 @@ class DottedRuleMasks:
             if left is not None and not first.meets(left):
                 continue
             key = self._key(kernel, ahead, remainders.number)
-            if key not in waiting.met:
-                waiting.met.add(key)
-                self._put(corner.kernel_positions[kernel], ahead, remainders, dotted_rule, corner.kernel_nodes[kernel])
+            if key in waiting.met:
+                continue
+            waiting.met.add(key)
+            new = self._followed_nodes.new(waiting.followed, self._key(kernel + 1, ahead, 0), remainders)
+            if new is not None:
+                self._put(corner.kernel_positions[kernel], ahead, new, dotted_rule, corner.kernel_nodes[kernel])
 
     def _escape(self, dotted_rule: DottedRule, remainders: RemainderNodes, ahead: int) -> None:
         """Pass on what is left at the end of a dotted rule, once for the same remainders and look-ahead."""
@@ -331,6 +338,10 @@ class DottedRuleMasks:
         if waiting is None or key in waiting.escaped:
             return
         waiting.escaped.add(key)
+        new = self._followed_nodes.new(waiting.followed, self._key(0, ahead, 0), remainders)
+        if new is None:
+            return
+        remainders = new
         dotted_rule.escapes.append(remainders)
         dotted_rule.escapes.append(ahead)
         for index in range(len(waiting.positions)):

@@ -5,6 +5,7 @@ from structgen.engine.arrays cimport grown_pool, zeros
 from structgen.engine.earley.item_sets cimport ItemSetStore
 from structgen.engine.grammar.rules cimport Rules
 from structgen.engine.masks.dotted_rule_masks cimport DottedRule, DottedRuleMasks, GroupClimb
+from structgen.engine.masks.followed_nodes cimport FollowedNodes
 from structgen.engine.masks.refused_texts cimport RefusedTexts
 from structgen.engine.masks.table_store cimport TableStore
 from structgen.engine.masks.tables cimport ByteSet, DenseMask, Marks, MaskScratch, RemainderNodes, TerminalMask, Trie
@@ -60,6 +61,8 @@ cdef class SetMasks:
     cdef TokenList _ranges
     cdef int _followed              # how many remainders were followed for the mask in the making
     cdef set _met
+    cdef dict _followed_from
+    cdef FollowedNodes _followed_nodes
     cdef list _agenda
     cdef int _round
     cdef SetWalk _walk
@@ -96,7 +99,7 @@ cdef class SetMasks:
     cdef void _go_on_after_group(self, int group, int ahead, RemainderNodes remainders) except *
     @cython.locals(rules=Rules, rest=DottedRule, table=TerminalMask, index="Py_ssize_t")
     cdef int _add_rest(self, int position, int ahead, RemainderNodes remainders, int group) except -1
-    @cython.locals(key="long long")
+    @cython.locals(key="long long", place="long long", new=RemainderNodes)
     cdef void _escape(self, RemainderNodes remainders, int ahead, int group) except *
     @cython.locals(index=int)
     cdef int _follow_all(self, TerminalMask table, int set_id) except -1

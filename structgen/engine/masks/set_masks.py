@@ -36,6 +36,7 @@ from structgen.engine.deadlines import spend
 from structgen.engine.earley.item_sets import ItemSetStore
 from structgen.engine.grammar.tables import END
 from structgen.engine.masks.dotted_rule_masks import DottedRuleMasks
+from structgen.engine.masks.followed_nodes import Followed, FollowedNodes
 from structgen.engine.masks.refused_texts import RefusedTexts
 from structgen.engine.masks.tables import RemainderNodes, TerminalMask
 from structgen.engine.masks.terminal_masks import TerminalMasks
@@ -154,6 +155,8 @@ class SetMasks:
         self._ranges = self._scratch.ranges
         self._followed = 0
         self._met: set[int] = set()
+        self._followed_from: dict[int, Followed] = {}
+        self._followed_nodes = FollowedNodes(self._store, terminals.next_bytes)
         self._agenda: list[Any] = []
         self._round = 0
         self._walk: SetWalk | None = None  # made when a set is first walked: in most grammars none is
@@ -248,6 +251,8 @@ class SetMasks:
         scratch = self._scratch
         if self._met:  # a call of `clear` takes longer than the question
             self._met.clear()
+        if self._followed_from:
+            self._followed_from.clear()
         if self._agenda:
             self._agenda.clear()
         if scratch.suspects:
@@ -425,7 +430,11 @@ class SetMasks:
         key = (key << 6 | ahead) << 30 | group
         if key not in self._met:
             self._met.add(key)
-            self._agenda.append(remainders)
+            place = group
+            new = self._followed_nodes.new(self._followed_from, place << 6 | ahead, remainders)
+            if new is None:
+                return
+            self._agenda.append(new)
             self._agenda.append(ahead)
             self._agenda.append(group)
 

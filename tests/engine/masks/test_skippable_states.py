@@ -102,9 +102,23 @@ def searches_in_bounds(rng: random.Random) -> rx.Regex:
     return rx.sequence(rx.Literal(b'"'), rx.intersection(counted, *searches), rx.Literal(b'"'))
 
 
+def bounds_before_any_end(rng: random.Random) -> rx.Regex:
+    """Return a bounded repetition before something that may begin as what is repeated does."""
+    least = rng.randrange(4)
+    counted = rx.repeat(CHARACTER, least, least + rng.choice((1, 3, 9)))
+    ends = ("a", "hi", "1a?", "[a-h]i", "é", "日-", "(hi|-)[ah]*", '"', "h{2,3}", "(ah){0,2}i")
+    return rx.sequence(rx.Literal(b'"'), counted, *[parse_regex(rng.choice(ends)) for _ in range(rng.randint(1, 2))])
+
+
 @pytest.mark.parametrize(
     ("make", "least_opened", "least_moved"),
-    [(conditions, 500, 1000), (bounded, 500, 500), (nested_bounds, 200, 500), (searches_in_bounds, 500, 500)],
+    [
+        (conditions, 500, 1000),
+        (bounded, 500, 500),
+        (nested_bounds, 200, 500),
+        (searches_in_bounds, 500, 500),
+        (bounds_before_any_end, 500, 500),
+    ],
 )
 def test_nothing_ends_and_something_follows_in_a_state_that_stays_open(
     make: Callable[[random.Random], rx.Regex], least_opened: int, least_moved: int
@@ -278,6 +292,8 @@ def test_masks_where_tokens_are_as_long_as_what_is_looked_for(pattern: str, refu
         (rx.intersection(ANY_STRING, rx.Complement(quoted(parse_regex("[a-i]{9,12}")))), 1.0),
         (rx.intersection(ADDRESS, quoted(rx.repeat(CHARACTER, 0, 80))), 0.25),
         (parse_regex('"[^,]*'), 0.25),
+        (parse_regex('"[^,]{0,90}ah'), 0.5),
+        (parse_regex('"[^,]{0,90}[-a]'), 0.5),
     ],
 )
 def test_walks_pass_by_what_stays_open_or_may_end_anywhere(regex: rx.Regex, most: float) -> None:
@@ -289,6 +305,13 @@ def test_walks_pass_by_what_stays_open_or_may_end_anywhere(regex: rx.Regex, most
     before = terminals.nodes_visited
     assert len(matcher.allowed_token_ids()) > len(TOKENS) / 2
     assert terminals.nodes_visited - before < most * WORDS.trie.node_count
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_masks_of_bounds_before_any_end(seed: int) -> None:
+    rng = random.Random(seed)
+    regex = bounds_before_any_end(rng)
+    check_masks(ast.Sequence((ast.RegexTerminal(regex), ast.Literal(rng.choice((b"hh", b"a", b"-"))))), rng)
 
 
 @pytest.mark.parametrize("seed", range(20))
