@@ -64,9 +64,8 @@ class RefusedEnds:
         room = self._room_left(state, refusals, NEVER)
         if room > 0:
             return capture.of, room
-        least = (
-            self._room_within(state) - SOME_TEXT_MORE
-        )  # texts may need a character more to differ from the long ones
+        # To differ from the long ones, a text may need a character more than otherwise: that makes the room smaller.
+        least = self._room_within(state) - SOME_TEXT_MORE
         if least > 0:
             others = self._source.remaining(capture.then, least)
             room = self._room_left(self._automata.add(others), refusals, least)
