@@ -9,9 +9,11 @@ from __future__ import annotations
 from math import inf
 
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.constants import DEAD
+from structgen.engine.constants import DEAD, SAMPLES
 
-__all__ = ["count_texts", "is_finite", "texts_of"]
+__all__ = ["count_texts", "is_finite", "repeats_a_byte", "texts_of"]
+
+_MAX_REPEATED = 16  # times that a byte is repeated before it comes to no new state
 
 
 def count_texts(store: AutomatonStore, state: int, at_most: int, longest: int | None = None) -> int:
@@ -61,6 +63,25 @@ def texts_of(store: AutomatonStore, state: int) -> list[bytes]:
         for target, step in store.successors(here).items():
             waiting.extend((text + bytes([byte]), target) for byte in range(256) if step >> byte & 1)
     return found
+
+
+def repeats_a_byte(store: AutomatonStore, state: int) -> bool:
+    """Return whether some text may go on with a byte, repeated without end. Then a state matches infinitely many texts.
+
+    Only a few bytes are tried, from the state on: most languages with infinitely many texts have such texts.
+
+    Raises:
+        LimitExceededError: automaton_states.
+    """
+    for sample in SAMPLES:
+        at = state
+        seen: set[int] = set()
+        while at != DEAD and len(seen) < _MAX_REPEATED:
+            seen.add(at)
+            at = store.next(at, sample)
+            if at in seen:
+                return True
+    return False
 
 
 def is_finite(store: AutomatonStore, state: int, most: float = inf) -> bool | None:

@@ -1,13 +1,16 @@
 """Bounds on the lengths and the number of a regex's texts, computed from its tree.
 
 They answer questions about most patterns without building an automaton: does the pattern match a text of this length at
-all, does it match more texts than are ever counted, and do all its texts keep within some bounds?
+all, does it match more texts than are ever counted, and do all its texts keep within some bounds? And does it surely
+not match texts of some length, such as `!!!`?
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache, reduce
 from math import inf, prod
+from operator import and_, or_
 from typing import TypeVar
 
 from structgen.engine.regex.tree import (
@@ -23,7 +26,7 @@ from structgen.engine.regex.tree import (
     Sequence,
 )
 
-__all__ = ["bounds", "fewest", "lengths"]
+__all__ = ["bounds", "fewest", "has_other_than", "lengths", "repeated"]
 
 _T = TypeVar("_T")
 
@@ -31,6 +34,8 @@ _UNKNOWN = (None, False)
 _ANY_LENGTH = (0, inf)
 _WITH_PARTS = (Sequence, Choice, Repeat, Intersection, Early)
 _SURROGATES = 0x800
+_SAMPLES = "\n !-./09AZ_az~\u00e9"  # a pattern that refuses some character most likely refuses one of these
+_ALL_SAMPLES = (1 << len(_SAMPLES)) - 1
 _MAX_BITS = 64
 """Counts of texts with more binary digits are treated as infinite."""
 
@@ -54,6 +59,20 @@ def bounds(regex: Regex) -> tuple[float, float]:
     Texts of these lengths need not exist.
     """
     return _folded(regex, _bounds, _parts)
+
+
+def repeated(regex: Regex) -> int:
+    """Return which of some sample characters the texts may repeat: bit n is set if one may be the nth, repeated.
+
+    A bit that is not set is certain, so that a complement has a text of each length from 1 on. For `[a-z]+` the bits of
+    `a` and `z` are set.
+    """
+    return _folded(regex, _repeated, _parts)[1]
+
+
+def has_other_than(repeated_by: list[int]) -> bool:
+    """Return whether one of the sample characters is in none of some results of `repeated`."""
+    return reduce(or_, repeated_by, 0) != _ALL_SAMPLES
 
 
 def _folded(
@@ -172,6 +191,42 @@ def _fewest_repeated(regex: Repeat, count: float, length: int | None) -> tuple[f
         return (count if most else 1), None
     found = inf if count > 1 and most >= _MAX_BITS else count**most
     return found, length * least if least == most else None
+
+
+def _repeated(regex: Regex, parts: list[tuple[bool, int]]) -> tuple[bool, int]:
+    """Return whether the empty text may match, and the samples that a text which matches may repeat."""
+    if isinstance(regex, Literal):
+        return not regex.data, _sample_repeated_in(regex.data)
+    if isinstance(regex, Chars):
+        return False, _samples_of(regex.ranges)
+    if isinstance(regex, LiteralSet):
+        parts = [_repeated(Literal(text), []) for text in regex.texts]
+    if isinstance(regex, (Choice, LiteralSet)):
+        return any(empty for empty, _ in parts), reduce(or_, [samples for _, samples in parts], 0)
+    if isinstance(regex, Sequence):
+        within = [_ALL_SAMPLES if empty else samples for empty, samples in parts]
+        samples = reduce(or_, [samples for _, samples in parts], 0)
+        return all(empty for empty, _ in parts), reduce(and_, within) & samples
+    if isinstance(regex, Intersection):
+        return all(empty for empty, _ in parts), reduce(and_, [samples for _, samples in parts])
+    if isinstance(regex, Repeat):
+        empty, samples = parts[0]
+        return empty or not regex.min, samples if regex.max != 0 else 0
+    return parts[0] if isinstance(regex, Early) else (True, _ALL_SAMPLES)
+
+
+def _sample_repeated_in(data: bytes) -> int:
+    """Return the bit of the sample that a text repeats; 0 if it is another text."""
+    text = data.decode(errors="replace")
+    number = _SAMPLES.find(text[:1]) if text else -1
+    return 1 << number if number >= 0 and text == text[0] * len(text) else 0
+
+
+@lru_cache(maxsize=1024)
+def _samples_of(ranges: tuple[tuple[int, int], ...]) -> int:
+    """Return the samples in a character class."""
+    points = list(map(ord, _SAMPLES))
+    return sum(1 << n for n, point in enumerate(points) if any(low <= point <= high for low, high in ranges))
 
 
 def _characters(data: bytes) -> int:

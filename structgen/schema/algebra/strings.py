@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import inf
 from typing import TypeVar
 
-from structgen.engine.automata.finite_languages import count_texts, is_finite, texts_of
+from structgen.engine.automata.finite_languages import count_texts, is_finite, repeats_a_byte, texts_of
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD
 from structgen.engine.deadlines import spend
@@ -25,7 +25,7 @@ from structgen.engine.regex.tree import (
     literal_set,
 )
 from structgen.schema.algebra.arrays import Inexpressible
-from structgen.schema.algebra.lengths import bounds, fewest, lengths
+from structgen.schema.algebra.lengths import bounds, fewest, has_other_than, lengths, repeated
 from structgen.schema.algebra.text_grammars import JsonContent, TextGrammar
 
 __all__ = ["ALL_STRINGS", "Language", "StringSet"]
@@ -68,6 +68,11 @@ class Language:
     def is_format(self) -> bool:
         """It is one of the formats that are known by name."""
         return self.name.startswith("format ")
+
+    @property
+    def surely_holds(self) -> bool:
+        """It surely has a text: it is a format without parameters. One with bounds, such as of dates, may have none."""
+        return self.is_format and self.name.count(" ") == 1
 
     @property
     def widest(self) -> Regex:
@@ -233,6 +238,8 @@ class StringSet:
         is_simple = self.high is None and not self.outside and len(self.within) < 2
         if is_simple and not self.low and _fewest(self.within[0]) - len(self.excluded) >= at_most:
             return at_most
+        if self.high is None and self._has_each_length():
+            return at_most
         if self.high is not None and self.high - self.low > _MAX_LENGTHS_COUNTED:  # many lengths make many texts
             shorter = replace(self, high=self.low + _MAX_LENGTHS_COUNTED)
             if shorter.count(at_most) == at_most:
@@ -257,11 +264,20 @@ class StringSet:
             return False
         if not self.outside and not self.excluded and len(self.within) == 1 and _surely_holds(self):
             return False
+        if not self.excluded and self.high != 0 and self._has_each_length():
+            return False
         # The other conditions come first: together with a format, their automata have many more states.
         plain = tuple(language for language in self.within if not language.is_format)
         if len(plain) < len(self.within) and replace(self, within=plain).is_empty():
             return True
         return _is_empty(self)
+
+    def _has_each_length(self) -> bool:
+        """Return whether the texts are surely all but those of some languages, with one of each allowed length from 1.
+
+        It is some character, repeated: `!!!` does not match `^[a-z]`.
+        """
+        return not self.within and has_other_than([_repeated(language) for language in self.outside])
 
     @property
     def text_units(self) -> int:
@@ -360,6 +376,8 @@ def _count_of_small(strings: StringSet, at_most: int) -> int:
 
 def _counted(store: AutomatonStore, strings: StringSet, at_most: int) -> int:
     state = _state(store, strings)
+    if repeats_a_byte(store, state):
+        return at_most
     is_known_finite = is_finite(store, state, _FEW_STATES)
     # Where many states do not show it, short texts are counted first. E-mail addresses are short enough to be finitely
     # many, and long enough for hundreds of thousands of states.
@@ -398,8 +416,15 @@ def _fewest_of_tree(language: Language) -> float:
     return fewest(language.regex)
 
 
+@lru_cache(maxsize=1024)
+def _repeated(language: Language) -> int:
+    return repeated(language.widest)
+
+
 def _surely_holds(strings: StringSet) -> bool:
     """Return whether a set of one language surely has a text of an allowed length, without building automata."""
+    if strings.within[0].surely_holds and strings.low == 0 and strings.high is None:
+        return True
     shortest, longest = _lengths(strings.within[0])
     if shortest is None:
         return False

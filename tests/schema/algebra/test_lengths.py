@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structgen.engine.automata.finite_languages import count_texts, is_finite
+from structgen.engine.automata.finite_languages import count_texts, is_finite, repeats_a_byte
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import DEAD
-from structgen.engine.regex.tree import ANY_CHAR, Complement, Early, Intersection, Repeat
+from structgen.engine.regex.tree import ANY_CHAR, Complement, Early, Intersection, LiteralSet, Repeat
 from structgen.engine.regex_syntax.parser import parse_regex
-from structgen.schema.algebra.lengths import bounds, fewest, lengths
+from structgen.schema.algebra.lengths import _SAMPLES, bounds, fewest, has_other_than, lengths, repeated
 
 _COUNTS = st.sampled_from(["?", "*", "+", "{2}", "{0}", "{1,3}", "{0,2}", "{1,}"])
 _PATTERNS = st.recursive(
@@ -58,3 +58,48 @@ def test_bounds_of_conditions_together():
     assert bounds(Intersection((digits, few))) == (2, 5)
     assert bounds(Early(digits)) == (2, 9)
     assert bounds(Complement(digits)) == (0, float("inf"))
+
+
+_OF_SAMPLES = st.recursive(
+    st.sampled_from(["", "a", "é", "aa", "_-", "[a-z]", "[^a]", ".", r"\w", r"\W", "[^]"]),
+    lambda inner: st.one_of(
+        st.builds("{}{}".format, inner, inner),
+        st.builds("({}|{})".format, inner, inner),
+        st.builds("({}){}".format, inner, _COUNTS),
+    ),
+    max_leaves=6,
+)
+
+
+@given(_OF_SAMPLES, st.booleans())
+def test_texts_that_repeat_a_character(pattern, anchored):
+    store, regex = AutomatonStore(), parse_regex(pattern, "ecma", anchored=anchored)
+    found, state = repeated(regex), store.add(regex)
+    for number, sample in enumerate(_SAMPLES):
+        if not found >> number & 1:
+            assert not any(store.matches(state, (sample * count).encode()) for count in range(1, 9))
+
+
+def test_texts_that_repeat_a_character_of_other_trees():
+    digits = parse_regex("[0-9]{2,9}", "python")
+    zeros, nines = 1 << _SAMPLES.index("0"), 1 << _SAMPLES.index("9")
+    assert repeated(digits) == repeated(Early(digits)) == zeros | nines
+    assert repeated(Intersection((digits, parse_regex("[0-4]*", "python")))) == zeros
+    assert repeated(LiteralSet((b"", b"00", b"0a"))) == zeros
+    assert repeated(parse_regex("a?0b?", "python")) == zeros
+    assert repeated(parse_regex("a*-*", "python")) == 1 << _SAMPLES.index("a") | 1 << _SAMPLES.index("-")
+    assert repeated(parse_regex("(ab){0}", "python")) == 0
+
+
+def test_the_texts_outside_of_some_languages():
+    assert has_other_than([])
+    assert has_other_than([repeated(parse_regex(pattern, "ecma")) for pattern in ("^[a-z]*$", "^[0-9]*$")])
+    assert not has_other_than([repeated(parse_regex(pattern, "ecma")) for pattern in ("^/*$", "^[^/]*$")])
+    assert not has_other_than([repeated(Complement(parse_regex("a", "ecma")))])  # it is not known
+
+
+@given(_PATTERNS)
+def test_a_byte_is_repeated_only_by_endless_languages(pattern):
+    store = AutomatonStore()
+    state = store.add(parse_regex(pattern, "python"))
+    assert not (repeats_a_byte(store, state) and is_finite(store, state))

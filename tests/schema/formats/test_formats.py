@@ -20,7 +20,8 @@ from support.vocabularies import BYTES
 import structgen
 from structgen.engine.automata.store import AutomatonStore
 from structgen.schema import formats, sources
-from structgen.schema.algebra import Language
+from structgen.schema.algebra import Language, StringSet
+from structgen.schema.formats import by_name
 from structgen.schema.formats.dates import date_range
 from structgen.schema.options import SchemaOptions
 from structgen.schema.validation import validator_for
@@ -397,6 +398,20 @@ def test_patterns_that_exclude_each_other_beside_a_format():
     schema = {"type": "string", "format": "idn-hostname", **pattern}
     with pytest.raises(structgen.UnsatisfiableSchemaError):
         structgen.compile(schema, BYTES, limits=structgen.Limits(automaton_states=500))
+
+
+@pytest.mark.parametrize("name", by_name._FORMATS)
+def test_each_format_surely_has_a_text(name):
+    language = formats.language(name)
+    store = AutomatonStore()
+    assert language.surely_holds
+    assert store.shortest_text(store.add(language.regex)) is not None
+
+
+def test_formats_with_bounds_may_have_no_text():
+    never = formats.language("x-integer 5 3")
+    assert not never.surely_holds
+    assert StringSet(within=(never,)).is_empty()
 
 
 def test_regexes_are_compiled_without_a_warning():
