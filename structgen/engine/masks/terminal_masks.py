@@ -112,7 +112,9 @@ class TerminalMasks:
         self._found = found = FoundTokens()
         self._entered = entered = EnteredStates()
         self.next_bytes = NextBytes(store)
-        self._walks = TokenWalks(automata, store, self.next_bytes, skippable_states, entered, found, vocabulary.size)
+        self._walks = TokenWalks(
+            automata, store, self.next_bytes, skippable_states, entered, found, vocabulary.spellings
+        )
         self._difference_walk = DifferenceWalk(automata, trie, skippable_states, found)
         self._least_counts = LeastCounts(automata)
         self._refused_bounds = RefusedBounds(automata, self._least_counts, trie.max_depth)

@@ -6,6 +6,8 @@ the state goes through it. Its results are the lists of a `FoundTokens`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.constants import K_LITERAL, NO_BYTE, NO_MAP, ROOT_NODE
@@ -57,7 +59,7 @@ class TokenWalks:
         skippable_states: tells which subtrees a walk may skip.
         entered: records the states that a walk enters, if it is asked to.
         found: gets the results of each walk.
-        vocabulary_size: the number of tokens.
+        spellings: the bytes of each token.
 
     Attributes:
         nodes_visited: the number of trie nodes visited so far (a work counter for benchmarks).
@@ -71,7 +73,7 @@ class TokenWalks:
         skippable_states: SkippableStates,
         entered: EnteredStates,
         found: FoundTokens,
-        vocabulary_size: int,
+        spellings: Sequence[bytes],
     ) -> None:
         self._automata = automata
         self._store = store
@@ -85,11 +87,11 @@ class TokenWalks:
         self._skippable_at = zeros(depth)
         self._child_at, self._last_child_at, self._last_token_at = zeros(depth), zeros(depth), zeros(depth)
         self._serial = 0
-        self._walk_of_token = zeros(vocabulary_size)
+        self._walk_of_token = zeros(len(spellings))
         self._walk_of_node = self._state_of_node = zeros(1)
         self._nodes = zeros(1024)
         self._node_count = 0
-        self._decided = DecidedSubtrees(store.trie, skippable_states, found)
+        self._decided = DecidedSubtrees(automata, store.trie, spellings, skippable_states, found)
         self._leaving_nodes = LeavingNodes(skippable_states, store.trie)
         self._leaving_at = zeros(depth)
 

@@ -13,6 +13,7 @@ from structgen.engine.matching.matcher import Matcher
 from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
+from structgen.errors import TokenRejectedError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.schema.json_text.strings import quoted
@@ -27,6 +28,8 @@ LONG_WORDS = Vocabulary.from_bytes(dict(enumerate(LINES)), eos_token_ids=[len(LI
 SHORT = [bytes(letters) for size in range(1, 7) for letters in itertools.product(b"hia-.", repeat=size)]
 SHORT += [text + b'"' for text in SHORT if len(text) < 4]
 MANY_WORDS = Vocabulary.from_bytes(dict(enumerate(SHORT)), eos_token_ids=[len(SHORT)])
+RANDOM = {"".join(random.Random(seed).choices("hi-" * 6 + "日", k=seed % 24 + 1)).encode() for seed in range(4_000)}
+RANDOM_WORDS = Vocabulary.from_bytes(dict(enumerate([*sorted(RANDOM), b'"'])), eos_token_ids=[len(RANDOM) + 1])
 
 
 def after(regex: rx.Regex, vocabulary: Vocabulary, text: bytes) -> tuple[Matcher, SharedTables]:
@@ -39,6 +42,12 @@ def after(regex: rx.Regex, vocabulary: Vocabulary, text: bytes) -> tuple[Matcher
 
 def within(least: int, most: int, *parts: rx.Regex) -> rx.Regex:
     return rx.intersection(rx.sequence(*parts), rx.repeat(CHARACTER, least, most))
+
+
+def within_quotes(least: int, most: int, pattern: str) -> rx.Regex:
+    """Return strings with a bound in which a pattern is searched."""
+    search = rx.sequence(rx.star(CHARACTER), parse_regex(pattern), rx.star(CHARACTER))
+    return rx.intersection(quoted(search), quoted(rx.repeat(CHARACTER, least, most)))
 
 
 @pytest.mark.parametrize("text", [b'"', b'"h', b'"hh'])
@@ -63,6 +72,30 @@ def within(least: int, most: int, *parts: rx.Regex) -> rx.Regex:
 def test_masks_of_tokens_with_many_characters(regex: rx.Regex, text: bytes) -> None:
     matcher, _ = after(regex, LONG_WORDS, text)
     assert matcher.allowed_token_ids() == accepted_tokens(matcher, LONG_WORDS.size)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_masks_where_tokens_come_near_a_bound(seed: int) -> None:
+    rng = random.Random(seed)
+    least = rng.randrange(20)
+    pattern = rng.choice(("h", "[i日]", "hi", "h-h", "(hi|日-|---)", "h.{3}i", "日{2}", "-[hi]"))
+    bounded = within_quotes(least, least + rng.choice((0, 1, 2, 3, 5, 9)), pattern)
+    if rng.random() < 0.3:
+        bounded = rx.intersection(bounded, rx.Complement(quoted(parse_regex(rng.choice((".*i-", "h{4,9}", ".*-h.*"))))))
+    for text, vocabulary in itertools.product(('"', '"h', '"日', '"-h'), (LONG_WORDS, RANDOM_WORDS)):
+        try:
+            matcher, _ = after(bounded, vocabulary, text.encode())
+        except TokenRejectedError:
+            continue  # it is no text of the regex
+        assert matcher.allowed_token_ids() == accepted_tokens(matcher, vocabulary.size)
+
+
+def test_few_nodes_are_visited_where_tokens_come_near_a_bound() -> None:
+    matcher, tables = after(within_quotes(8, 8, "[i日]"), RANDOM_WORDS, b'"')
+    before = tables.terminals.nodes_visited
+    assert matcher.allowed_token_ids() == accepted_tokens(matcher, RANDOM_WORDS.size)
+    near = sum(len(word.decode()) in (7, 8) for word in RANDOM)
+    assert tables.terminals.nodes_visited - before < near  # all others are told by their length
 
 
 def test_long_tokens_make_no_states_where_characters_are_counted() -> None:
