@@ -32,5 +32,5 @@ cdef class LeavingNodes:
     cdef int _looked_at(self, unsigned long long kinds) except -1
     @cython.locals(begin=int, place=int)
     cdef int _begin_set(self) except -1
-    @cython.locals(skippable_states=SkippableStates, bits="unsigned char[::1]", by_byte="int[::1]", count=int, index=int, node=int, kinds="unsigned long long")
-    cdef int _add(self, int begin, int byte, unsigned long long free, int number, unsigned long long[::1] kinds_at) except -1
+    @cython.locals(skippable_states=SkippableStates, trie=Trie, bits="unsigned char[::1]", by_byte="int[::1]", kinds_at="unsigned long long[::1]", count=int, index=int, node=int, kinds="unsigned long long")
+    cdef int _add(self, int begin, int byte, unsigned long long free, int number) except -1

@@ -114,7 +114,7 @@ class LeavingNodes:
                 continue
             target = automata.next(state, byte)
             if byte >= FIRST_LEAD:
-                count += self._add(begin, byte, kinds, ALL_STAYS, trie.kinds_with)
+                count += self._add(begin, byte, kinds, ALL_STAYS)
             elif target != state or (body != NOTHING and automata.next(body, byte) != EMPTY):
                 count += self._add_leaving(begin, byte, target if body == NOTHING else NOTHING)
         if count * MIN_UNSET > trie.size:
@@ -131,7 +131,7 @@ class LeavingNodes:
             number = skippable_states.find(target)
             if skippable_states.reach[number] > self._trie.max_depth:
                 free = skippable_states.kinds[number]
-        return self._add(begin, byte, free, number, self._trie.kinds_below)
+        return self._add(begin, byte, free, number)
 
     def _looked_at(self, kinds: int) -> int:
         """Return the number of nodes with bytes that begin characters of other kinds."""
@@ -151,7 +151,7 @@ class LeavingNodes:
             self._bits[place] = 0
         return begin
 
-    def _add(self, begin: int, byte: int, free: int, number: int, kinds_at: array[int]) -> int:
+    def _add(self, begin: int, byte: int, free: int, number: int) -> int:
         """Add the nodes of a byte at which not only characters come after which a walk may skip; return how many.
 
         Args:
@@ -159,14 +159,14 @@ class LeavingNodes:
             byte: the byte.
             free: kinds of characters after which a walk may skip,
             number: if this skippable state has none that are refused. ALL_STAYS: always; NOTHING_STAYS: never.
-            kinds_at: by node, the kinds of the characters that come there.
         """
-        bits, by_byte, skippable_states = self._bits, self._trie.by_byte, self._skippable_states
+        bits, trie, skippable_states = self._bits, self._trie, self._skippable_states
+        by_byte, kinds_at = trie.by_byte, trie.kinds_by_byte
         count = 0
-        for index in range(self._trie.first_of_byte[byte], self._trie.first_of_byte[byte + 1]):
-            node = by_byte[index]
-            kinds = kinds_at[node]
+        for index in range(trie.first_of_byte[byte], trie.first_of_byte[byte + 1]):
+            kinds = kinds_at[index]
             if kinds & ~free or (number != ALL_STAYS and not (number >= 0 and skippable_states.lacks(number, kinds))):
+                node = by_byte[index]
                 bits[begin + (node >> 3)] |= 1 << (node & 7)
                 count += 1
         return count

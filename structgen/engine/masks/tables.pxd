@@ -66,6 +66,7 @@ cdef class Trie:
     cdef public unsigned long long[::1] kinds_within
     cdef public int[::1] by_byte
     cdef public int[::1] parent_of
+    cdef public unsigned long long[::1] kinds_by_byte
     cdef public int[::1] first_of_byte
     cdef public int[::1] records
     cdef public int size
@@ -81,7 +82,7 @@ cdef class Trie:
     cdef int _index_children(self) except -1
     @cython.locals(records="unsigned long long[::1]", at=int, node=int, entry="unsigned long long", most=int, is_lead=bint)
     cdef int _write_child_records(self) except -1
-    @cython.locals(first_of_byte="int[::1]", by_byte="int[::1]", parent_of="int[::1]", path="int[::1]", node=int, depth=int, byte=int, at=int)
+    @cython.locals(first_of_byte="int[::1]", by_byte="int[::1]", parent_of="int[::1]", kinds_by_byte="unsigned long long[::1]", path="int[::1]", node=int, depth=int, byte=int, at=int, is_lead=bint)
     cdef int _sort_by_byte(self) except -1
     cpdef bint has_duplicates(self) except -1
     @cython.locals(child=int, index=int, entry=int, low=int, high=int, middle=int)

@@ -157,6 +157,8 @@ class Trie:
         kinds_within: uint64[256], with the third word they are `kinds_below`, or too many kinds.
         by_byte, parent_of: int32, parallel: all nodes but the top ones, sorted by their bytes and then by number, and
             the parent of each; unused in a trie of remainders.
+        kinds_by_byte: uint64, parallel to `by_byte`: `kinds_below` of each node, or `kinds_with` if it begins a
+            character of several bytes.
         first_of_byte: int32[257], the nodes of byte b are `by_byte[first_of_byte[b]:first_of_byte[b + 1]]`.
         records: int32[4 * (nodes + 1)], for each node `depth << 8 | byte`, `end`, `token_start` and `height`. A walk
             finds all of them in one line of the processor's cache.
@@ -188,7 +190,7 @@ class Trie:
         self.records = zeros(4 * self.size + 4)
         self._write_records()
         self.first_child = self.children = self.by_byte = self.parent_of = self.first_of_byte = zeros(1)
-        self.child_records = self.kinds_of_byte = self.kinds_within = NO_CONTENTS
+        self.child_records = self.kinds_of_byte = self.kinds_within = self.kinds_by_byte = NO_CONTENTS
         if token_count is None:
             self._count_characters()
             self._index_children()
@@ -258,6 +260,7 @@ class Trie:
         first_of_byte = self.first_of_byte = zeros(258)
         by_byte, parent_of = zeros(self.size + 1), zeros(self.size + 1)
         self.by_byte, self.parent_of = by_byte, parent_of
+        kinds_by_byte = self.kinds_by_byte = array("Q", bytes(8 * (self.size + 1)))
         for node in range(self.size):
             if self.depth[node] > 1:
                 first_of_byte[self.byte[node] + 2] += 1
@@ -271,6 +274,8 @@ class Trie:
                 at = first_of_byte[self.byte[node] + 1]
                 by_byte[at] = node
                 parent_of[at] = path[depth - 1]
+                is_lead = self.byte[node] >= 0xC0
+                kinds_by_byte[at] = self.kinds_with[node] if is_lead else self.kinds_below[node]
                 first_of_byte[self.byte[node] + 1] = at + 1
 
     def has_duplicates(self) -> bool:
