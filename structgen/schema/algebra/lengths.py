@@ -83,7 +83,7 @@ def _folded(
     done: dict[int, _T] = {}
     stack = [regex]
     while stack:
-        node = stack[-1]
+        node = stack[len(stack) - 1]
         if id(node) in done:
             stack.pop()
             continue
@@ -143,7 +143,7 @@ def _lengths(regex: Regex, parts: list[tuple[int | None, bool]]) -> tuple[int | 
     if isinstance(regex, Literal):
         return _characters(regex.data), False
     if isinstance(regex, LiteralSet):
-        return min(map(_characters, regex.texts)), False
+        return min([_characters(text) for text in regex.texts]), False
     known = [shortest for shortest, _ in parts if shortest is not None]
     if isinstance(regex, Sequence) and len(known) == len(parts):
         return sum(known), any(endless for _, endless in parts)
@@ -163,7 +163,7 @@ def _fewest(regex: Regex, parts: list[tuple[float, int | None]]) -> tuple[float,
         return max(sum(high - low + 1 for low, high in regex.ranges) - _beyond(regex), 0), 1
     if isinstance(regex, (Literal, LiteralSet)):
         texts = (regex.data,) if isinstance(regex, Literal) else regex.texts
-        found = set(map(_characters, texts))
+        found = {_characters(text) for text in texts}
         return len(set(texts)), found.pop() if len(found) == 1 else None
     if not parts or any(not count for count, _ in parts):
         return 0, None
@@ -231,9 +231,17 @@ def _samples_of(ranges: tuple[tuple[int, int], ...]) -> int:
 
 def _characters(data: bytes) -> int:
     """Return the number of characters of a text in UTF-8."""
-    return len(data) if data.isascii() else sum(byte & 0xC0 != 0x80 for byte in data)
+    if data.isascii():
+        return len(data)
+    found = 0
+    for byte in data:
+        found += byte & 0xC0 != 0x80
+    return found
 
 
 def _beyond(regex: Chars) -> int:
     """Return the number of surrogate code points that a class may hold; they are no characters."""
-    return _SURROGATES if any(low < 0xE000 and high > 0xD7FF for low, high in regex.ranges) else 0
+    for low, high in regex.ranges:
+        if low < 0xE000 and high > 0xD7FF:
+            return _SURROGATES
+    return 0
