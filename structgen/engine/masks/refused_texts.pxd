@@ -27,7 +27,7 @@ cdef class RefusedTexts:
     @cython.locals(sets=ItemSetStore, scan=int, last=int)
     cdef int first_refusing(self, int set_id) except -1
     @cython.locals(found=TokenList, ranges=TokenList, nodes=set, common=set, trie=Trie, text=int, refused=Marks, node=int, sure=bint, kept=int, index=int, token=int)
-    cdef void remove(self, RemainderNodes remainders, int set_id, int state, int first_refusing, int first_found, int first_range) except *
+    cdef void remove(self, RemainderNodes remainders, int set_id, int state, int first_refusing, int first_found, int first_range, bint is_dense) except *
     @cython.locals(sets=ItemSetStore, scan=int)
     cdef bint _may_refuse(self, int set_id, int state, int first_refusing) except -1
     @cython.locals(sets=ItemSetStore, some=set, every=set, nodes=set, groups=tuple, others=object, is_first=bint, scan=int, group=int)

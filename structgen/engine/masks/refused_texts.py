@@ -60,6 +60,7 @@ class RefusedTexts:
         first_refusing: int,
         first_found: int,
         first_range: int,
+        is_dense: bool,
     ) -> None:
         """Remove the tokens that complete a text which is refused to the items in `state`.
 
@@ -70,6 +71,7 @@ class RefusedTexts:
             first_refusing: the result of the method of this name.
             first_found: the index in `found` of the first token that was found by way of these items.
             first_range: the same in `ranges`.
+            is_dense: whether some of the tokens that leave the terminal are in dense masks, and not in these lists.
         """
         if not self._may_refuse(set_id, state, first_refusing):
             return
@@ -82,7 +84,7 @@ class RefusedTexts:
         refused = self._terminals.scratch.refused_tokens
         refused.begin()
         for node in nodes:
-            sure = node in common and not trie.has_counts and text not in (AFTER, NEEDS_CHECK)
+            sure = node in common and not trie.has_counts and text not in (AFTER, NEEDS_CHECK) and not is_dense
             self._remove_between(trie, trie.token_start[node], trie.token_start[node + 1], False)
             self._remove_between(trie, trie.token_start[node + 1], trie.token_start[trie.end[node]], sure)
         for index in range(first_range, ranges.size, 2):

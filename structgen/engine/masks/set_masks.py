@@ -285,10 +285,14 @@ class SetMasks:
                 for index in range(terminal.first_remainders, terminal.last_remainders):
                     self._follow_dotted_rules(store.remainders[index], set_id, state)
                 continue
+            parts = len(self._parts)
             if terminal.first_remainders < terminal.last_remainders:
                 self._follow_all(terminal, sets.after(set_id, state))
             if first_refusing < last:
-                self._refused_texts.remove(store.whole, set_id, state, first_refusing, first_found, first_range)
+                is_dense = len(self._parts) > parts
+                self._refused_texts.remove(
+                    store.whole, set_id, state, first_refusing, first_found, first_range, is_dense
+                )
 
     def _check_suspects(self, set_id: int) -> None:
         """Add those of the suspects that the grammar allows."""
@@ -487,10 +491,14 @@ class SetMasks:
                 self._suspect_all(table)
             else:
                 self._add_all(table)
+            parts = len(self._parts)
             if table.first_remainders < table.last_remainders:
                 self._follow_all(table, sets.after(set_id, state))
             if first_refusing < last:
-                self._refused_texts.remove(remainders, set_id, state, first_refusing, first_found, first_range)
+                is_dense = len(self._parts) > parts
+                self._refused_texts.remove(
+                    remainders, set_id, state, first_refusing, first_found, first_range, is_dense
+                )
 
     def _is_suspect(self, remainders: RemainderNodes, set_id: int, scan: int) -> bool:
         """Return whether the tokens that go on with a scannable item may depend on what was captured just before."""

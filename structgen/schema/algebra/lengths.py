@@ -17,6 +17,7 @@ from structgen.engine.regex.tree import (
     ByteSet,
     Chars,
     Choice,
+    Complement,
     Early,
     Intersection,
     Literal,
@@ -43,7 +44,8 @@ _MAX_BITS = 64
 def lengths(regex: Regex) -> tuple[int | None, bool]:
     """Return the length of the shortest text in characters, and whether every greater length occurs.
 
-    The length is None where the tree does not tell. False only means that longer texts are not known to occur.
+    The length is None where the tree does not tell; then every length from some number on may occur. False only means
+    that longer texts are not known to occur.
     """
     return _folded(regex, _lengths)
 
@@ -154,7 +156,29 @@ def _lengths(regex: Regex, parts: list[tuple[int | None, bool]]) -> tuple[int | 
         shortest = known[0] if known else None
         endless = regex.max is None and shortest == 1
         return regex.min * (shortest or 0), endless or (regex.min == 1 and parts[0][1])
-    return _UNKNOWN
+    return (None, True) if isinstance(regex, Intersection) and _leaves_most(regex) else _UNKNOWN
+
+
+def _leaves_most(regex: Intersection) -> bool:
+    """Return whether it is a class, repeated, without texts that leave some character of the class, repeated.
+
+    [a-z]* & ~(all|yes)     aaaa
+    """
+    samples = _ALL_SAMPLES
+    count = 0
+    waiting: list[Regex] = [regex]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Intersection):
+            waiting.extend(part.parts)
+        elif isinstance(part, Complement):
+            samples &= ~repeated(part.body)
+        elif isinstance(part, Repeat) and isinstance(part.body, Chars) and part.max is None:
+            samples &= _samples_of(part.body.ranges)
+            count += 1
+        else:
+            return False
+    return count == 1 and samples != 0
 
 
 def _fewest(regex: Regex, parts: list[tuple[float, int | None]]) -> tuple[float, int | None]:

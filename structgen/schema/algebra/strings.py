@@ -215,8 +215,10 @@ class StringSet:
 
     def is_surely_endless(self) -> bool:
         """Return whether there are infinitely many members, as far as one look at the conditions shows."""
-        if self.texts is not None or self.high is not None or self.outside or self.grammars or len(self.within) > 1:
+        if self.texts is not None or self.high is not None or self.grammars or len(self.within) > 1:
             return False
+        if self.outside:
+            return self._has_each_length()
         return not self.within or _lengths(self.within[0])[1] == inf
 
     def surely_many(self) -> float:
@@ -237,8 +239,6 @@ class StringSet:
             return at_most
         is_simple = self.high is None and not self.outside and len(self.within) < 2
         if is_simple and not self.low and _fewest(self.within[0]) - len(self.excluded) >= at_most:
-            return at_most
-        if self.high is None and self._has_each_length():
             return at_most
         if self.high is not None and self.high - self.low > _MAX_LENGTHS_COUNTED:  # many lengths make many texts
             shorter = replace(self, high=self.low + _MAX_LENGTHS_COUNTED)

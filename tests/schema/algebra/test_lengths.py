@@ -1,5 +1,6 @@
 """Lengths and numbers of texts from a regex's tree, compared with those from its automaton."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,6 +39,23 @@ def test_the_shortest_text(pattern):
     assert shortest == len(store.shortest_text(store.add(regex)).decode())
     if is_endless:
         assert not is_finite(store, store.add(regex))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_endless"),
+    [
+        ("^(?!all$).*$", True),
+        ("^(?!.*foo).*$", True),
+        ("^(?!foo)(?!ba+)[a-z0-9]+$", True),
+        ("^(?!.*[a-y])[a-z]*$", True),
+        ("^(?!.*[a-z])[a-z]*$", False),  # the empty text only
+        ("^(?!a*$)a*$", False),  # none
+    ],
+)
+def test_classes_without_some_texts(pattern, is_endless):
+    store, regex = AutomatonStore(), parse_regex(pattern, "ecma", anchored=False)
+    assert lengths(regex) == (None, is_endless)
+    assert bool(is_finite(store, store.add(regex))) is not is_endless
 
 
 @given(_PATTERNS)

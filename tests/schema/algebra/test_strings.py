@@ -35,7 +35,23 @@ def _language(pattern):
 
 _LANGUAGES = st.lists(
     st.sampled_from(
-        ["^a", "b$", "^[a-z]*$", "^[^a-z]*$", "ab|c", "^.{1,3}$", "^.*$", "^[^]{2,}$", r"^\W*$", "[^]"]
+        [
+            "^a",
+            "b$",
+            "^[a-z]*$",
+            "^[^a-z]*$",
+            "ab|c",
+            "^.{1,3}$",
+            "^.*$",
+            "^(a|bc)$",
+            "^[^]{2,}$",
+            r"^\W*$",
+            "[^]",
+            "^(?!ab$)[a-z]*$",
+            "^(?!a)[^b]*$",
+            "^(?!.*a)[ab]*$",
+            "^(?![a-z]*$)[a-z]+$",
+        ]
     ).map(_language),
     max_size=3,
     unique=True,
@@ -56,4 +72,5 @@ def test_the_number_of_members_is_that_of_the_automaton(strings, at_most):
     state = store.add(strings.regex())
     expected = count_texts(store, state, at_most) if is_finite(store, state) else at_most
     assert strings.count(at_most) == expected
+    assert not (strings.is_surely_endless() and is_finite(store, state))
     assert strings.is_empty() == (store.shortest_text(state) is None)

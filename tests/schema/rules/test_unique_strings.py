@@ -232,3 +232,56 @@ def test_items_with_a_bound_take_about_the_states_of_items_without(length):
                 matcher.accept_token(byte)
         counts.append(constraint.grammar.sets.automata.count)
     assert counts[1] < counts[0] + 60  # one for each character that is left
+
+
+def many_ends(*ends):
+    """Return a vocabulary in which 101 tokens end a string and begin what follows, for each of some ends."""
+    tokens = [
+        b'["',
+        b'{"',
+        b"ab",
+        b'"',
+        b",",
+        b"]",
+        b":",
+        b"}",
+        b"1",
+        *(f"{end}{n}".encode() for end in ends for n in ("", *range(100))),
+    ]
+    return Vocabulary.from_bytes(dict(enumerate(tokens)), eos_token_ids=[len(tokens)])
+
+
+MANY_ENDS = many_ends('", "', '","', '",\n"', '":', '": ')
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        {"type": "string"},
+        {"type": "string", "maxLength": 200},
+        {"type": "string", "pattern": "^(?!all$).*$"},
+        {"type": "string", "pattern": "^(?!.*foo)[^/]*$"},
+        {"type": "string", "not": {"pattern": "^foo"}},
+        {"type": "string", "not": {"const": "all"}},
+    ],
+)
+def test_many_tokens_that_enter_the_next_item(items):
+    """Many tokens after an end are a mask of bits. They are not read one by one: there are always more strings."""
+    constraint = structgen.compile({"type": "array", "items": items, "uniqueItems": True}, MANY_ENDS)
+    matcher = constraint.matcher()
+    sets = constraint.grammar.sets
+    for text in (b'["', b"ab", b'", "', b"ab", b"ab", b'","'):
+        matcher.accept_bytes(text)
+        before = sets.table.count
+        allowed = matcher.allowed_token_ids()
+        made = sets.table.count - before
+        assert allowed == accepted_tokens(matcher, MANY_ENDS.size)
+        assert made < 50 or text == b"ab"  # `"ab"` may be refused
+
+
+def test_many_tokens_after_a_key_that_is_refused():
+    schema = {"type": "object", "additionalProperties": {"type": "integer"}, "properties": {"ab": False}}
+    matcher = structgen.compile(schema, MANY_ENDS).matcher()
+    for text in (b'{"', b"ab", b"ab", b'":1', b", ", b'"', b"ab", b"ab"):
+        matcher.accept_bytes(text)
+        assert matcher.allowed_token_ids() == accepted_tokens(matcher, MANY_ENDS.size)
