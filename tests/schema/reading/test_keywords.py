@@ -32,6 +32,10 @@ CASES = [
     ({"type": "string", "pattern": "b"}, ["b", "abc", "b\n"], ["", "a"]),
     ({"type": "string", "pattern": "^a", "maxLength": 2}, ["a", "ab"], ["abc", "b"]),
     ({"pattern": '"'}, ['a"b', 1], ["ab"]),
+    ({"pattern": "^(['\"])a\\1$"}, ["'a'", '"a"'], ["'a\"", "'a"]),
+    ({"pattern": "^(a)?b\\1$"}, ["aba"], ["ab", "ba", "b"]),  # "b" is for ECMA-262, and not for Python
+    ({"not": {"pattern": "^(a)?b\\1$"}, "type": "string"}, ["ab", "ba"], ["aba", "b"]),
+    ({"pattern": "(?i)^ab"}, ["ab", "AB", "aBc"], ["xab"]),
     ({"pattern": "\\\\"}, ["a\\b"], ["ab", 'a"b']),
     ({"type": "array"}, [[], [1, "x"]], [{}, 1]),
     ({"type": "array", "items": {"type": "integer"}}, [[], [1], [1, 2]], [["x"], [1, "x"]]),
