@@ -367,6 +367,15 @@ def test_patterns_of_word_limits_in_real_schemas() -> None:
     assert matches("a bc d") and matches("a\n") and not matches("a b c d") and not matches("") and not matches("a, b")
 
 
+def test_patterns_of_domains_in_real_schemas() -> None:
+    """The look-ahead sees only its label, so it is no complement of all that follows."""
+    pattern = r"\b((?=[a-z0-9-]{1,63}\.)(xn--)?[a-z0-9]+(-[a-z0-9]+)*\.)+[a-z]{2,63}\b$"
+    matches, expected = matcher(pattern, "ecma", anchored=False), re.compile(pattern)
+    texts = ["a.bc", "xn--a.bc", "a-b.c-d.ef", "a--b.cd", "a.b", f"{'a' * 63}.bc", f"{'a' * 64}.bc", "-a.bc", "é.a.bc"]
+    assert [matches(text) for text in texts] == [bool(expected.search(text)) for text in texts]
+    assert "Complement" not in repr(parse_regex(pattern.removeprefix(r"\b"), "ecma", anchored=False))
+
+
 # (dialect, pattern, what the message says, column)
 REFUSED = [
     ("ecma", r"(a+)\1", "back-reference", 5),
