@@ -40,6 +40,7 @@ _MIXED_PLANES = 4  # those before have characters of all kinds everywhere
 _BEGIN_OF_PLANE = 0x1000
 # What is Alphabetic but neither letter, mark nor number by category: letters in circles or squares.
 _CIRCLED = ((0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189))
+_ROW = 0x100
 _CASED_END = 0x20000  # past the last character with cases: none is outside of the first two planes
 _JOINERS = ((0x200C, 0x200D),)
 
@@ -286,11 +287,15 @@ def _case_variants() -> tuple[list[int], dict[int, tuple[int, ...]]]:
     on), such as ß and ẞ, or ﬅ and ﬆ.
     """
     groups: dict[str, list[int]] = {}
-    for code_point in range(_CASED_END):
-        character = chr(code_point)
-        if character.isalpha() or character.swapcase() != character or unicodedata.combining(character):
-            groups.setdefault(character.casefold(), []).append(code_point)
-    variants = {c: tuple(o for o in group if o != c) for group in groups.values() if len(group) > 1 for c in group}
+    for begin in range(0, _CASED_END, _ROW):
+        row = "".join(map(chr, range(begin, begin + _ROW)))
+        for character in row if row.casefold() != row else "":
+            folded = character.casefold()
+            if folded != character:
+                groups.setdefault(folded, [ord(folded)] if len(folded) == 1 else []).append(ord(character))
+    variants = {
+        c: tuple(o for o in group if o != c) for group in map(sorted, groups.values()) if len(group) > 1 for c in group
+    }
     return sorted(variants), variants
 
 
