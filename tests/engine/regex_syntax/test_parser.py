@@ -208,6 +208,8 @@ EXAMPLES = [
     ("ecma", r"[\b]", ["\b"], ["b"]),
     ("ecma", r"\p{Lu}\P{L}\p{General_Category=Nd}\p{Letter}", ["A1١é"], ["a1١é"]),
     ("ecma", "(?i:ab)C", ["ABC", "abC"], ["abc"]),
+    ("ecma", "(?i)aB", ["ab", "AB"], ["a"]),
+    ("ecma", "(?s)(?m)a.^b$", ["a\nb"], ["a.b"]),
     ("ecma", r"(?:a|b)+?c??", ["abab", "ac"], ["c"]),
     ("ecma", "^(?!.*foo).*$", ["bar", ""], ["a foo b"]),
     ("ecma", r"^[^\n]*$", ["abc"], ["a\nb"]),
