@@ -12,7 +12,7 @@ VOCABULARY = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in ra
     ("schema", "message"),
     [
         ({"type": "string", "format": "warned-of"}, "unknown format 'warned-of'"),
-        ({"not": {"type": "string", "pattern": r"(warned-of)\1"}}, "pattern is dropped"),
+        ({"not": {"type": "string", "pattern": r"(warned-of+)\1"}}, "pattern is dropped"),
     ],
 )
 def test_a_warning_names_the_callers_line(schema, message):

@@ -528,6 +528,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "file": (pydantic.FilePath, "format"),
     "function": (type(_tag), "type"),
     "flags": (bounded(str, pattern=re.compile("a", re.IGNORECASE)), "pattern"),
-    "back_reference": (bounded(str, pattern=re.compile(r"(a)\1")), "pattern"),
+    "back_reference": (bounded(str, pattern=re.compile(r"(a+)\1")), "pattern"),
 }
 """Types that are refused, with the keyword that the error names."""

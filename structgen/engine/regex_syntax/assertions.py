@@ -40,6 +40,7 @@ from structgen.engine.regex_syntax.assertion_tree import (
     single_character,
 )
 from structgen.engine.regex_syntax.edges import ANY_TEXT, beginning_with, is_nullable
+from structgen.engine.regex_syntax.local_looks import without_local_looks
 from structgen.engine.regex_syntax.look_behind import without_behind
 from structgen.errors import GrammarError
 
@@ -62,13 +63,9 @@ def resolve(pattern: Pattern, *, anchored: bool) -> Regex:
     """
     if not isinstance(pattern, Asserting):
         return pattern if anchored else sequence(ANY_TEXT, pattern, ANY_TEXT)
+    pattern = without_local_looks(pattern)
     whole = _at_begin(pattern if anchored else join(ANY_TEXT, pattern, ANY_TEXT))
     if isinstance(whole, Asserting) and whole.has_behind:
-        if whole.has_looking_rounds:
-            raise CannotRepeat(
-                "a group with look-ahead cannot be repeated beside look-behind, word boundaries or one-character looks",
-                whole,
-            )
         whole = without_behind(whole)
     return _before(whole, EMPTY)
 

@@ -9,7 +9,8 @@ begin of the text no character precedes: a condition that arrives there fails, i
                        -> ([a-z]+ & .*ab)c  |  (?<=a)([a-z]+ & b)c
     at the begin       -> ([a-z]+ & .*ab)c     as nothing precedes
 
-Repeated parts whose rounds have conditions are resolved in `repeated_assertions`.
+Repeated parts whose rounds have conditions are resolved in `repeated_assertions`. A repeated part with a look-ahead
+over more than one character stays as it is: no condition may stand right after it, or in it.
 """
 
 from __future__ import annotations
@@ -94,6 +95,10 @@ class _Resolver:
             return self._sequence(part.parts)
         if part.kind == "choice":
             return merged(self.options(inner) for inner in part.parts)
+        if part.max != 1 and part.has_look:
+            if part.has_behind:
+                raise _beside_look_ahead(part)
+            return {ALWAYS: part}  # its look-ahead is resolved from the right, later
         inner = self.options(part.parts[0])
         if part.max == 1:
             return merged([inner, {ALWAYS: EMPTY}]) if part.min == 0 else inner
@@ -134,7 +139,8 @@ class _Resolver:
         if part.kind == "choice":
             return [found for inner in part.parts for found in self._narrow(inner, condition)]
         if part.kind == "repeat":
-            assert part.max == 1, "`options` resolves all others"
+            if part.max != 1:
+                raise _beside_look_ahead(part)
             found = self._narrow(part.parts[0], condition)
             return [*found, (frozenset((condition,)), EMPTY)] if part.min == 0 else found
         if part.kind != "sequence":
@@ -144,6 +150,13 @@ class _Resolver:
         for left, last in self._narrow(part.parts[-1], condition):
             found += [(more, join(narrowed, last)) for more, narrowed in self._narrow_all(join(*before), left)]
         return found
+
+
+def _beside_look_ahead(part: Asserting) -> CannotRepeat:
+    """Return the error for a repeated group with a long look-ahead whose texts a condition would have to narrow."""
+    return CannotRepeat(
+        "a group with look-ahead cannot be repeated beside look-behind, word boundaries or one-character looks", part
+    )
 
 
 def _positive_look(inner: Options) -> Options:

@@ -29,6 +29,7 @@ __all__ = [
     "behind_options",
     "conditions_of_body",
     "merged",
+    "texts_of_sets",
 ]
 
 MAX_TEXTS = 64  # alternatives of one look-behind
@@ -116,7 +117,7 @@ def conditions_of_body(body: Pattern) -> list[Condition] | None:
     """
     if isinstance(body, Asserting):
         raise GrammarError("an assertion in look-behind is not supported")
-    texts = _texts(body)
+    texts = texts_of_sets(body)
     if texts is None:
         raise GrammarError(
             f"look-behind is supported for at most {MAX_TEXTS} texts of at most {MAX_TEXT_CHARACTERS} characters"
@@ -128,7 +129,7 @@ def conditions_of_body(body: Pattern) -> list[Condition] | None:
     return [*([Condition((union_of(r for ranges in near for r in ranges),))] if near else []), *far]
 
 
-def _texts(regex: Regex) -> list[tuple[Ranges, ...]] | None:
+def texts_of_sets(regex: Regex) -> list[tuple[Ranges, ...]] | None:
     """Return all texts of a regex as sequences of sets; None if they are too many, too long or unbounded."""
     found: list[tuple[Ranges, ...]]
     match regex:
@@ -139,7 +140,7 @@ def _texts(regex: Regex) -> list[tuple[Ranges, ...]] | None:
         case Choice(parts):
             found = []
             for part in parts:
-                inner = _texts(part)
+                inner = texts_of_sets(part)
                 if inner is None:
                     return None
                 found += inner
@@ -160,10 +161,10 @@ def _texts(regex: Regex) -> list[tuple[Ranges, ...]] | None:
 
 
 def _texts_of_sequence(parts: tuple[Regex, ...]) -> list[tuple[Ranges, ...]] | None:
-    """Return all texts of a sequence, as `_texts` does."""
+    """Return all texts of a sequence, as `texts_of_sets` does."""
     found: list[tuple[Ranges, ...]] = [()]
     for part in parts:
-        inner = _texts(part)
+        inner = texts_of_sets(part)
         if inner is None:
             return None
         found = [(*before, *after) for before in found for after in inner]

@@ -3,16 +3,19 @@ r"""The parser of regexes, in the syntax of ECMA-262 (with the flag `u`, lenient
     pattern  --_Parser-->  Pattern (a tree with assertions)  --assertions.resolve-->  Regex (a tree without)
 
 The parser keeps its own stack of open groups, so that brackets may nest to any depth. Groups that only group leave no
-node. A construct that no automaton can match (back-references, atomic groups) or that is not supported is refused by
-name, with line and column:
+node. A back-reference is replaced before, where the group has few texts (`back_references.py`). A construct that no
+automaton can match (other back-references, atomic groups) or that is not supported is refused by name, with line and
+column:
 
-    line 1, column 4: regex: a back-reference ('\1') is not supported: no automaton can match it
+    line 1, column 5: regex: a back-reference ('\1') is not supported: no automaton can match it
       (a)
          ^
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 import sys
 from collections.abc import Iterator
@@ -36,14 +39,15 @@ from structgen.engine.regex_syntax.assertion_tree import (
     word_edge,
 )
 from structgen.engine.regex_syntax.assertions import resolve
+from structgen.engine.regex_syntax.back_references import MAX_TEXTS, without_back_references
 from structgen.engine.regex_syntax.edges import edges
-from structgen.engine.regex_syntax.look_behind_conditions import conditions_of_body
+from structgen.engine.regex_syntax.look_behind_conditions import conditions_of_body, texts_of_sets
 from structgen.engine.regex_syntax.open_ends import OpenEnd, open_ends
 from structgen.engine.regex_syntax.reader import Dialect, Flags, Reader, read_class, read_escape, word_characters
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.limits import Limits
 
-__all__ = ["Dialect", "parse_part", "parse_regex"]
+__all__ = ["Dialect", "parse_part", "parse_readings", "parse_regex"]
 
 MAX_COUNT_DIGITS = 9
 MAX_ASSERTIONS = 300  # of one pattern
@@ -107,6 +111,55 @@ def parse_regex(
         Choice(parts=(Literal(data=b'ab'), Chars(ranges=((99, 101),))))
     """
     limits = limits if limits is not None else Limits()
+    return _parsed(_without_back_references(pattern, dialect, limits), dialect, limits, anchored=anchored)
+
+
+def parse_readings(pattern: str, dialect: Dialect, *, anchored: bool, limits: Limits) -> list[Regex]:
+    """Return the regex trees of a pattern as validators read it: as ECMA-262 says, and as Python does if that differs.
+
+    They differ in a back-reference to a group without a match: it matches the empty text, or nothing.
+
+    Args:
+        pattern: see `parse_regex`.
+        dialect: see `parse_regex`.
+        anchored: see `parse_regex`.
+        limits: see `parse_regex`.
+
+    Raises:
+        GrammarError, LimitExceededError: see `parse_regex`.
+    """
+    texts = [_without_back_references(pattern, dialect, limits)]
+    if dialect == "ecma" and texts[0] is not pattern:
+        texts.append(_without_back_references(pattern, dialect, limits, unset_is_empty=False))
+    return [_parsed(text, dialect, limits, anchored=anchored) for text in dict.fromkeys(texts)]
+
+
+def _without_back_references(
+    pattern: str, dialect: Dialect, limits: Limits, *, unset_is_empty: bool | None = None
+) -> str:
+    """Return a pattern without its back-references, where that is possible; see `back_references.py`."""
+
+    def texts_of(group: str) -> list[str] | None:
+        found = _Parser(_reader(group, dialect), limits).parse()
+        sets = None if isinstance(found, Asserting) else texts_of_sets(found)
+        if sets is None or sum(math.prod(map(_size, text)) for text in sets) > MAX_TEXTS:
+            return None
+        return ["".join(text) for each in sets for text in itertools.product(*map(_characters, each))]
+
+    unset_is_empty = dialect == "ecma" if unset_is_empty is None else unset_is_empty
+    return without_back_references(pattern, dialect, texts_of, unset_is_empty=unset_is_empty)
+
+
+def _size(ranges: Ranges) -> int:
+    return sum(high - low + 1 for low, high in ranges)
+
+
+def _characters(ranges: Ranges) -> list[str]:
+    return [chr(code_point) for low, high in ranges for code_point in range(low, high + 1)]
+
+
+def _parsed(pattern: str, dialect: Dialect, limits: Limits, *, anchored: bool) -> Regex:
+    """Return the regex tree of a pattern without back-references; see `parse_regex`."""
     reader = _reader(pattern, dialect)
     found = _Parser(reader, limits).parse()
     if not isinstance(found, Asserting):
@@ -441,8 +494,6 @@ class _Parser:
         group.flags = flags
         if letter == ":":
             return True
-        if self._dialect == "ecma":
-            reader.fail("ECMA-262 has no flags for all of a pattern", begin, hint="(?i:...) sets them for a part")
         whole = self._groups[0]
         if self._dialect != "rust" and (len(self._groups) > 1 or whole.items or whole.done or not value):
             reader.fail("flags of the whole pattern belong at its start", begin, hint="(?i:...) sets them for a part")

@@ -144,14 +144,38 @@ def joined(parts: tuple[ObjectSet, ...]) -> tuple[ObjectSet, ...]:
     before = 0
     while len(parts) > 1 and len(parts) != before:
         before = len(parts)
+        sketches = [_sketch(part) for part in parts]
         for key in keys:
             spend(len(parts) * len(keys))
+            if not _may_be_alike(key, parts, sketches):
+                continue
             alike: dict[Hashable, list[ObjectSet]] = {}
             for part in parts:
                 alike.setdefault(_apart_from(key, part), []).append(part)
             if len(alike) < len(parts):
                 parts = tuple([_joined_at(key, group) for group in alike.values()])
+                sketches = [_sketch(part) for part in parts]
     return parts
+
+
+def _sketch(part: ObjectSet) -> int:
+    """Return a number that sets have in common if they have the same values of all keys and the same other conditions.
+
+    It is made of one number for each key, so that one of them can be taken out of it.
+    """
+    found = hash((part.clauses, part.classes, part.low, part.high, part.somewhere, part.overlapping))
+    for pair in part.properties.items():
+        found ^= hash(pair)
+    return found
+
+
+def _may_be_alike(key: str, parts: tuple[ObjectSet, ...], sketches: list[int]) -> bool:
+    """Return whether two of some sets may differ in a key only, by their sketches."""
+    found: set[int] = set()
+    for part, sketch in zip(parts, sketches, strict=True):
+        node = part.properties.get(key)
+        found.add(sketch if node is None else sketch ^ hash((key, node)))
+    return len(found) < len(parts)
 
 
 def _apart_from(key: str, part: ObjectSet) -> Hashable:

@@ -29,7 +29,7 @@ from structgen.schema.json_text.strings import byte_set
 
 __all__ = ["LOOSE_REGEX", "ecma_regex"]
 
-MAX_GROUP_DEPTH = 4
+MAX_GROUP_DEPTH = 8
 """Maximum nesting depth of groups and look-aheads."""
 
 _SYNTAX = "^$\\.*+?()[]{}|/"

@@ -427,6 +427,10 @@ def can_differ(
         left, seen = waiting.pop()
         if left.has_empty:
             return True
+        if not left.settled and not seen and left.low < 2 and left.high != 0 and not left.contains:
+            if any(usable(node) for _, node in left.cases(0)):  # one item: how many values there are does not matter
+                return True
+            continue
         if not left.settled:
             if can_be_met(left, usable, lambda node, seen=seen: _unused(node, sizes, seen)):  # type: ignore[misc]
                 return True

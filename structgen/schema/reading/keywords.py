@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from structgen.engine.deadlines import Deadline, empty, spend
+from structgen.engine.regex.tree import choice, intersection
 from structgen.errors import GrammarError, SchemaError, UnsupportedSchemaError
 from structgen.limits import Limits
 from structgen.schema import formats
@@ -184,13 +185,14 @@ def language_of(pattern: Any, dialect: str, location: Location, keyword: str, li
     found = _LANGUAGES.get((pattern, dialect, limits))
     if found is None:
         from structgen.engine.automata.first_states import check_look_ahead  # imported late: many have no pattern
-        from structgen.engine.regex_syntax.parser import parse_regex
+        from structgen.engine.regex_syntax.parser import parse_readings
 
         try:
-            regex = parse_regex(pattern, dialect, anchored=False, limits=limits)  # type: ignore[arg-type]
+            readings = parse_readings(pattern, dialect, anchored=False, limits=limits)  # type: ignore[arg-type]
         except GrammarError as error:
             raise unsupported(f"cannot use the pattern {pattern!r}: {error}", location, keyword) from error
-        found = Language(f"{dialect} {pattern}", regex)
+        regex = intersection(*readings)
+        found = Language(f"{dialect} {pattern}", regex, partial(choice, *readings) if len(readings) > 1 else None)
         spelled = partial(string_regex, StringSet(within=(found,)))
         check_look_ahead(pattern, regex, limits, spelled=spelled, where=lambda: f" (at #{pointer(location)})")
         if len(_LANGUAGES) >= _MAX_LANGUAGES_KEPT:

@@ -12,10 +12,10 @@ kinds would have 2ⁿ different intersections.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from structgen.schema.algebra import NONE, NOTHING, Node, ObjectSet, Shape, is_subschema
+from structgen.schema.algebra import ALL_STRINGS, EVERYTHING, NONE, NOTHING, Node, ObjectSet, Shape, is_subschema
 
 __all__ = ["SimpleNodes"]
 
@@ -43,6 +43,8 @@ class SimpleNodes:
         self._shape = shape
         self._simple: dict[int, bool] = {}  # by atom
         self._known: dict[Node, tuple[Node, Shape]] = {}
+        self._values: dict[Node, tuple[bool, frozenset[str]] | None] = {}
+        self._values_of: dict[int, tuple[bool, frozenset[str]] | None] = {}  # by atom
 
     def covers(self, node: Node) -> bool:
         """Return whether all atoms of a node are simple."""
@@ -79,20 +81,66 @@ class SimpleNodes:
             return NONE, NOTHING
         return (node, shape) if both == shape else ((*node, *atom), both)
 
-    def without_dead(self, shape: Shape, *, every_key: bool) -> Shape:
+    def values(self, node: Node) -> tuple[bool, frozenset[str]] | None:
+        """Return texts among which the values of a node are, or texts that are none of its values.
+
+        Returns:
+            Whether the values are all but these texts, and the texts. None if neither is known. If all atoms of a node
+            are simple, these are exactly the values.
+        """
+        if node not in self._values:
+            self._values[node] = self._found_values(node)
+        return self._values[node]
+
+    def _found_values(self, node: Node) -> tuple[bool, frozenset[str]] | None:
+        """See `values`."""
+        texts: frozenset[str] | None = None
+        excluded: frozenset[str] = frozenset()
+        others: list[Shape] = []
+        for atom in node:
+            known: tuple[bool, frozenset[str]] | None = None
+            if not isinstance(atom, int):
+                known = _united([self.values(alternative) for alternative in atom.nodes])
+            elif self.covers((atom,)):
+                if atom not in self._values_of:
+                    self._values_of[atom] = _values_of(self._shape((atom,)))
+                known = self._values_of[atom]
+                if known is None:
+                    others.append(self._shape((atom,)))
+            if known is None:
+                continue
+            if known[0]:
+                excluded |= known[1]
+            else:
+                texts = known[1] if texts is None else texts & known[1]
+        if texts is None:
+            return None if others or not self.covers(node) or not node else (True, excluded)
+        left = texts - excluded
+        return False, frozenset([text for text in left if all(_may_hold(shape, text) for shape in others)])
+
+    def without_dead(self, shape: Shape, *, every_key: bool, settled: Collection[int] = ()) -> Shape:
         """Return a shape without sets of objects with a required key that surely has no value.
 
         The nodes of simple values of required keys get their shortest names; with `every_key`, those of every key,
         where there are many sets. So more sets are equal, or one covers the other.
+
+        Args:
+            shape: the shape.
+            every_key: whether to name the values of keys that are not required.
+            settled: the identities of sets of objects that stay as they are.
         """
         are_many = len(shape.objects) > _MAX_LEFT
         shortens = are_many or not every_key
-        names = self._names(shape.objects, shortens=shortens, every_key=every_key)
+        others = [part for part in shape.objects if id(part) not in settled] if settled else shape.objects
+        names = self._names(others, shortens=shortens, every_key=every_key)
         if not names:
             return shape
         dead = {node for node, name in names.items() if name == NONE}
         alive: list[ObjectSet] = []
         for part in shape.objects:
+            if id(part) in settled:
+                alive.append(part)
+                continue
             if not dead.isdisjoint(map(part.at, part.required)):
                 continue
             shorter = {
@@ -108,7 +156,7 @@ class SimpleNodes:
             alive = list(dict.fromkeys(alive))
         return replace(shape, objects=tuple(alive))
 
-    def _names(self, parts: tuple[ObjectSet, ...], *, shortens: bool, every_key: bool) -> dict[Node, Node]:
+    def _names(self, parts: Sequence[ObjectSet], *, shortens: bool, every_key: bool) -> dict[Node, Node]:
         """Return the nodes in sets of objects that have shorter names, with these names."""
         names: dict[Node, Node] = {}
         required = {part.at(key) for part in parts for key in part.required}
@@ -138,3 +186,30 @@ class SimpleNodes:
         if levels == 1 or len(node) == 1 or shape.size > len(shape.objects) or shape.null or shape.booleans:
             return False
         return all(any(self._is_dead(part.at(key), levels - 1) for key in part.required) for part in shape.objects)
+
+
+def _values_of(shape: Shape) -> tuple[bool, frozenset[str]] | None:
+    """See `SimpleNodes.values`."""
+    if shape == NOTHING:
+        return False, frozenset()
+    if len(shape.strings) != 1:
+        return None
+    strings = shape.strings[0]
+    if strings.texts is not None:
+        is_text = shape.size == 1 and not (shape.null or shape.booleans)
+        return (False, frozenset(strings.texts)) if is_text else None
+    is_all = shape.null and shape.booleans == EVERYTHING.booleans and shape.numbers == EVERYTHING.numbers
+    if not is_all or shape.arrays != EVERYTHING.arrays or shape.objects != EVERYTHING.objects:
+        return None
+    return (True, frozenset(strings.excluded)) if replace(strings, excluded=()) == ALL_STRINGS[0] else None
+
+
+def _united(values: list[tuple[bool, frozenset[str]] | None]) -> tuple[bool, frozenset[str]] | None:
+    """Return the values of a union; None unless each alternative has a list of texts."""
+    texts = [known[1] for known in values if known is not None and not known[0]]
+    return (False, frozenset().union(*texts)) if len(texts) == len(values) else None
+
+
+def _may_hold(shape: Shape, text: str) -> bool:
+    """Return whether a text may be in a shape."""
+    return any(strings.contains(text) for strings in shape.strings)

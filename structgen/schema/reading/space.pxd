@@ -57,6 +57,7 @@ cdef class Space:
 cpdef release(Space space)
 cpdef bint has_circles(Space space) except -1
 cdef _fixed_points(Space space)
+cdef _simple(Space space)
 @cython.locals(before=tuple)
 cdef Shape _intersection(Space space, tuple node)
 cdef _answer(Space space, question)

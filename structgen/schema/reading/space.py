@@ -59,6 +59,7 @@ from structgen.schema.reading.refs import FORMED, Document, check_forms
 from structgen.schema.reading.scopes import Dialect, Location, pointer
 from structgen.schema.reading.shape_cache import common_shapes, flat_content, remember
 from structgen.schema.reading.simple_nodes import SimpleNodes
+from structgen.schema.reading.tagged_pairs import MANY_PAIRS, both_by_tag, may_rule_out
 from structgen.schema.reading.tags import Tag, pairs_that_may_meet, tag_of
 from structgen.schema.reading.told_apart import told_apart
 from structgen.schema.reading.widening import Widening, without_limits
@@ -355,11 +356,10 @@ class Space:
         if pairs > 1:
             self._parts += pairs
             self.spend(NOTHING)
-        result = left.intersect(right)
-        if len(result.objects) > 1 and (absorb or _may_rule_out(left.objects, right.objects)):
-            if self._simple is None:
-                self._simple = SimpleNodes(self._is_simple, self.shape, self._known_shape)
-            result = self._simple.without_dead(result, every_key=absorb)
+        is_many = pairs >= MANY_PAIRS
+        result, settled = both_by_tag(_simple(self), left, right) if is_many else (left.intersect(right), ())
+        if len(result.objects) > 1 and (absorb or may_rule_out(left.objects, right.objects)):
+            result = _simple(self).without_dead(result, every_key=absorb, settled=settled)
             if absorb and len(result.objects) <= _MAX_ABSORBED:
                 result = result.absorbed()
             elif 1 < len(result.objects) <= _FEW:
@@ -525,14 +525,6 @@ class Space:
         return not part.contains or can_be_met(part, lambda node: self.may_hold(node, depth))
 
 
-def _may_rule_out(left: tuple[ObjectSet, ...], right: tuple[ObjectSet, ...]) -> bool:
-    """Return whether some pairs of sets of objects may have no member in common, because of a required key."""
-    if len(left) > 1 and len(right) > 1:
-        return True
-    single = left[0] if len(left) == 1 else right[0]
-    return bool(single.required)
-
-
 def release(space: Space) -> None:
     """Drop what a space has made, after an error. Parts of it lead back to the space, so its memory would stay."""
     space._sizes = space._simple = space._fixed = None
@@ -550,6 +542,12 @@ def _fixed_points(space: Space) -> FixedPoints:
     if space._fixed is None:
         space._fixed = FixedPoints(space, space._widening)
     return space._fixed
+
+
+def _simple(space: Space) -> SimpleNodes:
+    if space._simple is None:
+        space._simple = SimpleNodes(space._is_simple, space.shape, space._known_shape)
+    return space._simple
 
 
 def _intersection(space: Space, node: Node) -> Shape:

@@ -56,6 +56,12 @@ def test_categories(name: str) -> None:
     assert all((unicodedata.category(chr(c)) == name) == (c in found) for c in SAMPLE)
 
 
+def test_categories_of_all_characters() -> None:
+    """Most of the planes are not looked at character by character."""
+    found = {c: name for name in ("Cn", "Co", "Cf", "Mn", "Lo") for c in members(category(name))}
+    assert all(found[c] == unicodedata.category(chr(c)) for c in range(0x20000, 0x110000))
+
+
 @pytest.mark.parametrize("name", ["L", "N", "P", "S", "Z", "M"])
 def test_major_categories(name: str) -> None:
     found = members(category(name))

@@ -147,6 +147,7 @@ VALID = {
     "json-pointer": ["", "/foo/0", "/a~1b/~0", "/é"],
     "relative-json-pointer": ["0", "1/foo", "2#", "0/"],
     "regex": [
+        r"^(?:(\d+Y(\d+M(\d+D(\d+H(\d+m)?)?)?)?)|(P))$",
         "",
         "a|b",
         "^(?:[a-z]+)*$",
@@ -278,7 +279,7 @@ LEFT_OPEN = {
     "hostname": ["xn--9n2bp8q.xn--9t4b11yi5a"],
     "idn-hostname": ["xn--ihqwcrb4cv8a8dqg056pqjye", "π" * 40],
     "email": ["not quite@an address"],
-    "regex": ["(?<name>x)", r"(a)\1", "[]", r"\cA", "((((((a))))))"],
+    "regex": ["(?<name>x)", r"(a)\1", "[]", r"\cA", "((((((((((a))))))))))"],
     "uri-template": ["{=a}", 'a "b"<c>', "^{a=b|c}", "{a[]}", "{a:0{}", "%4"],
     "relative-json-pointer": ["0+1/a"],
 }

@@ -32,6 +32,10 @@ CASES = [
     ({"type": "string", "pattern": "b"}, ["b", "abc", "b\n"], ["", "a"]),
     ({"type": "string", "pattern": "^a", "maxLength": 2}, ["a", "ab"], ["abc", "b"]),
     ({"pattern": '"'}, ['a"b', 1], ["ab"]),
+    ({"pattern": "^(['\"])a\\1$"}, ["'a'", '"a"'], ["'a\"", "'a"]),
+    ({"pattern": "^(a)?b\\1$"}, ["aba"], ["ab", "ba", "b"]),  # "b" is for ECMA-262, and not for Python
+    ({"not": {"pattern": "^(a)?b\\1$"}, "type": "string"}, ["ab", "ba"], ["aba", "b"]),
+    ({"pattern": "(?i)^ab"}, ["ab", "AB", "aBc"], ["xab"]),
     ({"pattern": "\\\\"}, ["a\\b"], ["ab", 'a"b']),
     ({"type": "array"}, [[], [1, "x"]], [{}, 1]),
     ({"type": "array", "items": {"type": "integer"}}, [[], [1], [1, 2]], [["x"], [1, "x"]]),
@@ -69,6 +73,7 @@ CASES = [
     ({"items": False}, [[], 1], [[1]]),
     ({"uniqueItems": False}, [[1, 1]], []),
     ({"uniqueItems": True, "maxItems": 1}, [[], [1]], [[1, 1]]),
+    ({"uniqueItems": True, "minItems": 1, "items": {"enum": [1, "a"]}}, [[1], ["a", 1]], [[], [1, 1], [2]]),
     (
         {"not": {"uniqueItems": True}},
         [[1, 1], [1, 1.0], [1, 2, 1, 3], [{"a": [1]}, 2, {"a": [1]}], [1, 1, 1], [None, None, 2]],
@@ -381,6 +386,11 @@ def test_what_cannot_be_expressed_is_refused_by_name(schema, pointer, keyword):
         ),
         ({"type": "array", "uniqueItems": True, "contains": {"type": "boolean"}, "minContains": 3}, ""),
         ({"type": "array", "items": {"const": [{"a": [1]}]}, "uniqueItems": True, "minItems": 2}, ""),
+        ({"type": "array", "items": {"enum": []}, "uniqueItems": True, "minItems": 1}, ""),
+        (
+            {"type": "array", "prefixItems": [{"const": 1}], "items": {"const": 1}, "uniqueItems": True, "minItems": 2},
+            "",
+        ),
         ({"type": "object", "required": ["a"], "properties": {"a": False}}, ""),
         ({"type": "object", "required": ["a"], "additionalProperties": False}, ""),
         ({"type": "object", "required": ["a", "b"], "maxProperties": 1}, ""),

@@ -305,7 +305,7 @@ def with_patterns(schema):
         return [with_patterns(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    beside = {"pattern": "^(?!(x)\\1?$)"} if "enum" in schema or "const" in schema else {}
+    beside = {"pattern": "^(?!(x+)\\1?$)"} if "enum" in schema or "const" in schema else {}
     return {key: with_patterns(value) for key, value in schema.items()} | beside
 
 
