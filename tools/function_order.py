@@ -1,10 +1,12 @@
 """Writes tools/function_order.txt: the functions of the compiled modules that compiles and masks run.
 
-    python tools/function_order.py     # needs valgrind, the compiled modules, and a Python with its symbols
+    python tools/function_order.py     # needs valgrind, the compiled modules, a Python with its symbols, and SmolLM2
 
-The schemas are those of benchmarks/data. A function is followed by those that it calls, the one it calls most first,
-and those that they call. `setup.py` gives this order to the linker. Run it again when much of the compiled code has
-changed; until then, a new function stands among those that run seldom, and takes a little longer.
+The schemas are those of benchmarks/data. First come the functions of their compiles and masks with any tokens; then
+those that the masks of proper tokenizations run besides, on random walks with the tokens of SmolLM2. A function is
+followed by those that it calls, the one it calls most first, and those that they call. `setup.py` gives this order to
+the linker. Run it again when much of the compiled code has changed; until then, a new function stands among those that
+run seldom, and takes a little longer.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ HEAD = """\
 """
 COLLECTED = ("methodcaller_call", "*Matcher_fill_next_token_bitmask", "*Matcher_accept_token")
 """What is collected is all that runs below these: the first is Python's, through which PROGRAM compiles."""
-PROGRAM = f"""
+ANY = f"""
 import operator, sys
 sys.path[:0] = ["{ROOT}", "{ROOT / "benchmarks"}"]
 import _fixed_work, structgen
@@ -32,6 +34,15 @@ _fixed_work.count()  # imports what is imported late
 compile = structgen.compile
 structgen.compile = lambda *given: operator.methodcaller("__call__", *given)(compile)
 _fixed_work.count()
+"""
+PROPER = f"""
+import os, sys
+os.environ["HF_HUB_OFFLINE"] = "1"
+sys.path[:0] = ["{ROOT}", "{ROOT / "benchmarks"}"]
+import proper
+from _peers import load_tokenizer
+from structgen.engine.vocabulary.vocabulary import Vocabulary
+proper.cold_walks(Vocabulary.from_huggingface(load_tokenizer()), proper.cases(proper.DATA, None), 1, 0)
 """
 LINE = re.compile(r"(c?fn|calls)=(?:\((\d+)\))?(?: ?(.*))?")
 VARIANT = re.compile(r"(\.(isra|constprop|part)\.\d+|'\d+)+$")
@@ -90,14 +101,19 @@ def pattern_of(name: str) -> str:
     return name[:at] + re.sub(r"^\d+", "*", name[at:])
 
 
-def main() -> int:
-    """Write the file."""
+def functions_of(program: str) -> list[str]:
+    """Return the functions that a program runs, in the order in which they should stand."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "calls")
         command = ["valgrind", "--tool=callgrind", "--collect-atstart=no"]
         command += [f"--toggle-collect={function}" for function in COLLECTED]
-        subprocess.run([*command, f"--callgrind-out-file={output}", sys.executable, "-c", PROGRAM], check=True)
-        functions = in_order(calls_of(output.read_text().splitlines()))
+        subprocess.run([*command, f"--callgrind-out-file={output}", sys.executable, "-c", program], check=True)
+        return in_order(calls_of(output.read_text().splitlines()))
+
+
+def main() -> int:
+    """Write the file."""
+    functions = [name for program in (ANY, PROPER) for name in functions_of(program)]
     patterns = dict.fromkeys(pattern_of(name) for name in functions if name.lower().startswith("__pyx_"))
     FILE.write_text(HEAD + "".join(f"{pattern}\n" for pattern in patterns))
     print(len(patterns), "functions")

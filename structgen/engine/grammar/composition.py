@@ -22,6 +22,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
+from structgen.engine.grammar.changed_terminals import ChangedTerminals, are_same
 from structgen.engine.grammar.tables import (
     END,
     Capture,
@@ -100,6 +101,9 @@ def with_parts(tables: GrammarTables, parts: Sequence[GrammarTables]) -> Grammar
 
 def with_terminals(tables: GrammarTables, change: Callable[[Regex], Regex]) -> GrammarTables:
     """Return a grammar with each terminal replaced. A body with a terminal that matches nothing is dropped."""
+    if tables.source is not None and not tables.terminals and not isinstance(tables.source, ComposedRules):
+        changed = ChangedTerminals(tables, change)
+        return replace(tables, source=changed, describer=changed)
     return composed(_WithTerminals(tables, change), tables.accepts_empty)
 
 
@@ -294,7 +298,7 @@ class ComposedRules:
         if part == OWN or isinstance(inner, int):
             return None
         originals = self._source(part).bodies(inner)
-        return next((one for one in originals if _are_same(self._all_of_part(part, one), body)), None)
+        return next((one for one in originals if are_same(self._all_of_part(part, one), body)), None)
 
     def _all_of_part(self, part: int, body: Sequence[Symbol | Lookahead]) -> list[Symbol | Lookahead]:
         return [self._of_part(part, symbol) for symbol in body]
@@ -416,21 +420,6 @@ def _may_hold_marks(tables: GrammarTables) -> bool:
     if tables.marks:
         return False
     return tables.source is not None or any(without_marks(regex) is not regex for regex in tables.terminals)
-
-
-def _are_same(body: Sequence[Symbol | Lookahead], other: Sequence[Symbol | Lookahead]) -> bool:
-    """Return whether two bodies are equal: a source makes new objects each time."""
-    return len(body) == len(other) and all(map(_is_same, body, other))
-
-
-def _is_same(symbol: Symbol | Lookahead, other: Symbol | Lookahead) -> bool:
-    if isinstance(symbol, Lazy) and isinstance(other, Lazy):
-        return symbol.key == other.key
-    if isinstance(symbol, Lookahead) and isinstance(other, Lookahead):
-        return symbol.number == other.number
-    if isinstance(symbol, Capture) and isinstance(other, Capture):
-        return symbol.then == other.then and _is_same(symbol.of, other.of)
-    return symbol == other
 
 
 def _may_be_empty(part: GrammarTables | bytes) -> bool:

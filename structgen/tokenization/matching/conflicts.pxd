@@ -5,7 +5,7 @@ from structgen.tokenization.matching.token_sets cimport drop, list_tokens, remov
 from structgen.tokenization.merges.merge_table cimport MergeTable
 
 cdef unsigned int ALL_BITS
-cdef int MAX_FEW, MAX_KEPT, MAX_LISTED, MAX_REMOVED
+cdef int MAX_FEW, MAX_KEPT, MAX_LISTED, MAX_REMOVED, MIN_TOGETHER
 
 
 cdef class Conflicts:

@@ -15,10 +15,11 @@ __all__ = ["ConflictTable", "Conflicts", "mask_of"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 ALL_BITS = 0xFFFFFFFF  # of a word
-MAX_FEW = 256  # tokens of a mask that are compared with the last token one by one
+MAX_FEW = 256  # tokens of a mask that are compared with the last token in a list
 MAX_KEPT = 4096  # tokens whose conflicts are remembered
 MAX_LISTED = 1024  # tokens in a list; more are kept as a mask
 MAX_REMOVED = 8192  # tokens that are removed one by one the first time
+MIN_TOGETHER = 16  # tokens of a mask for which the ranges of all conflicts are found
 
 
 class Conflicts:
@@ -88,10 +89,13 @@ class ConflictTable:
     def _remove_some(self, token: int, row: Any, count: int) -> None:
         """Remove the conflicts of a token from a mask whose tokens are listed."""
         one = 1
-        for index in range(count):
-            other = self._listed[index]
-            if self._merges.crosses(token, other):
-                row[other >> 5] &= ALL_BITS ^ (one << (other & 31))
+        if count >= MIN_TOGETHER:
+            self._merges.remove_crossed(token, self._listed, count, row)
+        else:
+            for index in range(count):
+                other = self._listed[index]
+                if self._merges.crosses(token, other):
+                    row[other >> 5] &= ALL_BITS ^ (one << (other & 31))
 
     def of(self, token: int) -> Conflicts:
         """Return the conflicts of a token; a negative one has none."""

@@ -52,7 +52,7 @@ cdef class UndecidedFinder:
     cdef int[::1] _in_order(self, int[::1] tokens, int count)
     @cython.locals(before=int, joins="unsigned int[::1]", begins="unsigned int[::1]", none="unsigned int[::1]", is_large=bint)
     cdef object _select(self, unsigned int[::1] base, int set_id, branch, int partial, TokenRows rows)
-    @cython.locals(sets=ItemSetStore, kind=int, first=int, last=int, scan=int, known=LeadingTokens)
+    @cython.locals(sets=ItemSetStore, kind=int, first=int, last=int, scan=int, known=LeadingTokens, has_row=bint)
     cdef object _known_at(self, int set_id, int before, int partial)
     @cython.locals(one="unsigned int", has_one=bint, known=LeadingTokens, token=int)
     cdef object _drop(self, unsigned int[::1] row, int set_id, int before, int partial, list sure, list dead, bint is_large)

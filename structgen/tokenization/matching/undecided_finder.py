@@ -196,6 +196,7 @@ class UndecidedFinder:
         """
         sets = self._sets
         sets.close(set_id)
+        has_row = False
         self._known.clear()
         self._known_row = self._none
         first, last = sets.table.first_scan[set_id], sets.table.last_scan[set_id]
@@ -204,8 +205,8 @@ class UndecidedFinder:
                 kind = self._ahead.kind_of(set_id, scan)
                 known = self._inner.after(sets.scans.state[scan], before, partial, kind)
                 self._known.append(known)
-                if known.row is not None:
-                    self._known_row = known.row
+                if known.row is not None and not has_row:
+                    self._known_row, has_row = known.row, True
 
     def _drop(
         self, row: Any, set_id: int, before: int, partial: int, sure: list[Any], dead: list[int], is_large: bool

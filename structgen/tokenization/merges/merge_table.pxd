@@ -3,7 +3,7 @@ import cython
 
 from structgen.engine.arrays cimport grown, zeros
 
-cdef int NEVER
+cdef int NEVER, PARTNERS_OF_ONE
 cdef unsigned int ALL_BITS
 
 
@@ -31,6 +31,7 @@ cdef class MergeTable:
     cdef readonly int[::1] by_position
     cdef int[::1] _ranges
     cdef int _range_count
+    cdef unsigned int[::1] _crossed     # by position: see `remove_crossed`; empty between two calls
 
     cdef int _index(self, size, merges) except -1
     @cython.locals(first=int, last=int, middle=int)
@@ -55,6 +56,12 @@ cdef class MergeTable:
     cpdef int mark_conflicts(self, int token, unsigned int[::1] row) except -1
     @cython.locals(one="unsigned int", index=int, at=int, other=int)
     cpdef int remove_conflicts(self, int token, unsigned int[::1] row, int most) except -1
+    @cython.locals(one="unsigned int", crossed="unsigned int[::1]", are_ranges=bint, is_crossed=bint, index=int, other=int, position=int)
+    cpdef int remove_crossed(self, int token, int[::1] some, int count, unsigned int[::1] row) except -1
+    @cython.locals(count=int, a=int)
+    cdef int _count_partners(self, int token) noexcept
+    @cython.locals(all_bits="unsigned int", index=int, at=int, last=int, width=int)
+    cdef int _cross_ranges(self, bint are_crossed) except -1
     @cython.locals(count=int, a=int, a_end=int, a_until=int, at=int, rank=int)
     cdef int _find_conflicts(self, int token) except -1
     @cython.locals(count=int, begin=int, first=int, last=int, end=int, middle=int, index=int, child=int)

@@ -42,6 +42,7 @@ SYMBOL = r"\p{tokenizers:symbol}"  # neither white space nor part of a word
 
 SCRIPT = r"\p{tokenizers:script:"  # followed by a number and "}": the class of a script
 ANY_SCRIPT = -1  # the script of characters that go with any other: spaces, and those that are not assigned
+FIRST_MARK = "\u0300"  # no character before it is a mark, or composed with one before
 SURROGATES = range(0xD800, 0xE000)
 PLANES = ((0x0, 0x40000), (0xE0000, 0xE1000))  # code points outside are not assigned, or private
 PRIVATE = 0xE000  # a private character, for all of those
@@ -210,7 +211,7 @@ _RUST: dict[str, Callable[[str], NDArray[np.bool_]]] = {
 
 def composes(character: str) -> bool:
     """Return whether a normalizer may compose a character with one before it, or put it before that."""
-    return bool(character) and (
+    return character >= FIRST_MARK and (
         unicodedata.combining(character) != 0
         or unicodedata.category(character).startswith("M")
         or "\u1161" <= character <= "\u11ff"

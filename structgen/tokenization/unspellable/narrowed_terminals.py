@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import and_, or_
 from typing import TypeVar
 
@@ -67,6 +67,8 @@ class Spellable:
         self._special_texts = SpecialTexts(unspelled)
         self._needed = [(_mask(text), 1 << text[-1]) for text in unspelled]
         self._last = reduce(or_, (last for _, last in self._needed), 0)
+        self._last_bytes = frozenset(text[-1] for text in unspelled)
+        self._plain: dict[rx.Regex, bool] = {}  # see `_is_plain`
         self._begun = [_mask(text[:-1]) for text in unspelled]
         self._known: dict[int, tuple[rx.Regex, rx.Regex]] = {}
         self._alike: dict[rx.Regex, rx.Regex | None] = {}  # None for a regex that stays as it is
@@ -98,11 +100,29 @@ class Spellable:
         return self._alike[regex] or regex
 
     def _narrowed(self, regex: rx.Regex) -> rx.Regex:
+        if isinstance(regex, rx.Sequence) and all(map(self._is_plain, regex.parts)):
+            return regex
         texts = self._changed_texts_within(regex)
         refused = [rx.sequence(rx.ANY_BYTES, rx.literal_set(texts), rx.ANY_BYTES)] if texts else []
         if self._may_lead_into(regex):
             refused.append(self._special_texts.holding)
         return rx.difference(regex, rx.choice(*refused)) if refused else regex
+
+    def _is_plain(self, part: rx.Regex) -> bool:
+        """Return whether a part of a terminal is surely the same in its narrowed form, beside others of that kind.
+
+        So are most literals, such as keys, of which a grammar has many. The white space and the colon after a key are
+        the same for all keys, so the result is kept.
+        """
+        if not isinstance(part, rx.Literal):
+            return _kept(self._plain, part, self._has_only_plain_texts)
+        text = part.data.decode(errors="ignore")
+        return self._last_bytes.isdisjoint(part.data) and self._keeps(text) and not any(map(self._may_join, text))
+
+    def _has_only_plain_texts(self, part: rx.Regex) -> bool:
+        """Return the same for a part that is not a literal."""
+        found, named = self._named_in([part])
+        return not (found or any(map(self._may_join, named)) or self._bytes_of(part)[1] & self._last)
 
     def grammar(self, grammar: Grammar) -> Grammar:
         """Return a grammar with narrowed terminals."""
@@ -141,6 +161,11 @@ class Spellable:
 
         These are literals, characters of classes that have no others, and such literals and characters side by side.
         """
+        found, named = self._named_in(regexes)
+        return {text.encode() for text in found | self._changed_together(named)}
+
+    def _named_in(self, regexes: Iterable[rx.Regex]) -> tuple[set[str], set[str]]:
+        """Return the literals and characters in some regexes that the tokenizer would change; and all characters."""
         found: set[str] = set()
         named: set[str] = set()
         for part in _parts(regexes):
@@ -154,7 +179,7 @@ class Spellable:
                 if not any(map(self._keeps, characters)):
                     found.update(characters)
                 named.update(characters)
-        return {text.encode() for text in found | self._changed_together(named)}
+        return found, named
 
     def _changed_together(self, named: set[str]) -> set[str]:
         """Return texts that the tokenizer would change although it leaves each part of them.
@@ -163,6 +188,8 @@ class Spellable:
         """
         joining = sorted(filter(self._may_join, named))
         changed: set[str] = set()
+        if not joining:
+            return changed
         texts = sorted(named)
         for size in range(2, MAX_TOGETHER + 1):
             if size > 2 and len(texts) * len(joining) > MAX_ASKED:
@@ -176,6 +203,8 @@ class Spellable:
     def _may_lead_into(self, regex: rx.Regex) -> bool:
         """Return whether a regex may lead into a special token's text, and leave no other way."""
         used, alone = self._bytes_of_all(self._without_exceptions(regex))
+        if not alone & self._last:  # so for nearly all keys
+            return False
         return any(alone & last and not needed & ~used for needed, last in self._needed)
 
     def _without_exceptions(self, regex: rx.Regex) -> rx.Regex:
@@ -264,6 +293,7 @@ def _texts_of(regex: rx.Literal | rx.LiteralSet | rx.Substrings | rx.Runs) -> by
     return b"".join(regex.texts if isinstance(regex, rx.LiteralSet) else regex.units)
 
 
+@lru_cache(MAX_KEPT)
 def _few_characters(part: rx.Chars | rx.ByteSet) -> str:
     """Return the characters of a class, if there are few; else none."""
     if isinstance(part, rx.ByteSet):

@@ -1,11 +1,13 @@
 """What may follow a token: its conflicts, removed from masks, and the bytes that the next token begins with."""
 
+import random
+
 import numpy as np
 from support.bpe_tokenizers import gpt2, llama3, tokenizer_of, vocabulary_of
 
 import structgen
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
-from structgen.tokenization.matching.token_sets import ids
+from structgen.tokenization.matching.token_sets import ids, ints
 from structgen.tokenization.matching.tokenizer_state import TokenizerState
 
 
@@ -22,6 +24,24 @@ def test_conflicts_are_removed_in_the_same_way_each_time():
             assert set(ids(row)) == expected
         found += 32 * tokenization.word_count - len(expected)
     assert found > 0
+
+
+def test_conflicts_of_a_list_are_those_of_its_tokens_one_by_one():
+    """The list may be short beside the merges of the token, or long: then the ranges of all conflicts are found."""
+    tokenization = ProperTokenization(tokenizer_of(llama3), vocabulary_of(llama3))
+    merges, words = tokenization.merges, tokenization.word_count
+    proper = [token for token in range(tokenization.vocabulary.size) if merges.is_proper[token]]
+    rng = random.Random(0)
+    found = 0
+    for token in rng.sample(proper, 60):
+        for count in (1, 5, 40, len(proper)):
+            some = rng.sample(proper, count)
+            row = np.full(words, 0xFFFFFFFF, dtype=np.uint32)
+            merges.remove_crossed(token, ints([*some, token]), count, row)
+            crossed = {other for other in some if merges.crosses(token, other)}
+            assert set(range(32 * words)) - set(ids(row)) == crossed
+            found += len(crossed)
+    assert found
 
 
 def test_no_token_that_may_follow_begins_with_another_byte():

@@ -454,3 +454,22 @@ def test_exceptions_of_keys_leave_their_escapes():
             assert token in matcher.allowed_token_ids()
             matcher.accept_token(token)
         assert matcher.is_accepting
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_plain_parts_are_told_by_themselves(seed):
+    """A sequence of plain parts is returned as it is: so says the check of all parts together, too."""
+    rng = random.Random(seed)
+    spellable = Spellable([b"<s>", b"</s>"], lambda text: "fi" not in text)
+    literals = [b"<", b"s>", b"a", b"f", b"i", b"fi", b'"key"', b"<s", "\u0301".encode(), b"e"]
+    others = [rx.ByteSet(1 << 0x3E), rx.ByteSet(1 << 0x3E | 1 << 0x20), rx.Chars(((0x300, 0x302),)), rx.ANY_BYTES]
+    plain = 0
+    for _ in range(300):
+        parts = [rng.choice([rx.Literal(rng.choice(literals)), rng.choice(others)]) for _ in range(rng.randint(2, 4))]
+        regex = rx.Sequence(tuple(parts))
+        if all(map(spellable._is_plain, parts)):
+            plain += 1
+            assert not spellable._changed_texts([regex])
+            assert not spellable._may_lead_into(regex)
+            assert spellable.terminal(regex) is regex
+    assert plain
