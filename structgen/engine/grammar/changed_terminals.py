@@ -18,9 +18,8 @@ from structgen.engine.regex.tree import Regex
 
 __all__ = ["ChangedTerminals", "are_same"]
 
-MAX_KNOWN = (
-    4096  # terminals whose replacement is kept; declared as a C integer in the .pxd, so not importable from here
-)
+# Declared as a C integer in the .pxd, so not importable from here.
+MAX_KNOWN = 4096  # terminals whose replacement is kept
 
 
 class ChangedTerminals:
