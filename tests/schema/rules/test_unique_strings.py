@@ -11,8 +11,6 @@ from support.vocabularies import BYTES, accepted_tokens
 from support.walks import Sampler
 
 import structgen
-from structgen.engine.arrays import IS_COMPILED
-from structgen.engine.masks import table_store
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 
 STRINGS = [
@@ -287,25 +285,3 @@ def test_many_tokens_after_a_key_that_is_refused():
     for text in (b'{"', b"ab", b"ab", b'":1', b", ", b'"', b"ab", b"ab"):
         matcher.accept_bytes(text)
         assert matcher.allowed_token_ids() == accepted_tokens(matcher, MANY_ENDS.size)
-
-
-@pytest.mark.skipif(IS_COMPILED, reason="in compiled modules, constants are C integers")
-@pytest.mark.parametrize("seed", range(16))
-def test_texts_are_refused_where_all_tables_are_masks_of_bits(monkeypatch, seed):
-    monkeypatch.setattr(table_store, "MAX_LISTED_TOKENS", 0)
-    rng = random.Random(seed)
-    own = f"<{seed}>".encode()  # a vocabulary's tables are kept: no other test has this one
-    tokens = dict(enumerate([*TOKENS, b'","', b'", "', b'","a', b'", "a', b'"]', own]))
-    vocabulary = Vocabulary.from_bytes(tokens, eos_token_ids=[len(tokens)])
-    schema = rng.choice((random_schema, array_of_short_strings))(rng)
-    try:
-        matcher = structgen.compile(schema, vocabulary).matcher()
-    except structgen.UnsatisfiableSchemaError:
-        return
-    for _ in range(12):
-        allowed = matcher.allowed_token_ids()
-        assert allowed == accepted_tokens(matcher, vocabulary.size)
-        left = [token for token in allowed if token < len(tokens)]
-        if not left:
-            break
-        matcher.accept_token(rng.choice(left))
