@@ -162,7 +162,7 @@ def _lengths(regex: Regex, parts: list[tuple[int | None, bool]]) -> tuple[int | 
 def _leaves_most(regex: Intersection) -> bool:
     """Return whether it is a class, repeated, without texts that leave some character of the class, repeated.
 
-    [a-z]* & ~(all|yes)     aaaa
+    Of `[a-z]*` without `all` and `yes`, texts such as `aaaa` are left.
     """
     samples = _ALL_SAMPLES
     count = 0
