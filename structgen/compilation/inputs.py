@@ -15,14 +15,12 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from structgen.compilation.captures import CaptureReader, CompileGrammar, has_captures
 from structgen.engine.deadlines import Deadline, spend
 from structgen.engine.grammar.composition import has_text, repetition
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.regex.tree import Regex
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GrammarError, LimitExceededError, SchemaError, StructgenError
-from structgen.kbnf.holes import holes_of
 from structgen.limits import Limits
 from structgen.output_types.bound_schemas import BoundSchema
 from structgen.output_types.grammar import Grammar
@@ -34,6 +32,7 @@ from structgen.schema.reading.shared_parts import SmallKey, check_size, small_ke
 from structgen.schema.reading.writable import Narrowed
 
 if TYPE_CHECKING:
+    from structgen.compilation.captures import CaptureReader, CompileGrammar
     from structgen.kbnf import ast
 
 __all__ = [
@@ -134,6 +133,10 @@ def from_grammar(
     Raises:
         StructgenError: a schema in it cannot be used; the message begins with its name.
     """
+    # What reads grammars is imported here: for a schema, it would be a tenth of a process's first compile.
+    from structgen.compilation.captures import CaptureReader, has_captures
+    from structgen.kbnf.holes import holes_of
+
     parts = {id(hole.content): _of_hole(hole, make_input) for hole in holes_of(grammar.tree)} if grammar.bound else {}
 
     def tables(

@@ -29,7 +29,6 @@ _MAX_DEPTH = 50  # nested groups
 _MAX_REFERENCES = 16  # groups with references, those in copies included
 
 _NEVER = r"[^\s\S]"
-_MENTIONS = re.compile(r"\\[1-9k]|\(\?P=")
 _CLASSES = {"ecma": r"\[(?:\\.|[^\]\\])*\]", "python": r"\[\^?\]?(?:\\.|[^\]\\])*\]"}
 _REFERENCES = {"ecma": r"\\([1-9]\d*)|\\k<([^>]*)>", "python": r"\\([1-9]\d?)(?!\d)|\(\?P=(\w+)\)"}
 _OPENINGS = {"ecma": r"\((?!\?)|\(\?<(?![=!])([^>]*)>", "python": r"\((?!\?)|\(\?P<([^>]*)>"}
@@ -75,7 +74,7 @@ def without_back_references(
         unset_is_empty: whether a reference to a group without a match matches the empty text, as in ECMA-262, or
             nothing, as in Python.
     """
-    if dialect not in _REFERENCES or not _MENTIONS.search(pattern):
+    if dialect not in _REFERENCES:
         return pattern
     try:
         whole, numbers = _read(pattern, dialect)

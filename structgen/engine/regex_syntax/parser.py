@@ -39,7 +39,6 @@ from structgen.engine.regex_syntax.assertion_tree import (
     word_edge,
 )
 from structgen.engine.regex_syntax.assertions import resolve
-from structgen.engine.regex_syntax.back_references import MAX_TEXTS, without_back_references
 from structgen.engine.regex_syntax.edges import edges
 from structgen.engine.regex_syntax.look_behind_conditions import conditions_of_body, texts_of_sets
 from structgen.engine.regex_syntax.open_ends import OpenEnd, open_ends
@@ -53,6 +52,7 @@ MAX_COUNT_DIGITS = 9
 MAX_ASSERTIONS = 300  # of one pattern
 MAX_ASSERTION_DEPTH = 100  # nested groups with assertions
 
+_BACK_REFERENCES = re.compile(r"\\[1-9k]|\(\?P=")
 _COUNTS = re.compile(r"\{([0-9]+)?(,)?([0-9]+)?\}")
 _NEW_LINES: dict[str, Ranges] = {
     "ecma": ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)),
@@ -138,6 +138,9 @@ def _without_back_references(
     pattern: str, dialect: Dialect, limits: Limits, *, unset_is_empty: bool | None = None
 ) -> str:
     """Return a pattern without its back-references, where that is possible; see `back_references.py`."""
+    if not _BACK_REFERENCES.search(pattern):
+        return pattern
+    from structgen.engine.regex_syntax.back_references import MAX_TEXTS, without_back_references  # few patterns need it
 
     def texts_of(group: str) -> list[str] | None:
         found = _Parser(_reader(group, dialect), limits).parse()

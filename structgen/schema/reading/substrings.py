@@ -13,15 +13,17 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from structgen.engine.regex.tree import ANY_CHAR, Regex, Runs, intersection, repeat
 from structgen.errors import GrammarError, LimitExceededError, SchemaError
-from structgen.kbnf import ast
 from structgen.limits import Limits
 from structgen.schema.algebra import Language
 from structgen.schema.own_keywords import SUBSTRING_OF
 from structgen.schema.reading.scopes import ROOT, Location, pointer
+
+if TYPE_CHECKING:
+    from structgen.kbnf import ast
 
 __all__ = [
     "Unit",
@@ -140,6 +142,8 @@ def substring_grammar(text: str, unit: Unit, max_length: int | None) -> ast.Gram
         SchemaError: the text is empty, or the unit is unknown.
         GrammarError: no piece is as short as `max_length`.
     """
+    from structgen.kbnf import ast  # here, as each schema's compile imports this module
+
     read_keyword({"text": text, "unit": unit})
     units = units_of(text, unit)
     regex = substring_regex(units, unit)

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from structgen.engine.grammar.composition import has_text, with_terminals
 from structgen.engine.grammar.tables import Lazy, Lookahead, RuleSource, Symbol
 from structgen.engine.regex.tree import Literal, Regex
-from structgen.kbnf.normal_form.indentation import IndentedRules
 from structgen.schema.algebra import Inexpressible
 from structgen.schema.algebra.text_grammars import TextGrammar
 from structgen.schema.json_text.strings import QUOTE
@@ -44,6 +43,8 @@ class TextRules(StringRules):
     """
 
     def __init__(self, lazy: LazyRules, part: TextGrammar, number: int) -> None:
+        from structgen.kbnf.normal_form.indentation import IndentedRules  # here, as few schemas have grammars
+
         super().__init__(number, GRAMMAR)
         tables = part.tables
         self.part = part
