@@ -14,10 +14,12 @@ only) are 20.9 s per tokenizer, 28 s per regex and 1,530 µs per mask.
 The second part makes random walks: it draws tokens from the masks to the end of a text, and compares them with the
 tokens that the tokenizer makes of the text.
 
-With --cold there is another table in place of both: the whole processor time of a mask, not what it adds, on random
-walks over N schemas. Each walk compiles its grammar anew, with empty caches of grammars. The first walks begin with an
-unused vocabulary. Others follow, with other random tokens, when many of the vocabulary's tables are known. Random
-tokens lead to states that no instance leads to, so these masks take longer than those of the first part.
+With --cold there are other tables in place of both, of the processor time of masks on random walks over N schemas: of
+the whole mask, and of what it adds to one with any split. Each walk compiles its grammar anew, with empty caches of
+grammars. The first walks begin with an unused vocabulary. Others follow, with other random tokens, when many of the
+vocabulary's tables are known. Random tokens lead to states that no instance leads to, so these masks take longer than
+those of the first part. The masks with any split are made along the same tokens, in a vocabulary of their own: neither
+makes tables for the other.
 
 `--half` takes the schemas that structgen may be tuned on ("tuned"), or the others ("unseen"); see masks.py.
 """
@@ -170,11 +172,13 @@ class ColdTimes:
     Attributes:
         compiles: the milliseconds of each compile.
         masks: the microseconds of each mask, with the schema and the token.
+        walks: the schema and the tokens of each walk.
     """
 
     def __init__(self) -> None:
         self.compiles: list[float] = []
         self.masks: list[tuple[float, str]] = []
+        self.walks: list[tuple[Any, list[int]]] = []
 
 
 def cold_walks(vocabulary: Vocabulary, some: Sequence[tuple[str, Any, list[Any]]], walks: int, seed: int) -> ColdTimes:
@@ -189,6 +193,8 @@ def cold_walks(vocabulary: Vocabulary, some: Sequence[tuple[str, Any, list[Any]]
             except structgen.StructgenError:
                 continue
             times.compiles.append(1e3 * (time.thread_time() - began))
+            tokens: list[int] = []
+            times.walks.append((schema, tokens))
             for step in range(TOKENS):
                 began = time.thread_time()
                 matcher.fill_next_token_bitmask(drawing.row)
@@ -197,12 +203,30 @@ def cold_walks(vocabulary: Vocabulary, some: Sequence[tuple[str, Any, list[Any]]
                 token = drawing.draw(step)
                 if token is None:
                     break
+                tokens.append(token)
                 matcher.accept_token(token)
     return times
 
 
-def report_cold(vocabulary: Vocabulary, some: Sequence[tuple[str, Any, list[Any]]], walks: int, seed: int) -> None:
+def any_split(vocabulary: Vocabulary, walks: Sequence[tuple[Any, list[int]]]) -> list[float]:
+    """Return the microseconds of each mask with any split, along the tokens of walks."""
+    row = structgen.allocate_token_bitmask(1, vocabulary.size)
+    found: list[float] = []
+    for schema, tokens in walks:
+        structgen.clear_cache()
+        matcher = structgen.compile(schema, vocabulary).matcher()
+        for step in range(min(len(tokens) + 1, TOKENS)):
+            began = time.thread_time()
+            matcher.fill_next_token_bitmask(row)
+            found.append(1e6 * (time.thread_time() - began))
+            if step < len(tokens):
+                matcher.accept_token(tokens[step])
+    return found
+
+
+def report_cold(tokenizer: Any, some: Sequence[tuple[str, Any, list[Any]]], walks: int, seed: int) -> None:
     """Print the tables of cold masks and compiles, and the slowest masks."""
+    vocabulary = Vocabulary.from_huggingface(tokenizer)
     ProperTokenization.of(vocabulary)  # the set-up is measured by the other parts
     gc.collect()
     gc.disable()
@@ -210,6 +234,12 @@ def report_cold(vocabulary: Vocabulary, some: Sequence[tuple[str, Any, list[Any]
         "new grammar, new vocabulary": cold_walks(vocabulary, some, walks, seed),
         "new grammar, used vocabulary": cold_walks(vocabulary, some, walks, seed + 1),
     }
+    module._CACHE = module._Cache()
+    plain = Vocabulary.from_huggingface(tokenizer)
+    added = [
+        [whole - any_one for (whole, _), any_one in zip(times.masks, any_split(plain, times.walks), strict=True)]
+        for times in situations.values()
+    ]
     gc.enable()
     print(f"\nRandom walks over {len(some)} schemas, {walks} and {walks} over each; {vocabulary.size:,} tokens.\n")
     columns = ["average", "p50", "p90", "p99", "max"]
@@ -217,6 +247,9 @@ def report_cold(vocabulary: Vocabulary, some: Sequence[tuple[str, Any, list[Any]
         [name, len(times.masks), *_summary([cost for cost, _ in times.masks])] for name, times in situations.items()
     ]
     print(table(["whole mask, µs", "masks", *columns], [*rows, PUBLISHED]))
+    print()
+    more = [[name, len(found), *_summary(found)] for name, found in zip(situations, added, strict=True)]
+    print(table(["added to a mask, µs", "masks", *columns], more))
     compiles = [[name, len(times.compiles), *_summary(times.compiles)] for name, times in situations.items()]
     print()
     print(table(["compile, ms", "compiles", *columns], [*compiles, PUBLISHED_COMPILE]))
@@ -244,7 +277,7 @@ def main(argv: list[str]) -> int:
     some = cases(options.data, options.cold or options.first, options.half)
     if options.cold:
         print(heading())
-        report_cold(Vocabulary.from_huggingface(tokenizer), some, options.walks, options.seed)
+        report_cold(tokenizer, some, options.walks, options.seed)
         return 0
     times = set_up(tokenizer)
     module._CACHE = module._Cache()
