@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.schema.algebra.arrays import ArraySet, Contains, CountClause
+from structgen.schema.algebra.clauses import one_of_each
 from structgen.schema.algebra.nodes import ANY, Node, complement, is_decided
 
 __all__ = ["apart", "as_one", "is_unordered"]
@@ -42,7 +43,10 @@ def as_one(parts: Sequence[ArraySet], within: ArraySet | None = None) -> ArraySe
     common = [clause for clause in conditions[0] or () if all(clause in (own or ()) for own in conditions)]
     for own in conditions:
         rest = [clause for clause in own or () if clause not in known and clause not in common]
-        found = _one_of_each(found, rest)
+        tried = one_of_each(found, rest, _either, _MAX_TRIED)
+        if tried is None:
+            return None
+        found = dict.fromkeys(_least(list(tried)))
         if len(found) > _MAX_CLAUSES:
             return None
     return _with_clauses(ArraySet(first.prefix, repeats=first.repeats), [*common, *found])
@@ -82,23 +86,6 @@ def _conditions(part: ArraySet) -> dict[CountClause, None] | None:
             counts.append(Contains(count.start, count.node, 0, count.high))
     found = dict.fromkeys([*((count,) for count in counts), *part.clauses])
     return found if all(is_decided(count.node) for clause in found for count in clause) else None
-
-
-def _one_of_each(clauses: Iterable[CountClause], others: Sequence[CountClause]) -> dict[CountClause, None]:
-    """Return clauses that hold together where all of some clauses do, or all of some others, without needless ones.
-
-    If they are too many, some of them are left out.
-    """
-    found: dict[CountClause, None] = {}
-    for clause in clauses:
-        spend(len(others))
-        for other in others:
-            both = _either(clause, other)
-            if both is not None:
-                found[both] = None
-        if len(found) > _MAX_TRIED:
-            break
-    return dict.fromkeys(_least(list(found)))
 
 
 def _either(left: CountClause, right: CountClause) -> CountClause | None:

@@ -6,12 +6,15 @@ conditions are ten clauses of one set of objects. As a union of sets without cla
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
 
+from structgen.engine.deadlines import spend
 from structgen.schema.algebra.nodes import ANY, Node, any_of
 
-__all__ = ["Clause", "Literal", "clause_of", "either"]
+__all__ = ["Clause", "Literal", "clause_of", "either", "one_of_each"]
+
+AnyClause = TypeVar("AnyClause")
 
 
 class Literal(NamedTuple):
@@ -60,3 +63,32 @@ def either(left: Clause, right: Clause) -> Clause | None:
                 return None
             left = (*left[:at], both, *left[at + 1 :])
     return left
+
+
+def one_of_each(
+    clauses: Iterable[AnyClause],
+    others: Sequence[AnyClause],
+    join: Callable[[AnyClause, AnyClause], AnyClause | None],
+    most: int,
+) -> dict[AnyClause, None] | None:
+    """Return clauses that hold together where all of some clauses do, or all of some others.
+
+    Args:
+        clauses: the first ones.
+        others: the others.
+        join: returns the clause that holds where either of two does; None if it always holds.
+        most: about so many clauses are returned at most.
+
+    Returns:
+        The clauses, in an order that depends only on that of the arguments; None if they are too many.
+    """
+    found: dict[AnyClause, None] = {}
+    for clause in clauses:
+        spend(len(others))
+        for other in others:
+            both = join(clause, other)
+            if both is not None:
+                found[both] = None
+        if len(found) > most:
+            return None
+    return found

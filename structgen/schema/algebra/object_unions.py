@@ -18,7 +18,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
 from structgen.engine.deadlines import spend
-from structgen.schema.algebra.clauses import Clause, Literal, clause_of, either
+from structgen.schema.algebra.clauses import Clause, Literal, clause_of, either, one_of_each
 from structgen.schema.algebra.nodes import ANY, any_of
 from structgen.schema.algebra.objects import KeyClass, ObjectSet
 
@@ -81,11 +81,10 @@ def _as_one(parts: Sequence[ObjectSet], within: ObjectSet | None) -> ObjectSet |
     clauses: dict[Clause, None] = {(): None}
     for own in conditions:
         rest = [clause for clause in own if clause not in known]
-        if not rest:  # the set has the common conditions only, so it includes the others
-            clauses = {}
-        clauses = _one_of_each(clauses, rest)
-        if len(clauses) > _MAX_CLAUSES:
+        found = one_of_each(clauses, rest, either, _MAX_CLAUSES)
+        if found is None:
             return None
+        clauses = found  # none where a set has the common conditions only: it includes the others
     return ObjectSet(
         {key: any_of(part.at(key) for part in parts) for key in keys},
         first.classes,
@@ -96,23 +95,6 @@ def _as_one(parts: Sequence[ObjectSet], within: ObjectSet | None) -> ObjectSet |
         first.overlapping,
         (*common, *_least(list(clauses))),
     ).reduced() or ObjectSet({}, high=0, low=1)
-
-
-def _one_of_each(clauses: Iterable[Clause], others: Sequence[Clause]) -> dict[Clause, None]:
-    """Return clauses that hold together where all of some clauses do, or all of some others.
-
-    If they are too many, some of them are left out.
-    """
-    found: dict[Clause, None] = {}
-    for clause in clauses:
-        spend(len(others))
-        for other in others:
-            both = either(clause, other)
-            if both is not None:
-                found[both] = None
-        if len(found) > _MAX_CLAUSES:
-            break
-    return found
 
 
 def _with_named_witnesses(part: ObjectSet) -> ObjectSet:

@@ -67,3 +67,9 @@ def test_the_order_of_items_matters_where_the_first_ones_differ():
     assert not is_unordered(ArraySet((C,), clauses=(clause,)))
     assert not is_unordered(ArraySet(high=3, clauses=(clause,)))
     assert not is_unordered(ArraySet(clauses=((no(A), Contains(0, B, 0, 2)),)))
+
+
+def test_no_condition_is_lost_where_too_many_are_tried():
+    many = tuple(some((2 * i,)) for i in range(2, 42))
+    found = as_one([ArraySet(contains=many), ArraySet(contains=(*many, some(B))), ArraySet(contains=(some(A),))])
+    assert found is None or {frozenset({each, some(A)}) for each in many} <= set(map(frozenset, found.clauses))
