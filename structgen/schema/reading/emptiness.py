@@ -16,8 +16,9 @@ from structgen.schema.algebra.objects import ObjectSet
 from structgen.schema.algebra.shape import NOTHING, Shape
 from structgen.schema.algebra.text_grammars import JsonContent
 from structgen.schema.json_text.values import Value
+from structgen.schema.reading.distinct_items import can_differ
 
-__all__ = ["Sizes", "array_holds", "can_differ", "can_repeat", "children", "holds", "object_holds", "witnesses"]
+__all__ = ["Sizes", "array_holds", "can_repeat", "children", "holds", "object_holds", "witnesses"]
 
 _MAX_LISTED = 64  # values of a node, or items of an array, that are counted or listed one by one
 _MAX_DEPTH = 16  # levels of values that are counted
@@ -403,50 +404,6 @@ def can_repeat(part: ArraySet, usable: Callable[[Node], bool]) -> bool:
         if usable(case[1]) and can_be_met(part.repeating(indices, case, known), usable):
             return True
     return False
-
-
-def can_differ(
-    part: ArraySet, usable: Callable[[Node], bool], sizes: Sizes, used: frozenset[Value] = frozenset()
-) -> bool:
-    """Return whether a set of arrays has a member whose items differ from each other and from used values.
-
-    In the prefix, items with few values are tried value by value. After it all indices are alike, so the number of
-    values decides.
-
-    Args:
-        part: the set of arrays.
-        usable: returns whether a node has a value.
-        sizes: the numbers of values of nodes.
-        used: values that no item may have.
-    """
-    waiting = [(part, used)]
-    for _ in range(_MAX_STEPS):
-        if not waiting:
-            return False
-        spend(1)
-        left, seen = waiting.pop()
-        if left.has_empty:
-            return True
-        if not left.settled and not seen and left.low < 2 and left.high != 0 and not left.contains:
-            if any(usable(node) for _, node in left.cases(0)):  # one item: how many values there are does not matter
-                return True
-            continue
-        if not left.settled:
-            if can_be_met(left, usable, lambda node, seen=seen: _unused(node, sizes, seen)):  # type: ignore[misc]
-                return True
-            continue
-        for given, node in left.cases(0):
-            after = left.following(given) if usable(node) else None
-            if after is not None:
-                values = sizes.values(node)
-                choices = [seen] if values is None else [seen | {value} for value in values - seen]
-                waiting.extend((after, choice) for choice in choices)
-    return True
-
-
-def _unused(node: Node, sizes: Sizes, used: frozenset[Value]) -> int | None:
-    size, values = sizes.count(node), sizes.values(node)
-    return size if size is None or values is None else len(values - used)
 
 
 def string_holds(part: StringSet, productive: Container[Node]) -> bool:

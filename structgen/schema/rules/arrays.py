@@ -25,7 +25,8 @@ from structgen.schema.algebra import ArraySet, Case, Contains, Inexpressible, No
 from structgen.schema.algebra.counting import can_be_met
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.json_text.values import Value, read_value
-from structgen.schema.reading.emptiness import can_differ, can_repeat
+from structgen.schema.reading.distinct_items import can_differ
+from structgen.schema.reading.emptiness import can_repeat
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.notation import JsonNotation
 from structgen.schema.rules.states import ArrayState

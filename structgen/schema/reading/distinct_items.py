@@ -1,0 +1,204 @@
+"""Whether the items of an array can all differ, where some of them have few values: a matching of items and values.
+
+    first item 1 or 2, second 1, third 2 or 3      2, 1, 3
+    first item 1 or 2, second 1, third 2           no: three items have two values together
+
+Items with few values are matched with these, each value with one item at most. The matching grows along augmenting
+paths: an item gets a value that another one has, if that one can get another value. Source: Kuhn, "The Hungarian method
+for the assignment problem" (1955); Berge, "Two theorems in graph theory" (1957).
+
+Counts (`contains`) decide which values an item may have beside others. So values are tried one by one there, with a
+matching of the items that are left after each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol, TypeAlias
+
+from structgen.engine.deadlines import spend
+from structgen.schema.algebra import Case, Node
+from structgen.schema.algebra.arrays import ArraySet
+from structgen.schema.algebra.counting import TooManyCounts, can_be_met
+from structgen.schema.json_text.values import Value
+
+__all__ = ["can_differ"]
+
+_MAX_STEPS = 5_000  # combinations of items that are tried
+
+_Items: TypeAlias = list[tuple[list[Node], int]]
+"""Items by the nodes of their values, with the number of those that are alike."""
+
+
+class ValueSizes(Protocol):
+    """Upper bounds on the number of values of nodes; see `Sizes`."""
+
+    def count(self, node: Node) -> int | None:
+        """Return an upper bound on the number of values; None where none is known."""
+
+    def values(self, node: Node) -> frozenset[Value] | None:
+        """Return the values of a node, and perhaps more; None where they are unknown or many."""
+
+
+def can_differ(
+    part: ArraySet, usable: Callable[[Node], bool], sizes: ValueSizes, used: frozenset[Value] = frozenset()
+) -> bool:
+    """Return whether a set of arrays has a member whose items differ from each other and from used values.
+
+    Args:
+        part: the set of arrays.
+        usable: returns whether a node has a value.
+        sizes: the numbers of values of nodes.
+        used: values that no item may have.
+
+    Raises:
+        TooManyCounts: there are too many combinations to try.
+    """
+    waiting = [(part, used)]
+    for _ in range(_MAX_STEPS):
+        if not waiting:
+            return False
+        spend(1)
+        left, seen = waiting.pop()
+        if left.has_empty:
+            return True
+        unused = _Unused(usable, sizes, seen)
+        if not left.settled:  # all items are alike, so the number of values decides
+            if can_be_met(left, usable, unused.count):
+                return True
+            continue
+        if not seen and left.low < 2 and left.high != 0 and not left.contains:
+            if _is_any_usable(left.cases(0), usable):  # one item: how many values there are does not matter
+                return True
+            continue
+        if not unused.may_suffice(left):
+            continue
+        if not left.contains:
+            return True
+        for given, node in left.cases(0):
+            after = left.following(given) if usable(node) else None
+            if after is not None:
+                values = sizes.values(node)
+                choices = [seen] if values is None else [seen | {value} for value in values - seen]
+                waiting += [(after, choice) for choice in choices]
+    raise TooManyCounts
+
+
+def _is_any_usable(cases: Iterable[Case], usable: Callable[[Node], bool]) -> bool:
+    return any(usable(node) for _, node in cases)
+
+
+class _Unused:
+    """The values that items may have: those of some nodes that were not used.
+
+    Args:
+        usable, sizes, used: see `can_differ`.
+    """
+
+    def __init__(self, usable: Callable[[Node], bool], sizes: ValueSizes, used: frozenset[Value]) -> None:
+        self._usable = usable
+        self._sizes = sizes
+        self._used = used
+
+    def count(self, node: Node) -> int | None:
+        """Return an upper bound on the number of values of a node that were not used; None where none is known."""
+        size, values = self._sizes.count(node), self._sizes.values(node)
+        return size if size is None or values is None else len(values - self._used)
+
+    def may_suffice(self, part: ArraySet) -> bool:
+        """Return whether the items of an array of a set can differ, and each count by itself can be met.
+
+        Without counts the answer is exact, as far as the sizes of nodes are. With some, only False is certain.
+        """
+        if self._most_different(self._items(part, part.low, lambda case: True)) < part.low:
+            return False
+        for number, count in enumerate(part.contains):
+            last = part.settled + count.low if part.high is None else min(part.settled + count.low, part.high)
+            inside = self._items(part, last, lambda case, number=number: number in case[0])  # type: ignore[misc]
+            if self._most_different(inside) < count.low:
+                return False
+            if count.high is not None:
+                outside = self._items(part, part.low, lambda case, number=number: number not in case[0])  # type: ignore[misc]
+                if part.low - self._most_different(outside) > count.high:
+                    return False
+        return True
+
+    def _items(self, part: ArraySet, size: int, is_meant: Callable[[Case], bool]) -> _Items:
+        """Return the first items of a set's arrays, with those cases of their values that are meant."""
+
+        def nodes(index: int) -> list[Node]:
+            return [case[1] for case in part.cases(index) if is_meant(case) and self._usable(case[1])]
+
+        found = [(nodes(index), 1) for index in range(min(size, part.settled))]
+        if size > part.settled:
+            found.append((nodes(part.settled), size - part.settled))
+        return found
+
+    def _most_different(self, items: _Items) -> int:
+        """Return how many of some items can have values that differ from each other.
+
+        Raises:
+            TooManyCounts: a node has so few values that they may run out, and too many to be listed.
+        """
+        choices: list[list[Value]] = []
+        free = 0  # items that can always differ from all others
+        most = sum(alike for _, alike in items) + len(self._used)
+        for nodes, alike in items:
+            values: list[Value] = []
+            is_free = False
+            for node in nodes:
+                listed = self._sizes.values(node)
+                if listed is not None:
+                    values += listed - self._used
+                    continue
+                size = self._sizes.count(node)
+                if size is not None and size < most:
+                    raise TooManyCounts
+                is_free = True
+            if is_free:
+                free += alike
+            else:
+                choices += [values] * min(alike, len(values))
+        return free + _largest_matching(choices)
+
+
+def _largest_matching(choices: Sequence[Sequence[Value]]) -> int:
+    """Return how many items can have different values.
+
+    Args:
+        choices: the values of each item.
+    """
+    owner: dict[Value, int] = {}
+    taken: dict[int, Value] = {}
+    for first in range(len(choices)):
+        asked: dict[Value, int] = {}  # by value: the item that would get it
+        waiting = [first]
+        for item in waiting:
+            spend(1 + len(choices[item]))
+            free = _asked(item, choices[item], owner, asked, waiting)
+            if free is not None:
+                _give(free, owner, taken, asked)
+                break
+    return len(taken)
+
+
+def _asked(
+    item: int, values: Sequence[Value], owner: dict[Value, int], asked: dict[Value, int], waiting: list[int]
+) -> Value | None:
+    """Ask for the values of an item. Return one that no item has; otherwise their owners wait for other values."""
+    for value in values:
+        if value not in asked:
+            asked[value] = item
+            if value not in owner:
+                return value
+            waiting.append(owner[value])
+    return None
+
+
+def _give(value: Value | None, owner: dict[Value, int], taken: dict[int, Value], asked: dict[Value, int]) -> None:
+    """Give a value to the item that asked for it. The value that this one had goes to the item that asked for that."""
+    while value is not None:
+        item = asked[value]
+        before = taken.get(item)
+        owner[value], taken[item] = item, value
+        value = before

@@ -1,0 +1,93 @@
+"""Items that must differ, where some have few values: whether there is an array is told exactly."""
+
+import json
+import random
+from functools import cache
+
+import pytest
+from support.vocabularies import BYTES
+
+import structgen
+
+
+def values_of(schema):
+    return schema["enum"] if schema else []
+
+
+def has_array(schema):
+    """Return whether there is an array, by trying all."""
+    prefix, rest = [values_of(part) for part in schema["prefixItems"]], values_of(schema["items"])
+    low, high = schema["minItems"], schema.get("maxItems", 20)
+    counted = set(values_of(schema.get("contains")))
+    least, most = schema.get("minContains", 1 if counted else 0), schema.get("maxContains", 20)
+
+    @cache
+    def goes_on(index, used, count):
+        if count > most or index > high:
+            return False
+        if index >= low and count >= least:
+            return True
+        values = prefix[index] if index < len(prefix) else rest
+        return any(
+            goes_on(index + 1, used | {value}, count + (value in counted)) for value in values if value not in used
+        )
+
+    return goes_on(0, frozenset(), 0)
+
+
+def random_schema(rng):
+    many = rng.choice([4, 6, 9])
+    node = lambda: {"enum": sorted(rng.sample(range(many), rng.randint(1, many)))}  # noqa: E731
+    size = rng.randint(1, many)
+    schema = {
+        "type": "array",
+        "prefixItems": [node() for _ in range(size)],
+        "items": rng.choice([False, node()]),
+        "uniqueItems": True,
+        "minItems": rng.randint(max(0, size - 2), size + 2),
+    }
+    if rng.random() < 0.5:
+        schema |= {"contains": node(), "minContains": rng.randint(0, 4)}
+    if rng.random() < 0.3:
+        schema["maxItems"] = schema["minItems"] + rng.randint(0, 2)
+        if "contains" in schema:
+            schema["maxContains"] = schema["minContains"] + rng.randint(0, 2)
+    return schema
+
+
+def compiled_or_none(schema):
+    try:
+        return structgen.compile(schema, BYTES, whitespace="compact", numbers="plain")
+    except structgen.UnsatisfiableSchemaError:
+        return None
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_a_schema_compiles_if_it_has_an_array_and_all_masks_lead_to_one(seed):
+    rng = random.Random(seed)
+    schema = random_schema(rng)
+    constraint = compiled_or_none(schema)
+    assert (constraint is not None) == has_array(schema)
+    if constraint is None:
+        return
+    matcher, text = constraint.matcher(), b""
+    while not matcher.is_accepting:
+        text += bytes([rng.choice(matcher.allowed_token_ids())])
+        matcher.accept_bytes(text[-1:])
+    items = json.loads(text)
+    assert len(set(items)) == len(items)
+
+
+@pytest.mark.parametrize("size", [7, 8, 12])
+def test_more_items_than_values_have_no_array(size):
+    schema = {"type": "array", "prefixItems": [{"enum": list(range(size - 1))}] * size, "minItems": size}
+    assert compiled_or_none(schema) is not None
+    assert compiled_or_none(schema | {"uniqueItems": True}) is None
+
+
+def test_values_that_may_run_out_and_are_too_many_to_be_listed_are_refused():
+    rest = {"type": "integer", "minimum": 0, "maximum": 99}
+    schema = {"prefixItems": [{"type": "integer", "minimum": 0, "maximum": 199}], "items": rest, "uniqueItems": True}
+    with pytest.raises(structgen.LimitExceededError, match="too many ways to count the items"):
+        compiled_or_none(schema | {"type": "array", "minItems": 101})
+    assert compiled_or_none(schema | {"type": "array", "minItems": 50}) is not None
