@@ -33,6 +33,9 @@ _Items: TypeAlias = list[tuple[list[Node], int]]
 class ValueSizes(Protocol):
     """Upper bounds on the number of values of nodes; see `Sizes`."""
 
+    def need(self, items: int) -> None:
+        """Count and list more values, if so many items must differ."""
+
     def count(self, node: Node) -> int | None:
         """Return an upper bound on the number of values; None where none is known."""
 
@@ -54,6 +57,7 @@ def can_differ(
     Raises:
         TooManyCounts: there are too many combinations to try.
     """
+    sizes.need(part.low)
     waiting = [(part, used)]
     for _ in range(_MAX_STEPS):
         if not waiting:

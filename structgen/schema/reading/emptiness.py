@@ -21,6 +21,8 @@ from structgen.schema.reading.distinct_items import can_differ
 __all__ = ["Sizes", "array_holds", "can_repeat", "children", "holds", "object_holds", "witnesses"]
 
 _MAX_LISTED = 64  # values of a node, or items of an array, that are counted or listed one by one
+_LISTED_TIMES = 4  # so many times as many values are listed as items must differ …
+_MAX_LISTED_LONG = 4_096  # … up to this number
 _MAX_DEPTH = 16  # levels of values that are counted
 _MAX_COUNT = 1 << 64  # of values. More never run out, and each level may square the number
 _MAX_PARTS = 4_000  # of a listed value. Each level may double them, and each question hashes all of them
@@ -53,6 +55,7 @@ class Sizes:
         self._counts: dict[Node, int | None] = {}
         self._values: dict[Node, frozenset[Value] | None] = {}
         self._levels = _MAX_DEPTH  # of values that may still be counted
+        self._most = _MAX_LISTED  # values that are counted or listed one by one
 
     def learn(self, empty: Collection[Node]) -> bool:
         """Remember nodes that have no value; return whether one of them is new."""
@@ -62,6 +65,14 @@ class Sizes:
         self._counts.clear()
         self._values.clear()
         return True
+
+    def need(self, items: int) -> None:
+        """Count and list more values, if so many items must differ: then it matters more often how many there are."""
+        most = min(_LISTED_TIMES * items, _MAX_LISTED_LONG)
+        if most > self._most:
+            self._most = most
+            self._counts.clear()
+            self._values.clear()
 
     def __contains__(self, node: object) -> bool:
         return self.count(cast("Node", node)) != 0
@@ -99,8 +110,10 @@ class Sizes:
         if isinstance(part, StringSet):
             if part.grammars and not string_holds(part, self):
                 return 0
-            found = part.count(_MAX_LISTED + 1)
-            return found if found <= _MAX_LISTED or part.texts is not None else None
+            if part.texts is not None:
+                return len(part.texts)
+            found = part.count(self._most + 1)
+            return found if found <= self._most else None
         return self._arrays(part) if isinstance(part, ArraySet) else self._objects(part)
 
     # --- objects -----------------------------------------------------------------------------------------------------
@@ -121,7 +134,7 @@ class Sizes:
             longer = [0, *(count * found for count in ways)]
             ways = longer if key in part.required else [x + y for x, y in zip(longer, [*ways, 0], strict=True)]
         total = sum(ways[part.low : None if part.high is None else part.high + 1])
-        if total <= _MAX_LISTED and (part.somewhere or part.clauses):  # these conditions leave fewer
+        if total <= self._most and (part.somewhere or part.clauses):  # these conditions leave fewer
             listed = self._listed_objects(part)
             return total if listed is None else len(listed)
         return total
@@ -138,7 +151,7 @@ class Sizes:
             return None
         for keys, node in classes:
             inside = keys.intersect(unnamed) if node in self else None
-            listed = inside.listed(_MAX_LISTED) if inside is not None else ()
+            listed = inside.listed(self._most) if inside is not None else ()
             if listed is None:
                 return None
             found.update(dict.fromkeys(listed, node))
@@ -226,7 +239,7 @@ class Sizes:
         if node not in self._values:
             size = self.count(node)
             self._values[node] = None  # for questions about the node while it is listed
-            if size is not None and size <= _MAX_LISTED:
+            if size is not None and size <= self._most:
                 shape = self._shape_of(node) if size else NOTHING
                 found = None if shape is None else self._listed(shape)
                 if found is not None and all(map(_is_short, found)):
@@ -240,7 +253,7 @@ class Sizes:
         for numbers in shape.numbers:
             found.update(("number", value) for value in numbers.listed())
         for strings in shape.strings:
-            found.update(("string", text) for text in strings.listed(_MAX_LISTED) or ())
+            found.update(("string", text) for text in strings.listed(self._most) or ())
         for array in shape.arrays:
             arrays = self._listed_arrays(array)
             if arrays is None:

@@ -314,9 +314,15 @@ class ArrayRules:
         left, holds, sizes = self._left(after), self._lazy.holds, self._lazy.space.sizes()
         if left.has_empty or (left.high is not None and left.high < left.low):
             return _NO_VALUES
-        few = [sizes.values(node) or _NO_VALUES for at in range(left.settled + 1) for _, node in left.cases(at)]
-        rare = _NO_VALUES.union(*few).difference(after.seen)
-        return frozenset(value for value in rare if not can_differ(left, holds, sizes, after.seen.union((value,))))
+        cases = [node for at in range(left.settled + 1) for _, node in left.cases(at)]
+        groups = [(sizes.values(node) or _NO_VALUES).difference(after.seen) for node in cases]
+        if left.settled:
+            groups = [frozenset([value]) for value in _NO_VALUES.union(*groups)]
+        needed: set[Value] = set()
+        for values in groups:  # where all items are alike, all values of a case are needed, or none is
+            if values and not can_differ(left, holds, sizes, after.seen.union([next(iter(values))])):
+                needed |= values
+        return frozenset(needed)
 
     def _cases(self, state: ArrayState) -> list[Case]:
         """Return the node of the next item, split by the counts that it adds to.

@@ -85,9 +85,34 @@ def test_more_items_than_values_have_no_array(size):
     assert compiled_or_none(schema | {"uniqueItems": True}) is None
 
 
-def test_values_that_may_run_out_and_are_too_many_to_be_listed_are_refused():
+@pytest.mark.parametrize(
+    ("items", "count"),
+    [
+        ({"type": "string", "pattern": "^[0-9]{2}$"}, 100),
+        (
+            {"anyOf": [{"type": "string", "pattern": "^[a-z][ab]$"}, {"type": "integer", "minimum": 0, "maximum": 20}]},
+            73,
+        ),
+        ({"anyOf": [{"enum": [[i, j] for i in range(9)]} for j in (0, 0, 1)]}, 18),
+    ],
+)
+def test_no_more_items_than_values(items, count):
+    schema = {"type": "array", "items": items, "uniqueItems": True}
+    assert compiled_or_none(schema | {"minItems": count}) is not None
+    assert compiled_or_none(schema | {"minItems": count + 1}) is None
+
+
+def test_an_item_leaves_the_values_that_later_items_need():
     rest = {"type": "integer", "minimum": 0, "maximum": 99}
-    schema = {"prefixItems": [{"type": "integer", "minimum": 0, "maximum": 199}], "items": rest, "uniqueItems": True}
+    schema = {"prefixItems": [{"type": "integer", "minimum": 0, "maximum": 100}], "items": rest, "minItems": 101}
+    matcher = compiled_or_none(schema | {"type": "array", "uniqueItems": True}).matcher()
+    matcher.accept_bytes(b"[10")
+    assert bytes(matcher.allowed_token_ids()) == b"0"
+
+
+def test_values_that_may_run_out_and_are_too_many_to_be_listed_are_refused():
+    first, rest = ({"type": "integer", "minimum": 0, "maximum": most} for most in (6_000, 4_999))
+    schema = {"type": "array", "prefixItems": [first], "items": rest, "uniqueItems": True}
     with pytest.raises(structgen.LimitExceededError, match="too many ways to count the items"):
-        compiled_or_none(schema | {"type": "array", "minItems": 101})
-    assert compiled_or_none(schema | {"type": "array", "minItems": 50}) is not None
+        compiled_or_none(schema | {"minItems": 5_001})
+    assert compiled_or_none(schema | {"minItems": 50}) is not None
