@@ -380,7 +380,7 @@ def _check_content(lazy: LazyRules, content: JsonContent) -> None:
 def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
     if part.low > MAX_COUNTED_KEYS and not ObjectStates(lazy, part).is_alive(ObjectState(0)):
         raise Inexpressible("minProperties")  # the keys of an open object are counted up to that number
-    if (part.overlapping or part.clauses) and not lazy.rules_of(part)[0].is_alive(0):
+    if (part.overlapping or part.clauses or part.somewhere) and not lazy.rules_of(part)[0].is_alive(0):
         lazy.space.dead |= {part}
         raise _Widened
     if part.clauses:

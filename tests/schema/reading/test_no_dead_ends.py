@@ -27,6 +27,11 @@ EMPTY = {
         "additionalProperties": False,
         "minProperties": 4,
     },
+    "more different values than keys": {
+        "type": "object",
+        "allOf": [{"not": {"additionalProperties": {"not": {"const": number}}}} for number in range(9)],
+        "maxProperties": 8,
+    },
     "a look-behind that never holds": {"type": "string", "pattern": "a(?<!a)b"},
     "a look-behind before the text": {"type": "string", "pattern": "^(?<=b)a"},
 }
@@ -52,6 +57,15 @@ COUNTED = {
 def test_empty_schemas_are_unsatisfiable(name, order):
     with pytest.raises(structgen.UnsatisfiableSchemaError):
         structgen.compile(EMPTY[name], BYTES, property_order=order)
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_a_property_without_a_value_is_not_begun(name):
+    properties = {"name": EMPTY[name], "other": {"const": 1}}
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    matcher = structgen.compile(schema, BYTES, whitespace="compact").matcher()
+    matcher.accept_bytes(b'{"')
+    assert matcher.allowed_token_ids() == [ord("o")]
 
 
 @pytest.mark.parametrize(("keyword", "schema"), [(key, schema) for key, found in COUNTED.items() for schema in found])
