@@ -15,19 +15,9 @@ string, what is left is merged into a trie of its own. A remainder and the state
 table of the same kind (`after`), shared by all grammars in which the two meet. The grammar decides which states come
 next: see `engine/masks/set_masks.py`.
 
-Six kinds of states get their tables by way of others, which is cheaper than a walk of their own:
-
-- states that differ only in a count (`engine/masks/counted_masks.py`, `engine/masks/least_counts.py`,
-  `engine/masks/bound_room.py`);
-- states with a bound that no token comes near, which have the tables of the state without it
-  (`engine/automata/ample_bounds.py`);
-- unions, whose tables are those of their parts together: a state that has begun to match a pattern somewhere in a
-  string has the tables of the search, which all such states share, and a few tokens more;
-- repetitions of few bytes, such as white space, before many different things;
-- states that refuse a bounded repetition, such as a key that two patterns do not match
-  (`engine/masks/refused_bounds.py`);
-- states with several conditions, such as a key that is none of the named ones: they are kept as the difference from
-  the tables of a state like them (`engine/masks/difference_walk.py`).
+A walk over the trie makes a table. Many states need none of their own, as the tables of other states serve for them, or
+one index serves for all states that differ in a count. `_make` asks for these first. The questions, in their order and
+each with an example, stand in the docstring of the package.
 """
 
 from __future__ import annotations
