@@ -73,6 +73,9 @@ ALL_BITS = 0xFFFFFFFF  # of a mask's word; `~` would give a negative number wher
 SAMPLES = b"eA0 -"  # nearly every state that some character leads back to is one that one of these leads back to
 MAX_ROUNDS = 2**31 - 1  # of the numbers that tell one mask in the making from the next
 
+FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
+MANY_NODES = 16  # of remainders; from so many on, a table tells which nodes a byte leads to
+
 # What a walk over a trie does after a node; see `engine/masks/trie_walk.py`.
 STOP = 0
 DESCEND = 1
