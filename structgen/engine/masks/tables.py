@@ -1,4 +1,4 @@
-"""Plain data about the tokens of one automaton state, which `engine/masks/terminal_masks.py` makes."""
+"""Plain data that masks are made of: tries as arrays, tables of automaton states, remainders, and scratch space."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import VocabularyError
 
 __all__ = [
+    "LOW_20_BITS",
+    "LOW_32_BITS",
     "ByCount",
     "ByteSet",
     "CountedTerminal",
@@ -31,6 +33,7 @@ MAX_SEARCHED = 8  # children of a node that are looked at one after the other
 MAX_NODES = 2**23  # of a trie; a node's number shares 32 bits with a byte
 MAX_TOKEN_BYTES = 2**20 - 1  # so that the length has room in a record of a node
 ALL_64_BITS = 2**64 - 1
+LOW_32_BITS, LOW_20_BITS = 0xFFFFFFFF, 0xFFFFF  # parts of the words of `Trie.child_records`
 NO_CONTENTS = array("Q", [0])
 
 
@@ -317,8 +320,8 @@ class RemainderNodes:
     Attributes:
         trie: the vocabulary's trie, or one of remainders.
         first, last: the nodes, as a range of `TableStore.pool`, the smallest first; node -1 is the root.
-        min_count, max_count: in a trie of remainders, the smallest and the largest `token_count` of the tokens meant.
-        removed: in a trie of remainders, further tokens that are not meant, or None.
+        min_count, max_count: in a trie of remainders, the smallest and the largest `token_count` of its tokens.
+        removed: in a trie of remainders, further tokens that do not belong to it, or None.
         first_entry, last_entry: a range of `TableStore.pool` with pairs (byte, first): what is left begins with these
             bytes, and `pool[first]` is the first node that the byte leads to. The last one is before the first of the
             next pair, and a pair after the range ends the last list. (0, 0) until it is needed; see `next_bytes.py`.
@@ -328,7 +331,8 @@ class RemainderNodes:
         tables: by the state that comes next, the index of the table that `TerminalMasks.after` returns; None until it
             is needed. One array for all remainders would spread over more memory than caches hold.
         bytes: the bytes that some of what is left begins with; None until they are needed.
-        ended: None; or a table of tokens of which nothing is left: whether something may follow is still to be seen.
+        ended: None; or a table. Then these are no nodes, but the tokens of the table, of which nothing is left. They
+            are followed where a look-ahead holds, as it may be that nothing can come next.
     """
 
     def __init__(
@@ -347,8 +351,8 @@ class RemainderNodes:
         self.bytes: ByteSet | None = None
         self.ended: TerminalMask | None = None
 
-    def means(self, index: int) -> bool:
-        """Return whether the token at an index of `trie.tokens`, a trie of remainders, is meant."""
+    def has_token(self, index: int) -> bool:
+        """Return whether the token at an index of `trie.tokens`, a trie of remainders, belongs to these remainders."""
         if not self.min_count <= self.trie.token_count[index] <= self.max_count:
             return False
         return self.removed is None or self.trie.tokens[index] not in self.removed
@@ -372,11 +376,11 @@ class TerminalMask:
 
     Attributes:
         dense: the index in `TableStore.dense` of a mask of tokens inside; -1 for none.
-        first_removed, last_removed: tokens of `dense` that are not meant, as a range of `TableStore.pool`.
+        first_removed, last_removed: tokens of `dense` that do not belong to it, as a range of `TableStore.pool`.
         first_token, last_token: tokens inside that `dense` does not have, as a range of `TableStore.pool`. A token may
             be there twice.
         first_remainders, last_remainders: what is left of other tokens, as a range of `TableStore.remainders`.
-        round: the number of the last mask to which its tokens were added.
+        round: the number (`TableStore.new_round`) of the last mask to which its tokens were added.
     """
 
     def __init__(self) -> None:
@@ -387,7 +391,7 @@ class TerminalMask:
         self.first_remainders = self.last_remainders = 0
 
     def shares_dense(self, other: TerminalMask) -> bool:
-        """Return whether both tables mean the same tokens of the same dense mask."""
+        """Return whether both tables have the same dense mask, with the same tokens removed."""
         removed = self.last_removed - self.first_removed
         if self.dense != other.dense or removed != other.last_removed - other.first_removed:
             return False
@@ -417,10 +421,10 @@ class CountedTerminal:
         absorbs: whether R may begin with any number of C, so that an upper bound n has no effect.
         inside_mask: the index in `TableStore.dense` of a mask of the tokens that stay among the `C`; -1 if they are
             few.
-        inside: these tokens by count; None until a count matters. With a mask, other tokens may be among them.
-        others: with a mask, the tokens inside that `inside` has with another count, by their own; None if there are
-            none. `inside` is then the order of all tokens by their numbers of characters, which many indices share. An
-            escaped character is one C of several characters, say, or a token must be followed by one more C.
+        inside: these tokens by count; None until a count matters. With `others`, it is the order of all tokens of the
+            vocabulary by their numbers of characters, which many indices share.
+        others: None; or the tokens inside whose count is not their number of characters, by their count. An escaped
+            character is one C of several characters, say, or a token must be followed by one more C.
         mask_in_order: the index in `TableStore.dense` of `inside_mask` without the others; -1 until it is needed.
         rest: tokens that go on into `R`, by count.
         exit_nodes: the nodes of the vocabulary's trie at which the terminal may end within a token are
