@@ -36,7 +36,7 @@ cpdef object alphabet_of(unsigned long long kinds)
 
 
 @cython.final
-cdef class Contents:
+cdef class TrieCharacters:
     cdef readonly unsigned long long[::1] kinds_below
     cdef readonly unsigned long long[::1] kinds_with
     cdef readonly int[::1] characters

@@ -26,7 +26,7 @@ __all__ = [
     "ALL_KINDS",
     "FIRST_KIND_BEYOND_ASCII",
     "CharacterKinds",
-    "Contents",
+    "TrieCharacters",
     "alphabet_of",
     "kind_of",
     "kinds_in",
@@ -157,7 +157,7 @@ def alphabet_of(kinds: int) -> int:
     return found | OTHER_CHARS if kinds >> FIRST_BEYOND else found
 
 
-class Contents:
+class TrieCharacters:
     """The characters below the nodes of a trie.
 
     Args:

@@ -59,7 +59,7 @@ __all__ = ["SkippableStates"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 FIRST_BEYOND = FIRST_KIND_BEYOND_ASCII
-NO_LIMIT = 2**31 - 1  # bytes
+NO_LIMIT = 2**31 - 1  # more bytes than any text has
 UNKNOWN = -1
 MAX_PARTS = 64  # of an intersection that is looked at
 MAX_CUT_OFF = 3  # bytes that a token may lack of its last character

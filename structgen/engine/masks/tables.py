@@ -8,7 +8,7 @@ import numpy as np
 
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.constants import MAX_ROUNDS
-from structgen.engine.masks.character_kinds import Contents, kind_of
+from structgen.engine.masks.character_kinds import TrieCharacters, kind_of
 from structgen.engine.masks.token_lists import TokenList
 from structgen.engine.pair_table import PairTable
 from structgen.engine.vocabulary.token_trie import TokenTrie
@@ -34,7 +34,7 @@ MAX_NODES = 2**23  # of a trie; a node's number shares 32 bits with a byte
 MAX_TOKEN_BYTES = 2**20 - 1  # so that the length has room in a record of a node
 ALL_64_BITS = 2**64 - 1
 LOW_32_BITS, LOW_20_BITS = 0xFFFFFFFF, 0xFFFFF  # parts of the words of `Trie.child_records`
-NO_CONTENTS = array("Q", [0])
+NO_KINDS = array("Q", [0])
 
 
 class Marks:
@@ -142,8 +142,8 @@ class Trie:
             before the remainder; in a vocabulary's, the number of characters that the token begins.
         first_node: int32[256], the top node of each byte, or -1.
         node_mark: int32 by node, the walk in which it was last found as an exit.
-        kinds_below, kinds_with, characters, height, most_below, inner, first_inner: see `Contents`; unused in a trie of
-            remainders.
+        kinds_below, kinds_with, characters, height, most_below, inner, first_inner: see `TrieCharacters`; unused in a
+            trie of remainders.
         children, first_child: int32, the children of node n as `node << 8 | byte`, in the order of their bytes, are
             `children[first_child[n]:first_child[n + 1]]`; those of node `size` are the top nodes. Unused in a trie of
             remainders, where few are looked for.
@@ -183,17 +183,17 @@ class Trie:
         self.has_counts = token_count is not None
         self._has_duplicates: bool | None = None
         self.token_count = zeros(len(self.tokens)) if token_count is None else token_count
-        self.kinds_below = self.kinds_with = NO_CONTENTS
+        self.kinds_below = self.kinds_with = NO_KINDS
         self.characters = self.height = self.most_below = self.inner = self.first_inner = zeros(1)
         if token_count is None:
-            contents = Contents(trie)
-            self.kinds_below, self.characters, self.height = contents.kinds_below, contents.characters, contents.height
-            self.kinds_with, self.most_below = contents.kinds_with, contents.most_below
-            self.inner, self.first_inner = contents.inner, contents.first_inner
+            below = TrieCharacters(trie)
+            self.kinds_below, self.characters, self.height = below.kinds_below, below.characters, below.height
+            self.kinds_with, self.most_below = below.kinds_with, below.most_below
+            self.inner, self.first_inner = below.inner, below.first_inner
         self.records = zeros(4 * self.size + 4)
         self._write_records()
         self.first_child = self.children = self.by_byte = self.parent_of = self.first_of_byte = zeros(1)
-        self.child_records = self.kinds_of_byte = self.kinds_within = self.kinds_by_byte = NO_CONTENTS
+        self.child_records = self.kinds_of_byte = self.kinds_within = self.kinds_by_byte = NO_KINDS
         if token_count is None:
             self._count_characters()
             self._index_children()
