@@ -85,6 +85,8 @@ class RefusedTexts:
         refused = self._terminals.scratch.refused_tokens
         refused.begin()
         for node in nodes:
+            # Sure if all items in `state` refuse it, the captured text is known, and its tokens are in the lists.
+            # In a trie of remainders, a token may stand below another node as well.
             sure = node in common and not trie.has_counts and text not in (AFTER, NEEDS_CHECK) and not is_dense
             self._remove_between(trie, trie.token_start[node], trie.token_start[node + 1], False)
             self._remove_between(trie, trie.token_start[node + 1], trie.token_start[trie.end[node]], sure)
