@@ -25,17 +25,17 @@ K_COMPLEMENT = 9  # term
 K_EARLY = 10  # term
 K_TABLE = 11  # (table, low, high, depth): what is left after `depth` bytes of the texts low to high - 1
 K_SUBSTRINGS = 12  # (suffix automaton, state)
-K_MULTIPLE = 13  # (divisor, remainder)
+K_MULTIPLE = 13  # (divisor, remainder, factors); see `Terms.multiple`
 K_COUNTING = 14  # (star, phase, term): what spells `phase`, then `star`, and is matched by `term`; see `Terms.counting`
 K_BOUNDED = 15  # (counting term, most): its texts that begin at most so many of what is counted
 K_DIGITS = 16  # (remainder set, remainder, least, most): so many digits, most -1 is without bound; `Terms.digits`
 
 FAR = 1 << 60  # lengths and counts saturate here
 
-NEVER = 1 << 30  # more of anything counted than a text holds
+NEVER = 1 << 30  # a count that no text has
 
 # Class maps, which divide the 256 bytes into classes.
-NO_MAP = 0  # no class map has this number
+NO_MAP = 0  # no class map has this number: the derivatives of the term are not computed yet
 ONE_CLASS = 1  # the class map in which all bytes are in one class
 
 DEAD = 0  # the state from which nothing is matched
@@ -45,8 +45,7 @@ NOT_EXPANDED = -2
 MANY_BYTES = -1
 NO_BYTE = 256
 
-# What is known of a term that holds an intersection or a complement.
-UNKNOWN = 0
+# What is known of a term that holds an intersection or a complement; 0 is nothing.
 ALIVE = 1
 LIFELESS = 2  # it matches nothing
 
@@ -60,7 +59,7 @@ EMPTY_TEXT = 4  # this and larger numbers are texts in `CapturedTexts`
 # Earley sets; see `engine/earley/`.
 UNSET = -1  # a number that is not known yet
 DEAD_SET = 0  # the set from which nothing is accepted
-ROOT = 0  # the group that stands for the end of the whole text
+ROOT = 0  # the group whose completion is the end of the whole text
 
 # Bits of a group's captures.
 CAPTURED = 1  # the group is captured, or waits inside of a capture
@@ -70,10 +69,12 @@ REFUSING = 4  # the group is captured itself, and some texts are refused where t
 # Masks; see `engine/masks/`.
 ROOT_NODE = -1  # the root of a trie, which has no node of its own
 NO_REST = -1  # no state follows what is counted
-NO_MAP = 0  # no class map of an automaton has this number: the state's derivatives are not made yet
 ALL_BITS = 0xFFFFFFFF  # of a mask's word; `~` would give a negative number where modules run uncompiled
 SAMPLES = b"eA0 -"  # nearly every state that some character leads back to is one that one of these leads back to
 MAX_ROUNDS = 2**31 - 1  # of the numbers that tell one mask in the making from the next
+
+FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
+MANY_NODES = 16  # of remainders; from so many on, a table tells which nodes a byte leads to
 
 # What a walk over a trie does after a node; see `engine/masks/trie_walk.py`.
 STOP = 0

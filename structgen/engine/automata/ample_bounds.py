@@ -1,4 +1,4 @@
-r"""States with a bound so far away that no token comes near it.
+r"""Ample bounds: bounds on a count that are so large that no token comes near them.
 
 A string of at most 255 characters that does not match `password|secret` changes with each character that is read, as
 less is left of the bound. But no token has so many characters. So while enough is left, the tokens are those of the
@@ -37,7 +37,7 @@ MAX_DEPTH = 100  # of a form: members of unions and what follows
 
 
 class AmpleBounds:
-    """Finds states whose bound no token comes near, and how far away a bound is.
+    """Finds states with an ample bound, and tells how much room a bound leaves.
 
     Args:
         endings: facts about the ends of the states' texts.
@@ -67,9 +67,9 @@ class AmpleBounds:
         return self._free(star, term)
 
     def room(self, state: int) -> int:
-        """Return after how many counted texts another one may still come, whatever they are, and the text can end.
+        """Return a number n: after fewer than n counted texts, whichever they are, there are two ways or more to end.
 
-        After fewer of them, there are at least two ways to end the text. 0 may be too small.
+        One of the ways begins with another counted text. The number is a lower bound; 0 if the form shows none.
 
             [a-z]{0,9}" & ~(foo"|bar")     9
         """
@@ -92,7 +92,7 @@ class AmpleBounds:
         return bound - 2 * needed if is_endless else 0
 
     def counted(self, state: int) -> int:
-        """Return C*R, of which `room` counts the texts C, or a repetition like it."""
+        """Return the repetition whose body `room` counts: C*R of a bounded state, or the state C{m,n}R itself."""
         if self._table.kind[state] == K_REPEAT:
             return state
         star: int = self._table.payload[self._table.payload[state][0]][0]
@@ -103,21 +103,21 @@ class AmpleBounds:
         return self._table.kind[state] == K_BOUNDED and self._table.tail[state] == EMPTY
 
     def _free(self, star: int, term: int) -> int:
-        """Return the state of the texts of C*R and of a term, which has its conditions."""
+        """Return the state without its bound: the texts of C*R that `term`, the further conditions, also has."""
         for part in self._terms.conjuncts(term):
             if not self._is_condition(star, part):
                 return term
         return self._terms.intersection([star, term], EMPTY)
 
     def _is_condition(self, star: int, part: int) -> bool:
-        """Return whether a condition on texts of C*R is only that: a complement, or a least count."""
+        """Return whether a part of the conditions on C*R is a complement or a least count: it needs C*R beside it."""
         is_complement = self._table.kind[part] == K_COMPLEMENT and self._table.tail[part] == EMPTY
         return is_complement or self._is_least(star, part)
 
     def _needed_within(self, star: int, term: int) -> int:
-        """Return how many C a text may need, wherever it stands, that is one of C*R and of a term; NEVER if not known.
+        """Return how many more C a text of C*R and of `term` may need, after any part of it; NEVER if not known.
 
-        It is an upper bound.
+        The number is an upper bound.
         """
         plain, least = NOTHING, 0
         refused: list[int] = []
@@ -136,7 +136,7 @@ class AmpleBounds:
         return self._needed_after(plain) if is_alone else NEVER
 
     def _needed_with(self, star: int, least: int, refused: list[int]) -> int:
-        """Return how many C a text of C*R may need after any C, with some conditions; NEVER if not known.
+        """Return how many more C a text of C*R with some conditions may need, after any C; NEVER if not known.
 
         Args:
             star: C*R.
@@ -178,10 +178,10 @@ class AmpleBounds:
         return bool(body == table.payload[star][0] and most < 0)
 
     def _may_go_on(self, star: int, term: int, depth: int) -> bool:
-        """Return whether each text of a term stays one if any C come in before R, as in a search. False may be wrong.
+        """Return whether each text of a term stays one if any C are put in before its R, as in a search.
 
-        That is so where the term ends with C*R. Then a text that the term does not match may have ended after any C:
-        otherwise, what comes after that C would not have changed the match.
+        That is so where the term ends with C*R. Then a text that the term does not match could have ended after any of
+        its C: if the shorter text were one of the term, so would be the longer. False may be wrong.
         """
         table = self._table
         known = self._goes_on.get((star, term))
@@ -199,7 +199,7 @@ class AmpleBounds:
         return found
 
     def _needed_after(self, term: int) -> int:
-        """Return an upper bound on the bytes that a text of a term needs, wherever it stands; NEVER if not known."""
+        """Return an upper bound on the bytes that a text of a term needs after any part of it; NEVER if not known."""
         table, known = self._table, self._needed
         stack = [term]
         count = 0
@@ -225,7 +225,7 @@ class AmpleBounds:
         return known[term][1]
 
     def _needed_of(self, term: int) -> tuple[int, int]:
-        """Return the bytes of a shortest text of a term, and what `_needed_after` returns, from those of its parts.
+        """Return the bytes of a shortest text of a term, and what `_needed_after` returns, given those of its parts.
 
         Both are upper bounds.
         """

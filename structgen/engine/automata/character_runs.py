@@ -1,6 +1,6 @@
 """How many characters of some kinds may begin the texts of a term, read off its form.
 
-At most 57 letters may come next in `[a-z]{0,55}[a-z0-9](-[a-z]+)*@`: 55 of the repetition, one more, and the `-` is
+At most 56 letters may come next in `[a-z]{0,55}[a-z0-9](-[a-z]+)*@`: 55 of the repetition, one more, and the `-` is
 none. A token with more letters cannot come next, whatever states it would lead to.
 """
 

@@ -11,10 +11,10 @@ cdef int MAX_TERMS, MANY_TERMS
 
 
 @cython.locals(table=TermTable, found=int, most="long long", part=int, body=int, low="long long", high="long long", sequences=list)
-cpdef int most_counted(Terms terms, int term) except -1
+cpdef int most_repeated(Terms terms, int term) except -1
 @cython.locals(table=TermTable, least="long long", part=int, low="long long", high="long long", sequences=list)
-cpdef long long least_count(Terms terms, int term, int body) except -1
+cpdef long long smallest_bound(Terms terms, int term, int body) except -1
 @cython.locals(table=TermTable, done=dict, sequences=list, part=int, star=int, phase=int, inner=int, tail=int, low="long long", high="long long")
-cpdef int lessened(Terms terms, int term, int body, long long by) except -1
+cpdef int with_smaller_bounds(Terms terms, int term, int body, long long by) except -1
 @cython.locals(table=TermTable, order=list, seen=set, stack=list, top=int, kind=int)
 cdef list _sequences(Terms terms, int term, int at_most)

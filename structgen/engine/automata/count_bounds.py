@@ -4,9 +4,9 @@ One token begins few of the words that `(\S+\s+){0,99}\S+` counts. So the same t
 may come as where 40 may, and one mask serves both states. The functions here find such bounds and lower them, so that
 terms that differ only in large bounds become one term:
 
-    `most_counted`   finds the body of the repetition with the largest bound    (\S+\s+){0,57}\S+  ->  \S+\s+
-    `least_count`    finds the smallest bound on repetitions of that body                          ->  57
-    `lessened`       lowers all bounds on that body by the same number: by 17                      ->  (\S+\s+){0,40}\S+
+    `most_repeated`         finds the body of the repetition with the largest bound    (\S+\s+){0,57}\S+ -> \S+\s+
+    `smallest_bound`        finds the smallest upper bound on repetitions of that body                   -> 57
+    `with_smaller_bounds`   lowers all upper bounds on that body by one number: 17     -> (\S+\s+){0,40}\S+
 
 They look only at the sequences of a term: its heads along the tails, and the members of unions, not the bodies of
 repetitions. A term that holds intersections, complements, early ends or bounded counts is left as it is.
@@ -28,14 +28,14 @@ from structgen.engine.constants import (
     NOTHING,
 )
 
-__all__ = ["least_count", "lessened", "most_counted"]
+__all__ = ["most_repeated", "smallest_bound", "with_smaller_bounds"]
 
 # The maximal number of sequences visited within one term.
-MAX_TERMS = 64  # by `most_counted`, which decides whether lowering is worth while
-MANY_TERMS = 1000  # by `least_count` and `lessened`, which must see every bound
+MAX_TERMS = 64  # by `most_repeated`, which decides whether lowering is worth while
+MANY_TERMS = 1000  # by `smallest_bound` and `with_smaller_bounds`, which must see every bound
 
 
-def most_counted(terms: Terms, term: int) -> int:
+def most_repeated(terms: Terms, term: int) -> int:
     """Return the body of the repetition with the greatest upper bound in the sequences of a term; NOTHING if none.
 
     Only repetitions with the least count 0 are considered.
@@ -54,7 +54,7 @@ def most_counted(terms: Terms, term: int) -> int:
     return found
 
 
-def least_count(terms: Terms, term: int, body: int) -> int:
+def smallest_bound(terms: Terms, term: int, body: int) -> int:
     """Return the smallest upper bound on repetitions of `body` in a term's sequences.
 
     Returns:
@@ -76,7 +76,7 @@ def least_count(terms: Terms, term: int, body: int) -> int:
     return least
 
 
-def lessened(terms: Terms, term: int, body: int, by: int) -> int:
+def with_smaller_bounds(terms: Terms, term: int, body: int, by: int) -> int:
     """Return a term with all upper bounds on repetitions of `body` lowered by `by`.
 
     Builds the term anew from its tails up. Returns it unchanged if it holds too many sequences or unsuitable ones.

@@ -23,7 +23,7 @@ cdef class Emptiness:
     cdef readonly BytePartitions partitions
     cdef readonly KnownTexts known_texts
     cdef public long long terms_searched # number of terms that searches have visited so far
-    cdef TermColumn _life                # by term: UNKNOWN, ALIVE or LIFELESS
+    cdef TermColumn _life                # by term: ALIVE, LIFELESS, or 0: not known
     cdef TermColumn _least_begun         # by counting term: 1 + the result of `least_begun`; 0 if not computed yet
     cdef TermColumn _begun_at_least      # by counting term: a lower bound of `least_begun`; 0 at first
     cdef TermColumn _begun_at_most       # by counting term: 1 + an upper bound of `least_begun`; 0 if none is known

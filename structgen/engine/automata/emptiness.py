@@ -250,7 +250,7 @@ class Emptiness:
         return False
 
     def _has_free_text(self, term: int) -> bool:
-        """Return whether a term without complements has a text, which one way finds, and remember it; see `short_text`.
+        """Return whether a term without complements has a short text, and remember that; see `short_text`.
 
         For a search that begins with a complement. In "an e-mail address that is no URI", every address may follow
         `a^`, as no URI has that character. A search by length alone would first visit all ends that are too short.
@@ -300,8 +300,8 @@ class Emptiness:
                     break
                 if target in seen:
                     before.setdefault(target, []).append(term)
-        living_before = self._closed(living, before)
-        undecided = self._closed(waiting, before)
+        living_before = self._leading_to(living, before)
+        undecided = self._leading_to(waiting, before)
         for term in seen:
             if term in living_before:
                 self._life.values[term] = ALIVE
@@ -309,7 +309,7 @@ class Emptiness:
                 self._life.values[term] = LIFELESS
 
     @staticmethod
-    def _closed(terms: Iterable[int], before: dict[int, list[int]]) -> set[int]:
+    def _leading_to(terms: Iterable[int], before: dict[int, list[int]]) -> set[int]:
         """Return some terms and all terms that lead to them.
 
         Args:
@@ -373,8 +373,8 @@ class Emptiness:
             if begun >= 0:
                 self._begun_at_most.values[term] = begun + 1
                 return True
-        # A lower bound is of a search in all directions that was here; with it, the next one is as fast as one straight
-        # to an end, which would not know it.
+        # With a lower bound, an earlier search in all directions was here. The next one is fast, as it uses the bound,
+        # which the search straight to an end does not.
         return (at_least == 0 and self._ends_within(term, most)) or self.least_begun(term, most) <= most
 
     def _ends_within(self, term: int, most: int) -> bool:

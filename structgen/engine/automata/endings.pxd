@@ -34,7 +34,7 @@ cdef class Endings:
     cdef int _facts(self, int term, int following) except -1
     @cython.locals(kind=int, found=int, rest=int)
     cdef int _made_facts(self, int term, int following) except -1
-    @cython.locals(body=int, low=int, high=int, found=int, index=int)
+    @cython.locals(body=int, low=int, high=int, found=int)
     cdef int _facts_of_repeat(self, payload, int rest) except -1
     cdef bint _is_byte(self, int term) except -1
     @cython.locals(known=dict, before="Py_ssize_t")

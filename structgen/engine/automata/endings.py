@@ -242,9 +242,10 @@ class Endings:
     def has_last_character(self, star: int, refused: list[int]) -> bool:
         """Return whether texts of C*·R that are no texts of some terms D may always end after a certain character.
 
-        Take such a text. Read some C of it, then the character once or more, then R: that is no text of a D, either. It
-        is so if the character is a C, and comes in the D neither before the last byte R nor before a last C*·R. For a D
-        with the new text would end with C*·R before the character, and have the first text, too. False may be wrong.
+        Take a text of C*·R that is in no D, and some C of it. With the character once or more after these, then R, the
+        new text must be in no D, either. This holds if the character is a C, and comes in the D neither before the last
+        byte R nor before a last C*·R. For a D with the new text would read the character in its last C*·R. It could
+        also read there what the first text has instead, which is C and then R. False may be wrong.
 
         Args:
             star: C*·R, with a byte R that begins no C.
@@ -377,7 +378,7 @@ class Endings:
         return found
 
     def _may_become(self, terms: list[int], goals: set[int]) -> set[int]:
-        """Return the terms of `goals`, and those of `terms` that are one of these if what comes before it is absent."""
+        """Return `goals`, and those of `terms` that may become one of them without reading anything."""
         found = set(goals)
         before = 0
         while before < len(found):

@@ -11,7 +11,7 @@ cdef long long FAR
 cdef int TABLE_FROM, KNOWN_KEPT
 
 
-@cython.locals(values=list, work=list, nodes=int, max_nodes=int, max_depth=int, action=int, depth=int, step=tuple)
+@cython.locals(values=list, work=list, nodes=int, max_nodes=int, max_depth=int, action=int, depth=int)
 cpdef int term_of(Terms terms, regex, limits, dict known) except -1
 @cython.locals(tail=int, count="Py_ssize_t", parts=list)
 cdef int _combine(Terms terms, int action, operand, list values) except -1

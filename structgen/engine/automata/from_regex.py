@@ -193,7 +193,7 @@ def _plan(regex: Regex, depth: int, work: Work, known: Known) -> None:
     """Push the instructions that translate a tree with nothing after it, or its term if that is known."""
     found = known.get(id(regex))
     if found is not None:
-        if len(known) > KNOWN_KEPT // 2:  # the last ones: what is used stays
+        if len(known) > KNOWN_KEPT // 2:  # move it to the end, so that it is not dropped
             known[id(regex)] = known.pop(id(regex))
         work.append((LOAD, found[1], depth))
     else:

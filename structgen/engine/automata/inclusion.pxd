@@ -20,7 +20,7 @@ cdef bint _has_head_of(object terms, int term, int body, object cover, dict head
 cpdef bint is_made_of(object terms, int term, int body, object cover, dict heads=*, int most=*) except -1
 cpdef bint is_part_of(object terms, int term, int body, object cover) except -1
 cpdef bint is_narrower(object terms, int term, int other) except -1
-@cython.locals(table=TermTable, found=set, seen=set, waiting=list, left=int, right=int)
+@cython.locals(found=set, seen=set, waiting=list, left=int, right=int)
 cdef set _after_one(object terms, int term, int other)
 @cython.locals(table=TermTable)
 cdef list _after_first_byte(object terms, int term, int other)

@@ -37,7 +37,7 @@ class KnownTexts:
         self._shortest: dict[int, bytes | None] = {}  # by term: see `shortest`
 
     def begun(self, term: int, most: int = NEVER) -> int:
-        """Return how many of the counted texts begin in one of the last texts, if a term matches it; -1 if it does not.
+        """Return how many of the counted texts begin in one of the last texts, if a term matches one; else -1.
 
         Args:
             term: the term. For one that does not count, the result is 0 or -1.
@@ -114,7 +114,7 @@ class KnownTexts:
     def shortest(self, term: int) -> bytes | None:
         """Return a text of a term, a shortest one if the term has no intersections or complements.
 
-        None if it has more than MAX_BYTES bytes, or if the search, which takes one way only, finds none.
+        None if it has more than MAX_BYTES bytes, or if the search finds none: it never goes back.
         """
         if term == NOTHING:
             return None

@@ -1,7 +1,7 @@
 """Sets of integers that a remainder decides, and how many more digits bring a number into one.
 
 Example: the multiples of 4 that are not multiples of 6. The remainders modulo 12 of its members are 4 and 8. So after
-the digits `5`, with remainder 5, no digit is enough to wait for: 5 is no member, but one more digit makes 52 or 56.
+the digit `5`, with remainder 5, the number is no member, but one more digit makes 52 or 56, which are.
 
 The search for a text of such numbers is arithmetic here. One more digit leads from a number n to 10n … 10n + 9, and k
 more to 10**k · n … 10**k · n + 10**k - 1. One of these is a member if the next member from 10**k · n on is less than
@@ -44,7 +44,7 @@ class RemainderSet:
         self._has_members = self._measure(_members(choices, self.modulus))
 
     def _measure(self, members: bytes) -> bool:
-        """Set the distances from each remainder to the next of a member; return False if there are no members."""
+        """Set the distance from each remainder to that of the next member; return False if there are no members."""
         spend(self.modulus >> 4)
         last = members.rfind(1)
         if last < 0:

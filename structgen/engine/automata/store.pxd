@@ -47,11 +47,11 @@ cdef class AutomatonStore:
     cpdef int live_target(self, int at) except -1
     @cython.locals(only=int)
     cpdef int next(self, int state, int byte) except -1
-    @cython.locals(only=int)
     cdef bint loops(self, int state, int byte) noexcept
     @cython.locals(after=int)
     cpdef int after_bytes(self, int state, int count) except -1
     cpdef bint leads_on(self, int state, int byte) except -1
+    cdef bint is_live(self, int state, int at) except -1
     @cython.locals(only=int, byte=int, targets="int[::1]")
     cdef void add_leading_bytes(self, int state, int[::1] bits, int at) except *
     @cython.locals(classes=list, start=int, number=int)
@@ -67,12 +67,12 @@ cdef class AutomatonStore:
     cpdef tuple as_counted(self, int state)
     cpdef tuple as_bounded(self, int state)
     @cython.locals(part=int)
-    cpdef bint asks_for_more(self, int state) except -1
+    cpdef bint has_least_count(self, int state) except -1
     cpdef list as_variation(self, int state)
     cpdef int step(self, int state, int byte) except -1
     @cython.locals(came_from=dict, length=dict, queue=list, order=int, top=int, class_map=int, number=int, target=int)
     cpdef bytes shortest_text(self, int state, long long most=*)
     @cython.locals(star=int, inner=int, body=int, most="long long")
-    cpdef bint asks_for_count(self, int state) except -1
+    cpdef bint has_only_least_count(self, int state) except -1
     @cython.locals(at="Py_ssize_t")
     cpdef bint matches(self, int state, bytes data) except -1

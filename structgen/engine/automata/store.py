@@ -172,9 +172,7 @@ class AutomatonStore:
         alive = 0
         for number in range(self.partitions.width_of[class_map]):
             target = self.partitions.target_pool[start + number]
-            if (
-                target < 0 and self.table.may_be_empty[state] and live < 2
-            ):  # MANY_BYTES is certain after two live targets
+            if target < 0 and self.table.may_be_empty[state] and live < 2:  # after two, MANY_BYTES is certain
                 target = self.emptiness.live_target(start + number)
             if target != DEAD:
                 live += 1
@@ -222,10 +220,19 @@ class AutomatonStore:
             LimitExceededError: automaton_states.
         """
         self.derivatives.derive(state)
-        at = self.partitions.place_of(state, byte)
-        return (
-            self.emptiness.live_target(at) if self.table.may_be_empty[state] else self.partitions.target_pool[at]
-        ) != DEAD
+        return self.is_live(state, self.partitions.place_of(state, byte))
+
+    def is_live(self, state: int, at: int) -> bool:
+        """Return whether the target of a state at a position of the target pool is not DEAD.
+
+        The target is evaluated only where it may match nothing.
+
+        Raises:
+            LimitExceededError: automaton_states.
+        """
+        if self.table.may_be_empty[state]:
+            return self.emptiness.live_target(at) != DEAD
+        return self.partitions.target_pool[at] != DEAD
 
     def add_leading_bytes(self, state: int, bits: array[int], at: int) -> None:
         """Add the bytes that may lead on from a state to a set of bytes: bit b % 16 of `bits[at + b // 16]` is byte b.
@@ -258,11 +265,7 @@ class AutomatonStore:
         start = self.partitions.targets_at.values[state]
         found = 0
         for number in range(len(classes)):
-            if (
-                self.emptiness.live_target(start + number)
-                if self.table.may_be_empty[state]
-                else self.partitions.target_pool[start + number]
-            ) != DEAD:
+            if self.is_live(state, start + number):
                 found |= classes[number]
         return found
 
@@ -297,7 +300,7 @@ class AutomatonStore:
         return self.emptiness.successors(state)
 
     def is_endless_by_form(self, state: int) -> bool:
-        """Return whether the form of a state shows what `is_ever_endless` asks; False is no answer."""
+        """Return whether the form of a state shows that it is ever endless; False where the form does not show it."""
         return self.endings.is_endless_by_form(state)
 
     def is_ever_endless(self, state: int) -> bool:
@@ -374,7 +377,7 @@ class AutomatonStore:
         counting, most = self.table.payload[state]
         return counting, most
 
-    def asks_for_count(self, state: int) -> bool:
+    def has_only_least_count(self, state: int) -> bool:
         """Return whether the only condition of a counting state is a least count, with a rest that must follow."""
         if self.table.kind[state] != K_COUNTING:
             return False
@@ -386,7 +389,7 @@ class AutomatonStore:
         body, _, most = self.table.payload[inner]
         return bool(most < 0 and body == self.table.payload[star][0])
 
-    def asks_for_more(self, state: int) -> bool:
+    def has_least_count(self, state: int) -> bool:
         """Return whether a least count is among the conditions of a counting state.
 
         The least count becomes smaller with each counted text, so such a state changes with each of them.
@@ -411,11 +414,9 @@ class AutomatonStore:
         bounded = self.as_bounded(state)
         if bounded is not None:
             star, phase, _ = self.table.payload[bounded[0]]
-            return (
-                []
-                if phase != EMPTY
-                else [self.terms.repeat(self.table.payload[star][0], 0, bounded[1], self.table.tail[star])]
-            )
+            if phase != EMPTY:
+                return []
+            return [self.terms.repeat(self.table.payload[star][0], 0, bounded[1], self.table.tail[star])]
         if self.table.kind[state] != K_INTERSECTION or self.table.tail[state] != EMPTY:
             return []
         return [part for part in self.table.payload[state] if self.table.kind[part] == K_REPEAT]

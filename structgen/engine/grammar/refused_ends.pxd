@@ -6,7 +6,7 @@ from structgen.engine.automata.term_table cimport TermTable
 from structgen.engine.grammar.tables cimport Capture
 
 # Typed copies of the constants of structgen/engine/constants.py.
-cdef int DEAD, NEVER, NO_BYTE, MAX_KNOWN, SOME_TEXT_MORE
+cdef int DEAD, NEVER, NO_BYTE, MAX_KNOWN, ROOM_FOR_UNKNOWN
 
 
 @cython.final

@@ -27,7 +27,7 @@ from structgen.engine.regex.tree import Regex
 __all__ = ["RefusedEnds"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-SOME_TEXT_MORE = 2  # characters with which there are texts that are longer than refused ones, and one more
+ROOM_FOR_UNKNOWN = 2  # characters: a text may be longer than all refused texts, and longer than an unknown one, too
 MAX_KNOWN = 10_000  # answers of the source, and facts about characters and groups of texts, that are kept
 
 
@@ -49,7 +49,7 @@ class RefusedEnds:
         self._longest: dict[tuple[tuple[bytes, int, int], int], tuple[int, Sequence[Spelling]]] = {}
 
     def refusing(self, capture: Capture) -> tuple[Regex | Lazy, int]:
-        """Return the symbol to capture where texts are refused: without those that cannot be refused where they end.
+        """Return the symbol to capture: a terminal without the refused texts that cannot be refused where they end.
 
         Returns:
             (the symbol, the room that the others leave). NEVER for room without bound, and 0 if no text is refused
@@ -65,7 +65,7 @@ class RefusedEnds:
         if room > 0:
             return capture.of, room
         # To differ from the long ones, a text may need a character more than otherwise: that makes the room smaller.
-        least = self._room_within(state) - SOME_TEXT_MORE
+        least = self._room_within(state) - ROOM_FOR_UNKNOWN
         if least > 0:
             others = self._source.remaining(capture.then, least)
             room = self._room_left(self._automata.add(others), refusals, least)
@@ -88,12 +88,12 @@ class RefusedEnds:
 
     def keep_room(self, position: int, room: int) -> None:
         """Remember whether refused texts leave the terminal at a position room for an unknown one; see `refusing`."""
-        if room < SOME_TEXT_MORE:
+        if room < ROOM_FOR_UNKNOWN:
             self._without_room.add(position)
 
     def has_room(self, position: int, state: int, most: int) -> bool:
         """Return whether a terminal with a bound can end in another way whatever was written; see `Rules.has_room`."""
-        return position not in self._without_room and self._room_within(state) >= most + SOME_TEXT_MORE
+        return position not in self._without_room and self._room_within(state) >= most + ROOM_FOR_UNKNOWN
 
     def _room_left(self, state: int, refusals: Refusals, below: int) -> int:
         """Return how many more characters than refused texts a terminal has room for; see `AmpleBounds.room`.

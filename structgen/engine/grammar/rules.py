@@ -294,7 +294,7 @@ class Rules:
         return rule
 
     def head_of(self, rule: int) -> int:
-        """Return the nonterminal of a rule, whose own it is if several share it; -1 for none."""
+        """Return the nonterminal of a rule; if several share it, the one whose own rule it is. -1 for none."""
         found = start = NOT_MADE
         for nonterminal in range(self._nonterminals):
             first = self.first_rule[nonterminal]

@@ -260,7 +260,7 @@ class ShortestBodies:
             self._settle(goal)
 
     def _settle(self, goal: int) -> None:
-        """Search no more for shorter texts of the nonterminals that the text found for one of them has."""
+        """End the search for shorter texts of a nonterminal, and of those in the text that was found for it."""
         waiting = [goal]
         while waiting:
             nonterminal = waiting.pop()

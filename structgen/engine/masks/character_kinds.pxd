@@ -36,7 +36,7 @@ cpdef object alphabet_of(unsigned long long kinds)
 
 
 @cython.final
-cdef class Contents:
+cdef class TrieCharacters:
     cdef readonly unsigned long long[::1] kinds_below
     cdef readonly unsigned long long[::1] kinds_with
     cdef readonly int[::1] characters
@@ -86,14 +86,12 @@ cdef class CharacterKinds:
     @cython.locals(index="Py_ssize_t")
     cdef int after_sample(self, int state) except -1
     @cython.locals(automata=AutomatonStore, classes=int, targets=int, place=int, previous=int, byte=int, target=int)
-    cdef bint _continues(self, int state, int goal, int low, int high, int more) except -1
+    cdef bint _all_lead_to(self, int state, int goal, int low, int high, int more) except -1
     @cython.locals(automata=AutomatonStore, number=int, place=int, first=int, found="unsigned long long", one="unsigned long long", own="unsigned long long", kind="unsigned long long", starts=int, at=int, index=int)
     cpdef unsigned long long refused(self, int state) except? 1
-    @cython.locals(automata=AutomatonStore)
-    cdef bint _is_live(self, int state, int place) except -1
     @cython.locals(state=int, byte=int)
     cdef bint _begins(self, int place, int start) except -1
     @cython.locals(automata=AutomatonStore, number=int, place=int, first=int, found="unsigned long long", one="unsigned long long", own="unsigned long long", kind="unsigned long long", starts=int, at=int, target=int, index=int)
-    cpdef unsigned long long lasting(self, int state, dict targets) except? 1
+    cpdef unsigned long long leading_on(self, int state, dict targets) except? 1
     @cython.locals(automata=AutomatonStore, classes=int, first=int, place=int, previous=int, byte=int, target=int)
-    cdef bint _last(self, int state, int low, int high, int more, unsigned long long kind, dict targets) except -1
+    cdef bint _all_lead_on(self, int state, int low, int high, int more, unsigned long long kind, dict targets) except -1

@@ -19,13 +19,14 @@ from array import array
 from structgen.engine.arrays import enlarged, grown, zeros
 from structgen.engine.automata.payload_tables import OTHER_CHARS
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.constants import DEAD, SAMPLES
+from structgen.engine.constants import DEAD, FIRST_LEAD, SAMPLES
 from structgen.engine.vocabulary.token_trie import TokenTrie
 
 __all__ = [
+    "ALL_KINDS",
     "FIRST_KIND_BEYOND_ASCII",
     "CharacterKinds",
-    "Contents",
+    "TrieCharacters",
     "alphabet_of",
     "kind_of",
     "kinds_in",
@@ -80,7 +81,6 @@ _STARTS = (
     (0xF1, 0xF3, 0x80, 0xBF, 2, FOUR_BYTES),
     (0xF4, 0xF4, 0x80, 0x8F, 2, FOUR_BYTES),
 )
-FIRST_LEAD = 0xC2
 START_COUNT = len(_STARTS)
 BACKSLASH = 1 << KIND_OF[ord("\\")]
 STARTS = array("i", [_number for _row in _STARTS for _number in _row[2:]])  # four numbers for each
@@ -88,6 +88,7 @@ STARTS_OF_LEAD = array("i", bytes(4 * 256))  # by byte: the entries of _STARTS, 
 for _at, (_first, _last, _, _, _, _) in enumerate(_STARTS):
     for _lead in range(_first, _last + 1):
         STARTS_OF_LEAD[_lead] |= 1 << _at
+ALL_KINDS = 2**64 - 1  # for other modules; also the bits that no kind has
 
 
 def kind_of(byte: int) -> int:
@@ -156,7 +157,7 @@ def alphabet_of(kinds: int) -> int:
     return found | OTHER_CHARS if kinds >> FIRST_BEYOND else found
 
 
-class Contents:
+class TrieCharacters:
     """The characters below the nodes of a trie.
 
     Args:
@@ -329,8 +330,8 @@ class CharacterKinds:
     def returns(self, state: int) -> int:
         """Return the kinds all of whose characters lead from a state back to it, and end no match but at their ends.
 
-        If none of a few characters does, the others are not looked at, so that the states they lead to need not be
-        made.
+        If none of a few samples leads back, no other character is looked at, so that the states they lead to need not
+        be made.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -386,22 +387,22 @@ class CharacterKinds:
                 more = STARTS[4 * index + 2]
                 if not known >> more & 1:
                     known |= 1 << more
-                    if self._continues(target, goal, 0x80, 0xBF, more):
+                    if self._all_lead_to(target, goal, 0x80, 0xBF, more):
                         same |= 1 << more
                 if same >> more & 1:
                     continue
-                if not self._continues(target, goal, STARTS[4 * index], STARTS[4 * index + 1], more):
+                if not self._all_lead_to(target, goal, STARTS[4 * index], STARTS[4 * index + 1], more):
                     found &= ~kind
             if not found:
                 break
         return found
 
     def _promising(self, number: int, targets: int, found: int) -> int:
-        """Return those of the kinds `found` of which the first bytes of all characters seem to lead on.
+        """Return those of the kinds `found` that the first bytes of their characters do not exclude.
 
-        No target is evaluated. The first bytes alone exclude most kinds: with some byte no letter of any script begins.
-        A backslash that leads elsewhere than all other bytes is excluded, too: it begins an escape, after which few
-        characters lead on, and the states of all escapes are many.
+        No target is evaluated, so this costs little. A class of bytes that leads nowhere excludes the kinds of all
+        characters that begin with them. A backslash with a target of its own is excluded, too: it begins an escape,
+        after which few characters lead on, and the states of all escapes are many.
 
         Args:
             number: the class map of a state.
@@ -463,7 +464,7 @@ class CharacterKinds:
             state = self.automata.next(state, SAMPLE_BEYOND_ASCII[index])
         return state
 
-    def _continues(self, state: int, goal: int, low: int, high: int, more: int) -> bool:
+    def _all_lead_to(self, state: int, goal: int, low: int, high: int, more: int) -> bool:
         """Return whether all continuations of a character that has begun lead to `goal`.
 
         Args:
@@ -490,11 +491,11 @@ class CharacterKinds:
             if more == 0:
                 if target != goal:
                     return False
-            elif not self._continues(target, goal, 0x80, 0xBF, more - 1):
+            elif not self._all_lead_to(target, goal, 0x80, 0xBF, more - 1):
                 return False
         return True
 
-    def lasting(self, state: int, targets: dict[int, int]) -> int:
+    def leading_on(self, state: int, targets: dict[int, int]) -> int:
         """Return the kinds all of whose characters lead on from a state, and after or within which no match ends.
 
         Args:
@@ -525,15 +526,15 @@ class CharacterKinds:
                 if (
                     starts >> index & 1
                     and found & kind
-                    and not self._last(
+                    and not self._all_lead_on(
                         target, STARTS[4 * index], STARTS[4 * index + 1], STARTS[4 * index + 2], kind, targets
                     )
                 ):
                     found &= ~kind
         return found
 
-    def _last(self, state: int, low: int, high: int, more: int, kind: int, targets: dict[int, int]) -> bool:
-        """Return whether all continuations of a character that has begun lead on; see `lasting` and `_continues`."""
+    def _all_lead_on(self, state: int, low: int, high: int, more: int, kind: int, targets: dict[int, int]) -> bool:
+        """Return whether all continuations of a character that has begun lead on; arguments as in `_all_lead_to`."""
         automata = self.automata
         if not state or automata.table.accepting[state]:
             return False
@@ -549,7 +550,7 @@ class CharacterKinds:
             previous = place
             target = automata.live_target(place)
             if more:
-                if not self._last(target, 0x80, 0xBF, more - 1, kind, targets):
+                if not self._all_lead_on(target, 0x80, 0xBF, more - 1, kind, targets):
                     return False
             elif not target or automata.table.accepting[target]:
                 return False
@@ -571,7 +572,7 @@ class CharacterKinds:
         one = 1
         for at in range(automata.partitions.width_of[number]):
             own, starts = self._ascii_of_class[first + at], self._starts_of_class[first + at]
-            if not (own | kinds_of_starts(starts)) & found or not self._is_live(state, place + at):
+            if not (own | kinds_of_starts(starts)) & found or not automata.is_live(state, place + at):
                 continue
             found &= ~own
             for index in range(START_COUNT):
@@ -579,13 +580,6 @@ class CharacterKinds:
                 if starts >> index & 1 and found & kind and self._begins(place + at, index):
                     found &= ~kind
         return found
-
-    def _is_live(self, state: int, place: int) -> bool:
-        """Return whether the target of a state at a place of the target pool is a state; it is evaluated if need be."""
-        automata = self.automata
-        if automata.table.may_be_empty[state]:
-            return bool(automata.live_target(place))
-        return bool(automata.partitions.target_pool[place])
 
     def _begins(self, place: int, start: int) -> bool:
         """Return whether a second byte of an entry of `_STARTS` leads on from the target at a place."""

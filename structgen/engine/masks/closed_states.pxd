@@ -16,7 +16,7 @@ cdef int _count(unsigned long long bits) noexcept
 cdef class ClosedStates:
     cdef AutomatonStore _automata
     cdef CharacterKinds _character_kinds
-    cdef dict _lasting
+    cdef dict _leading_on
     cdef dict _targets
     cdef readonly unsigned long long kinds
     cdef readonly list states

@@ -5,15 +5,17 @@ regular expression has one for the last character, as in `[a-z]`. Many character
 and none of them to an end. Where only these characters come below a node of the vocabulary's trie, all tokens there
 stay inside, as they do in a state that leads back to itself.
 
-For `.*ab.*"` the kinds of all letters are closed, by two sets of states:
+For `.*ab.*"` three states are closed under all letters: each letter leads from one of them to one of them, and no match
+ends in any.
 
     state     a         b         other letter
     .*ab.*    read a    .*ab.*    .*ab.*
     read a    read a    found     .*ab.*
     found     found     found     found
 
-The search takes the kinds whose characters stay alive in the first state, and follows them from state to state. Where a
-state refuses some of them, it gives up either these kinds, or those that lead to the state, whichever are fewer.
+The search begins with the kinds of which all characters lead on from the first state, and follows them from state to
+state. Where a state refuses some of these kinds, the search gives up either them, or the kinds that lead to this state,
+whichever are fewer. So the kinds that are left at the end are refused by no state that they lead to.
 """
 
 from __future__ import annotations
@@ -25,13 +27,13 @@ from structgen.engine.masks.character_kinds import CharacterKinds
 
 __all__ = ["ClosedStates"]
 
-# Declared as a C integer in the .pxd, so not importable from here.
+# Declared as C integers in the .pxd, so not importable from here.
 MAX_NEW = 16  # states of which the transitions are not known yet that one search may come to
 MAX_APART = 64  # states that characters may make which are repeated before a search
 
 
 class ClosedStates:
-    """Searches for closed sets of states.
+    """Searches for sets of states that are closed under some kinds of characters, and in which no match ends.
 
     Args:
         automata: the automata of the states.
@@ -45,13 +47,18 @@ class ClosedStates:
     def __init__(self, automata: AutomatonStore, character_kinds: CharacterKinds) -> None:
         self._automata = automata
         self._character_kinds = character_kinds
-        self._lasting: dict[int, int] = {}  # by state: the kinds of which all characters lead on
+        self._leading_on: dict[int, int] = {}  # by state: the kinds of which all characters lead on
         self._targets: dict[int, dict[int, int]] = {}  # by state: the states after these characters, each with kinds
         self.kinds = 0
         self.states: list[int] = []
 
     def find(self, state: int, most: int, known: int) -> bool:
-        """Search from a state; False if there are more than `most` states, or no more kinds than those known before.
+        """Search from a state; set `kinds` and `states`. False if the search is in vain.
+
+        Args:
+            state: the state.
+            most: the greatest number of states that may be found.
+            known: kinds that are known before; the search is in vain if it does not find these and more.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -101,13 +108,13 @@ class ClosedStates:
         return False
 
     def _steps(self, state: int) -> int:
-        """Return the kinds of which all characters lead on from a state and end no match; find where they lead."""
-        found = self._lasting.get(state)
+        """Return the kinds of which all characters lead on from a state and end no match; note where they lead."""
+        found = self._leading_on.get(state)
         if found is None:
             spend(1)
             targets: dict[int, int] = {}
             self._targets[state] = targets
-            found = self._lasting[state] = self._character_kinds.lasting(state, targets)
+            found = self._leading_on[state] = self._character_kinds.leading_on(state, targets)
         return found
 
 

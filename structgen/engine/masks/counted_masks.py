@@ -80,9 +80,8 @@ class CountedMasks:
         self._characters = zeros(0)
         if store.trie.token_start[store.trie.size] > MAX_LISTED_TOKENS:
             self._sort_vocabulary()
-        self._inside_masks: list[
-            tuple[int, int]
-        ] = []  # large masks of tokens inside: how many tokens, index in `dense`
+        # Large masks of tokens inside: how many tokens each has, and its index in `TableStore.dense`.
+        self._inside_masks: list[tuple[int, int]] = []
 
     def _sort_vocabulary(self) -> None:
         """Sort all tokens by their numbers of characters.
@@ -299,7 +298,7 @@ class CountedMasks:
             if others is not None:
                 self._correct(made, others, max_count)
             if made.last_removed - made.first_removed > MAX_REMOVED_TOKENS:  # removed once, not for each mask
-                made.dense = self._store.keep_dense(self._store.meant(made))
+                made.dense = self._store.keep_dense(self._store.words_of(made))
                 made.first_removed = made.last_removed = 0
         else:
             self._extend_with_set(pool, inside.first, stop, self._mask_in_order(counted))

@@ -69,11 +69,11 @@ cdef class BoundedWalk(TrieWalk):
     cdef unsigned long long _characters
     cdef unsigned long long _absent
     cdef int _known
-    cdef bint _asks_for_count
+    cdef bint _has_only_least_count
     cdef unsigned long long _staying
     cdef int _known_before
     cdef int _after_one
-    cdef unsigned long long _leading
+    cdef unsigned long long _staying_after_one
 
     @cython.locals(automata=AutomatonStore, star=int)
     cdef int count(self, int free) except -1

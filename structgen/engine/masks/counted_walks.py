@@ -10,24 +10,30 @@ from array import array
 
 from structgen.engine.arrays import zeros
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.constants import DEAD, DESCEND, EMPTY, K_COUNTING, NO_BYTE, NO_MAP, NOT_EXPANDED, SKIP, STOP
+from structgen.engine.constants import (
+    DEAD,
+    DESCEND,
+    EMPTY,
+    FIRST_LEAD,
+    K_COUNTING,
+    NO_BYTE,
+    NO_MAP,
+    NOT_EXPANDED,
+    SKIP,
+    STOP,
+)
 from structgen.engine.deadlines import spend
-from structgen.engine.masks.character_kinds import kind_of, kinds_outside
-from structgen.engine.masks.leaving_nodes import LeavingNodes
+from structgen.engine.masks.character_kinds import ALL_KINDS, kind_of, kinds_outside
+from structgen.engine.masks.leaving_nodes import MIN_ALONG, MIN_ALONG_TOKENS, LeavingNodes
 from structgen.engine.masks.skippable_states import SkippableStates
-from structgen.engine.masks.tables import Trie
+from structgen.engine.masks.tables import LOW_20_BITS, LOW_32_BITS, Trie
 from structgen.engine.masks.token_lists import FoundTokens
 from structgen.engine.masks.trie_walk import AutomatonPath, EnteredStates, TrieWalk
 
 __all__ = ["BoundedWalk", "CountedWalk"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
-ALL_KINDS = 2**64 - 1
-LOW_32_BITS, LOW_20_BITS = 2**32 - 1, 2**20 - 1  # of a record of `Trie.child_records`
 NO_STATE = -1
-MIN_ALONG = 2  # see `engine/masks/token_walks.py`
-MIN_ALONG_TOKENS = 64
 BROKEN_KIND = kind_of(0xFF)
 ASK = 3  # beside DESCEND and SKIP: `visit` tells what to do at a node
 
@@ -102,8 +108,8 @@ class CountedWalk(TrieWalk):
     def _walk_characters(self) -> bool:
         """Walk the trie as far as there are characters that are each one C; `visit` takes over at other nodes.
 
-        Here the states of C and R stay as they are, so a look-up of the byte is enough. The children of a node stand
-        side by side in memory: those that are refused or skipped cost no access to their own nodes, which lie apart.
+        Here the states of C and R stay as they are, so a look-up of the byte is enough. It goes along the children of
+        each node, as `TokenWalks._walk_below` does.
         """
         found, trie, characters, step_of = self._found, self.trie, self._characters, self._step_of
         records, kinds_of_byte, first_child = trie.child_records, trie.kinds_of_byte, trie.first_child
@@ -276,11 +282,11 @@ class BoundedWalk(TrieWalk):
         self._absent = 0  # kinds of characters that no text has
         # What `_learn` has found about the state that was asked for last:
         self._known = NO_STATE
-        self._asks_for_count = False
+        self._has_only_least_count = False
         self._staying = 0  # kinds of characters after which the same tokens may follow
         # The same about the state after one character, see `_add_after_one`:
         self._known_before = self._after_one = NO_STATE
-        self._leading = 0
+        self._staying_after_one = 0
 
     def count(self, free: int) -> None:
         """Walk the trie for a state without its bound."""
@@ -309,8 +315,8 @@ class BoundedWalk(TrieWalk):
         at_depth, stop_at_depth, last_at_depth = self._child_at, self._last_child_at, self._last_token_at
         visited = depth = characters = 0
         largest = 0
-        # What `_add_all` would find for the state at this depth: the kinds of characters that only count, and the count
-        # that a token gets besides its number of characters, or at least.
+        # For the state at this depth: the kinds of characters that only count, the count that a token gets besides its
+        # number of characters, and its least count.
         free = count = least = self.visited = 0
         # Where the walk goes along a set of nodes, as in `TokenWalks._walk_below`.
         leaving = begun = 0
@@ -398,7 +404,7 @@ class BoundedWalk(TrieWalk):
             return 0
         if state != self._known:
             self._learn(state)
-        if self._asks_for_count:
+        if self._has_only_least_count:
             return 0
         leaving = self._leaving_nodes.find_counted(state, self._characters & self._staying, self._body)
         if leaving:
@@ -408,14 +414,11 @@ class BoundedWalk(TrieWalk):
         return leaving
 
     def _learned_kinds(self, depth: int, characters: int) -> int:
-        """Return the kinds of characters that only count after the state at a depth, of which `_learn` has been asked.
-
-        Sets the count that tokens get there besides their number of characters, and the least count.
-        """
+        """Return the kinds of characters that only count after the known state at a depth; set the counts there."""
         count = self._count_at[depth]
         begun = self._automata.emptiness.least_begun(self._path.state_at[depth])
-        self._least_at[depth] = count + begun if self._asks_for_count else 0
-        self._base_at[depth] = (count if self._asks_for_count else count + begun) - characters
+        self._least_at[depth] = count + begun if self._has_only_least_count else 0
+        self._base_at[depth] = (count if self._has_only_least_count else count + begun) - characters
         return self._characters & self._staying
 
     def visit(self, node: int, depth: int, byte: int) -> int:
@@ -484,7 +487,7 @@ class BoundedWalk(TrieWalk):
             return False
         least = 0
         begun = self._automata.emptiness.least_begun(state)
-        if self._asks_for_count:
+        if self._has_only_least_count:
             least = count + begun
         else:
             count += begun
@@ -496,8 +499,8 @@ class BoundedWalk(TrieWalk):
 
     def _learn(self, state: int) -> None:
         """Find what `_add_all` asks about a state. Nearly always it is asked about the same state again."""
-        self._asks_for_count = self._automata.asks_for_count(state)
-        self._staying = ALL_KINDS if self._asks_for_count else self._kinds.loops(state)
+        self._has_only_least_count = self._automata.has_only_least_count(state)
+        self._staying = ALL_KINDS if self._has_only_least_count else self._kinds.loops(state)
         self._known = state
 
     def _add_with_character(self, node: int, state: int, count: int) -> bool:
@@ -516,7 +519,7 @@ class BoundedWalk(TrieWalk):
             return False
         if state != self._known_before:
             self._find_after_one(state)
-        if kinds & ~self._leading != 0:
+        if kinds & ~self._staying_after_one != 0:
             return False
         count += self._automata.emptiness.least_begun(self._after_one)
         add_with_counted(self.trie, node, self._found, count, 0)
@@ -527,9 +530,9 @@ class BoundedWalk(TrieWalk):
         """Find the characters that all lead from a state to one that they never leave, as the first one of a word."""
         target = self._kinds.after_sample(state)
         self._known_before, self._after_one = state, target
-        self._leading = 0
+        self._staying_after_one = 0
         if target and self._automata.derivatives.is_between(target):
-            self._leading = self._kinds.loops(target) & self._kinds.between_beyond_ascii(state, target)
+            self._staying_after_one = self._kinds.loops(target) & self._kinds.between_beyond_ascii(state, target)
 
     def _add_decided(self, top: int, state: int, count: int) -> bool:
         """Add the tokens below a node without characters that no text has; False if others do more than count.
@@ -550,8 +553,8 @@ class BoundedWalk(TrieWalk):
         if kinds & ~(self._staying | absent) != 0:
             return False
         begun = count + self._automata.emptiness.least_begun(state)
-        least = begun if self._asks_for_count else 0
-        before = (count if self._asks_for_count else begun) - trie.characters[top]
+        least = begun if self._has_only_least_count else 0
+        before = (count if self._has_only_least_count else begun) - trie.characters[top]
         stop = trie.end[top]
         node = top + 1
         while node < stop:
@@ -577,7 +580,7 @@ class BoundedWalk(TrieWalk):
 def add_below_counted(trie: Trie, node: int, found: FoundTokens, count: int, least: int) -> None:
     """Add all tokens below a node of a vocabulary's trie to those inside.
 
-    Each gets `count` and the number of characters that it begins after the node, or `least` if that is more.
+    The count of each is `count` and the characters that it begins after the node, or `least` if that is more.
     """
     first = trie.token_start[node + 1]
     last = trie.token_start[trie.end[node]]
@@ -588,10 +591,7 @@ def add_below_counted(trie: Trie, node: int, found: FoundTokens, count: int, lea
 
 
 def add_with_counted(trie: Trie, node: int, found: FoundTokens, count: int, least: int) -> None:
-    """Add all tokens at and below a node at which a character begins; see `add_below_counted`.
-
-    Each gets `count` and the number of characters that it begins, the node's character included.
-    """
+    """Do what `add_below_counted` does for the tokens at and below a node; the node's character counts, too."""
     first = trie.token_start[node]
     last = trie.token_start[trie.end[node]]
     count += 1 - trie.characters[node]

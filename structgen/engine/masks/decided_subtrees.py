@@ -1,7 +1,8 @@
-"""Subtrees of a vocabulary's trie in which characters alone decide about each token; see `skippable_states.py`.
+"""Subtrees of a vocabulary's trie in which the characters of each token decide whether it is inside.
 
-Where a state has a bound, they do so for all tokens but those that come near it. Take texts of exactly 12 characters,
-of which one is a digit:
+Below such a node, each character is one after which the state stays open (`skippable_states.py`), or no text has it.
+Where the state has a bound, the number of characters decides, too, but for tokens that come near the bound: these the
+automaton reads. Take texts of exactly 12 characters, of which one is a digit:
 
     up to 11 characters     inside: the digit may still come
     12 characters           the automaton reads the token
@@ -22,7 +23,7 @@ from structgen.engine.masks.trie_walk import AutomatonPath
 __all__ = ["DecidedSubtrees"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-MAX_UNDECIDED = 2  # subtrees that a walk may visit in vain; each has a token of which characters do not tell
+MAX_UNDECIDED = 2  # subtrees that a walk may visit in vain: each had a token that characters did not decide
 MAX_READ = 16  # characters of tokens that the automaton reads,
 MAX_NUMBERS = 4  # different numbers of characters that they have,
 TOKENS_PER_STATE = 8  # and tokens below the node, for each of the characters: these make states
@@ -78,8 +79,7 @@ class DecidedSubtrees:
             state: the state.
 
         Returns:
-            Whether it is done; False, and nothing is added, if tokens have so many characters that the state does not
-            tell.
+            Whether it is done. False, and nothing is added, if some token has too many characters to be sure.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -127,7 +127,7 @@ class DecidedSubtrees:
     def _add_by_length(self, top: int, state: int, reach: int, most: int) -> bool:
         """Add the tokens below a node where each character is one that decides.
 
-        Returns False if the automaton does not tell, or would have to read many tokens.
+        Returns False if a match may end within a token, or if the automaton would have to read many tokens.
 
         Args:
             top: the node.
@@ -202,7 +202,7 @@ class DecidedSubtrees:
         return True
 
     def _give_up(self, size: int, last: int) -> bool:
-        """Take back the tokens that were added for a node; return False.
+        """Remove the tokens that were added for a node; return False.
 
         Args:
             size: the number of values in `FoundTokens.below` before.

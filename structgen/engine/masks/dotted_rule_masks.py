@@ -42,7 +42,7 @@ class DottedRule:
     Attributes:
         tables: tables of tokens that end before the body does, or within the nonterminal; each once at the end.
         escapes: in turn, remainders that are left at the end, and the look-ahead that holds there.
-        parts: nonterminals within, to which more tables belong.
+        parts: nonterminals within, whose tables belong to this one, too. Empty once all are collected in `tables`.
         open: during the search, the dotted rules that wait for the escapes; None once all are found.
         round: the number of the last collection of tables that came by.
     """
@@ -60,8 +60,9 @@ class Waiting:
 
     Attributes:
         corner: the left corner of what is read there.
-        positions, dotted_rules, nodes: in parallel, where escapes go on: after a nonterminal at a position, for a
-            dotted rule, in the body of a node of its left corner.
+        positions, dotted_rules, nodes: in parallel, where escapes go on: the position of the nonterminal that they
+            complete, the dotted rule for which that position was read, and the node of its left corner in whose body
+            the position is.
         escaped: keys of the escapes that were passed on.
         met: keys of what went on after a node.
         followed: the nodes of large remainders among both, by the same keys without remainders.
@@ -349,7 +350,7 @@ class DottedRuleMasks:
             self._put(at + 1, ahead, remainders, waiting.dotted_rules[index], waiting.nodes[index])
 
     def _ended(self, table: TerminalMask) -> RemainderNodes:
-        """Return remainders that stand for the end of the tokens of a table."""
+        """Return the `RemainderNodes.ended` of a table: its tokens, of which nothing is left."""
         found = self._ends.get(id(table))
         if found is None:
             found = RemainderNodes(self._terminals.trie, 0, 0, 0, 0, None)
@@ -358,7 +359,7 @@ class DottedRuleMasks:
         return found
 
     def _gather(self, dotted_rule: DottedRule) -> None:
-        """Collect the tables of all that a finished dotted rule is made of."""
+        """Collect in a finished dotted rule the tables of all its parts, and of their parts."""
         self._round += 1
         of_round = self._round
         tables: list[TerminalMask] = []

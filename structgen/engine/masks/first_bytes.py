@@ -1,8 +1,11 @@
-"""What the first bytes of tokens tell of the states of an automaton.
+"""Estimates from the first bytes of tokens: how much of a vocabulary begins as the texts of a state do.
 
 Bytes count by the nodes of the vocabulary's trie below them. In English vocabularies a fifth of the nodes are below the
-space alone. So a look at the bytes with most nodes tells how much of a vocabulary begins as a state's texts do, before
-a walk over all of it.
+space alone. So a look at the bytes with most nodes tells much, before a walk over the whole trie:
+
+    state                  wide: more than a quarter of the nodes come below bytes that begin its texts
+    a JSON string, inside  yes
+    a number               no: few tokens begin with digits
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from structgen.engine.masks.tables import Trie
 __all__ = ["FirstBytes"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-WIDE = 4  # a wide state begins as one in so many nodes of the vocabulary's trie at least
+WIDE = 4  # a state is wide where more than one in so many nodes come below its first bytes
 MAX_BYTES_AFTER = 16  # looked at to find the state after most tokens' first bytes
 
 
@@ -37,7 +40,7 @@ class FirstBytes:
         self._bytes = head(array("i", found), len(found))
 
     def is_wide(self, state: int) -> bool:
-        """Return whether a good part of the vocabulary begins as texts of a state do."""
+        """Return whether a state is wide: bytes that lead on from it have more than a quarter of the trie's nodes."""
         needed = self._trie.size // WIDE
         left = self._trie.size  # nodes after the bytes that were not looked at yet
         for index in range(len(self._bytes)):
@@ -56,7 +59,11 @@ class FirstBytes:
         return self._trie.end[node] - node
 
     def resembles(self, state: int, like: int) -> bool:
-        """Return whether two states become one after the first byte of a good part of the vocabulary's tokens."""
+        """Return whether two states become the same one after the first bytes of many tokens.
+
+        Nodes below the bytes that lead both to the same state, and not to DEAD, are more than a quarter as many as
+        those below bytes that lead to two states.
+        """
         automata = self._automata
         same = different = 0
         left = self._trie.size  # nodes after the bytes that were not looked at yet

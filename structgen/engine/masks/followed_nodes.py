@@ -1,12 +1,14 @@
 """Nodes of remainders that were followed from a place in the grammar, so that each is followed from there once.
 
-A token may be words in a row in many ways where nothing need stand between them, as in a list of names:
+A *place* is a dotted rule, or a group of items, with the look-ahead that holds there. A token may be read as several
+words in many ways where nothing need stand between them, as in a list of names:
 
     list ::= list name | name        `abc` is one name, or `a` and `bc`, or `ab` and `c`, or three names
 
 After the first name, remainders are all nodes at which a name may end; after the second one, nearly all of these again;
 and so on, as often as the longest token has characters. What may follow remainders is the union of what may follow each
-of their nodes. So from each place, only the nodes that are new there need be followed.
+of their nodes. So from each place, only the nodes that are new there need be followed. This is done for remainders with
+thousands of nodes; others are followed as they are, which takes little.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from structgen.engine.masks.token_lists import CountedTokens
 __all__ = ["Followed", "FollowedNodes"]
 
 # Declared as a C integer in the .pxd, so not importable from here.
-MIN_NODES = 2048  # of remainders that are compared, as VERY_MANY_NODES: these have bits; fewer are followed quickly
+MIN_NODES = 2048  # of remainders that are compared; these have bits, as it is VERY_MANY_NODES of `next_bytes.py`
 
 
 class Followed:
@@ -61,7 +63,7 @@ class FollowedNodes:
 
         Args:
             followed: what was followed, by place; it gets these remainders, too.
-            place: the place.
+            place: the place, as a number.
             remainders: the remainders. Few nodes are returned as they are, and so are tries of remainders.
         """
         if not self.is_large(remainders):

@@ -120,10 +120,10 @@ class LeastCounts:
         return True
 
     def _next_as_near(self, state: int) -> int:
-        """Return a counting state one byte after another one; NOTHING if there is none of those wanted.
+        """Return a counting state after one more byte, from which a text needs few C; NOTHING if there is none.
 
-        With this byte, a text needs at most one C more than without. A text that is one C longer is found by way of it,
-        and a text that is longer by more, on from there.
+        Few are at most one more than the shortest text needs now, with the C that the byte begins. Along such states,
+        texts with one C more are found, with two more, and so on.
         """
         automata = self._automata
         emptiness, partitions = automata.emptiness, automata.partitions

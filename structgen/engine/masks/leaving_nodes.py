@@ -12,19 +12,22 @@ from __future__ import annotations
 from array import array
 
 from structgen.engine.arrays import enlarged
-from structgen.engine.constants import EMPTY, K_BOUNDED, NOTHING
+from structgen.engine.constants import EMPTY, FIRST_LEAD, K_BOUNDED, NOTHING
 from structgen.engine.masks.character_kinds import kind_of
 from structgen.engine.masks.skippable_states import SkippableStates
 from structgen.engine.masks.tables import Trie
 
-__all__ = ["LeavingNodes"]
+__all__ = ["MIN_ALONG", "MIN_ALONG_TOKENS", "LeavingNodes"]
+
+# For walks: they go along a set of nodes below a node that has enough below it.
+MIN_ALONG = 2  # bytes, where the set is the one that was used last
+MIN_ALONG_TOKENS = 64  # where the set is not known yet
 
 # Declared as C integers in the .pxd, so not importable from here.
 MIN_NODES = 4  # of the trie for each one that is looked at
 MIN_UNSET = 16  # for each one in a set: going along the children takes less where a set has many
 MAX_SETS = 8  # that are kept
 NO_SET = 0
-FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
 ALL_STAYS, NOTHING_STAYS = -1, -2  # in place of the number of a skippable state
 LOWEST = array("B", [0] + [(byte & -byte).bit_length() - 1 for byte in range(1, 256)])  # by byte: its lowest bit
 

@@ -70,8 +70,9 @@ class LeftCorners:
 
     Attributes:
         body: the corner of no nonterminal, for a body that is already begun: its end is the end of the whole.
-        covered: positions of terminals at the end of a body after which a look-ahead holds, while another body has the
-            same symbols and goes on: a word with and without white space after it.
+        covered: positions of terminals at the end of a body after which a look-ahead holds, while another body of the
+            nonterminal has the same symbols and goes on: a word with and without white space after it. So a token that
+            ends there is allowed by the other body, whatever the look-ahead refuses.
     """
 
     def __init__(self, sets: ItemSetStore) -> None:

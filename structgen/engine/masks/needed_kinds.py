@@ -8,16 +8,14 @@ and no automaton is needed to tell: it has no `f`, and no `d`.
 from __future__ import annotations
 
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.constants import K_BYTES, K_EMPTY, K_LITERAL, K_REPEAT, K_UNION, NOTHING
-from structgen.engine.masks.character_kinds import kind_of, kinds_in
+from structgen.engine.constants import FIRST_LEAD, K_BYTES, K_EMPTY, K_LITERAL, K_REPEAT, K_UNION, NOTHING
+from structgen.engine.masks.character_kinds import ALL_KINDS, kind_of, kinds_in
 
 __all__ = ["NeededKinds", "least_ways"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-ALL_KINDS = 2**64 - 1
 MAX_DEPTH = 200  # terms inside of terms
 MAX_WAYS = 16  # of one term; of more, only what all have in common is known
-FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
 
 ANY_WAY = (0,)  # nothing is known to be needed
 

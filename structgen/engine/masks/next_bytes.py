@@ -19,7 +19,7 @@ from __future__ import annotations
 from array import array
 
 from structgen.engine.arrays import zeros
-from structgen.engine.constants import ROOT_NODE
+from structgen.engine.constants import MANY_NODES, ROOT_NODE
 from structgen.engine.masks.table_store import TableStore
 from structgen.engine.masks.tables import RemainderNodes
 from structgen.engine.masks.token_lists import TokenList
@@ -30,7 +30,6 @@ ONE = 1  # an object: sets of bytes have 256 bits
 
 # Declared as C integers in the .pxd, so not importable from here.
 BYTES = 256
-MANY_NODES = 16  # from so many on, a table tells which nodes a byte leads to
 VERY_MANY_NODES = 2048  # from so many on, bits take less room, and less time than a table
 
 

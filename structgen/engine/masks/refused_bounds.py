@@ -58,7 +58,7 @@ class RefusedBounds:
         self._automata = automata
         self._longest = longest
         self._least_counts = least_counts
-        self._alike: dict[tuple[int, int], bool] = {}  # what `_count_alike` found
+        self._alike: dict[tuple[int, int], bool] = {}  # by two terms; see `_count_alike`
 
     def of(self, state: int) -> tuple[list[int], tuple[int, int] | None] | None:
         """Return the states that have the texts of a state that refuses a bounded repetition; None for others.
@@ -66,8 +66,8 @@ class RefusedBounds:
         Of several such repetitions it is that with the largest bound.
 
         Returns:
-            (states, pair). The tables are those of the states together. With a pair (L, C*), they have the tokens that
-            are inside both of L and of C*, too. None, too, if a walk would surely have to count.
+            (states, pair). The tables are those of all states together; with a pair (L, C*), also with the tokens that
+            are inside L as well as inside C*. None, too, if a walk would surely have to count.
         """
         automata = self._automata
         table, terms, bounded = automata.table, automata.terms, automata.as_bounded(state)
@@ -128,7 +128,7 @@ class RefusedBounds:
         return endless, terms.repeat(body, 0, -1, EMPTY)
 
     def _more(self, parts: list[int], repeat: int, star: int, bound: int) -> int:
-        """Return the state of S & ~U & C{n+1,}R; -1 if C cannot be counted in it.
+        """Return the state of S & ~U & C{n+1,}R; NOT_COUNTED if C cannot be counted in it.
 
         Args:
             parts: S and ~U.

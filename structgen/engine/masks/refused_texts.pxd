@@ -3,8 +3,6 @@ cimport cython
 from structgen.engine.automata.store cimport AutomatonStore
 from structgen.engine.deadlines cimport spend
 from structgen.engine.earley.item_sets cimport ItemSetStore
-from structgen.engine.grammar.rules cimport Rules
-from structgen.engine.masks.table_store cimport TableStore
 from structgen.engine.masks.tables cimport Marks, MaskScratch, RemainderNodes, Trie
 from structgen.engine.masks.terminal_masks cimport TerminalMasks
 from structgen.engine.masks.token_lists cimport TokenList
@@ -38,7 +36,7 @@ cdef class RefusedTexts:
     cdef int _remove_between(self, Trie trie, int first, int last, bint is_sure) except -1
     @cython.locals(found=set, known=tuple)
     cdef tuple _nodes_of(self, RemainderNodes remainders, spellings)
-    @cython.locals(nodes=TokenList, last_byte=int, spelling=tuple, forms=tuple, form=bytes, index=int)
+    @cython.locals(nodes=TokenList, last_byte=int, spelling=tuple, form=bytes, index=int)
     cdef int _find_spellings(self, RemainderNodes remainders, spellings, set found) except -1
     @cython.locals(following=bytes, child=int)
     cdef int _find_rest(self, Trie trie, int node, tuple spelling, int at, bytes form, Py_ssize_t read, set found) except -1

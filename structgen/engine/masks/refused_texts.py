@@ -71,7 +71,8 @@ class RefusedTexts:
             first_refusing: the result of the method of this name.
             first_found: the index in `found` of the first token that was found by way of these items.
             first_range: the same in `ranges`.
-            is_dense: whether some of the tokens that leave the terminal are in dense masks, and not in these lists.
+            is_dense: whether some of the tokens that run past the end of the terminal are in dense masks, and not in
+                these lists.
         """
         if not self._may_refuse(set_id, state, first_refusing):
             return
@@ -84,6 +85,8 @@ class RefusedTexts:
         refused = self._terminals.scratch.refused_tokens
         refused.begin()
         for node in nodes:
+            # Sure if all items in `state` refuse it, the captured text is known, and its tokens are in the lists.
+            # In a trie of remainders, a token may stand below another node as well.
             sure = node in common and not trie.has_counts and text not in (AFTER, NEEDS_CHECK) and not is_dense
             self._remove_between(trie, trie.token_start[node], trie.token_start[node + 1], False)
             self._remove_between(trie, trie.token_start[node + 1], trie.token_start[trie.end[node]], sure)
@@ -99,7 +102,7 @@ class RefusedTexts:
         found.size = kept
 
     def _may_refuse(self, set_id: int, state: int, first_refusing: int) -> bool:
-        """Return whether a text may be refused to some item in `state`."""
+        """Return whether a text may be refused to some item in `state`, before any spelling is looked at."""
         sets = self._sets
         for scan in range(first_refusing, sets.table.last_scan[set_id]):
             if sets.scans.state[scan] == state and sets.groups.captures[sets.scans.group[scan]] & (FRESH | REFUSING):

@@ -103,7 +103,7 @@ cdef class SetMasks:
     cdef void _escape(self, RemainderNodes remainders, int ahead, int group) except *
     @cython.locals(index=int)
     cdef int _follow_all(self, TerminalMask table, int set_id) except -1
-    @cython.locals(sets=ItemSetStore, store=TableStore, pair="long long", has_lookaheads=bint, first=int, last=int, marks=Marks, of_round=int, scan=int, state=int, first_refusing=int, first_found=int, first_range=int, parts=int, is_dense=bint, nothing=TerminalMask, table=TerminalMask, index=int)
+    @cython.locals(sets=ItemSetStore, store=TableStore, pair="long long", has_lookaheads=bint, first=int, last=int, marks=Marks, of_round=int, scan=int, state=int, first_refusing=int, first_found=int, first_range=int, parts=int, is_dense=bint, nothing=TerminalMask, table=TerminalMask)
     cdef void _follow(self, RemainderNodes remainders, int set_id) except *
     @cython.locals(sets=ItemSetStore, text=int, position=int)
     cdef bint _is_suspect(self, RemainderNodes remainders, int set_id, int scan) except -1

@@ -10,8 +10,8 @@ In grammars whose rules serve many texts, what follows a terminal is remembered 
 (`engine/masks/dotted_rule_masks.py`). Tokens that end a capture and then enter another one (their sets are NEEDS_CHECK,
 see `engine/earley/item_sets.py`) are checked one by one: whether they are allowed depends on the text just captured.
 
-A set in which very many states come next is walked byte by byte instead, all items at once. A mask is kept as dense
-parts that it shares with other sets, and a list of the other tokens.
+Where very many items come after a terminal, remainders are walked byte by byte instead, with all items at once
+(`SetWalk`). A mask is kept as a dense mask that it shares with other sets, and a list of the other tokens.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class SetWalk(TrieWalk):
         trie = self.trie
         is_suspect = self._sets.table.text[target] == NEEDS_CHECK
         for index in range(trie.token_start[node], trie.token_start[node + 1]):
-            if trie.has_counts and not self._remainders.means(index):
+            if trie.has_counts and not self._remainders.has_token(index):
                 continue
             if is_suspect:
                 self._suspects.add(trie.tokens[index])
@@ -233,6 +233,7 @@ class SetMasks:
         return None if mask.is_for_text else mask
 
     def _make(self, set_id: int) -> SetMask:
+        """Return a new mask: the tables of all items, then the tokens that must be checked one by one."""
         self._sets.close(set_id)
         self._begin()
         self._add_items(set_id)
@@ -295,7 +296,7 @@ class SetMasks:
                 )
 
     def _check_suspects(self, set_id: int) -> None:
-        """Add those of the suspects that the grammar allows."""
+        """Add the suspects that the grammar allows: it reads each of them byte by byte."""
         sets = self._sets
         spellings = self._terminals.spellings
         spend(len(self._scratch.suspects))
@@ -445,7 +446,7 @@ class SetMasks:
     # -- remainders, by set -----------------------------------------------------------------------------------------
 
     def _follow_all(self, table: TerminalMask, set_id: int) -> None:
-        """Add the tokens that leave a table's terminal and that the grammar allows from `set_id` on."""
+        """Add the tokens that run past the end of a table's terminal, and that the grammar allows from `set_id` on."""
         if set_id:
             for index in range(table.first_remainders, table.last_remainders):
                 self._follow(self._store.remainders[index], set_id)

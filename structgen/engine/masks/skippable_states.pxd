@@ -41,11 +41,11 @@ cdef class SkippableStates:
     @cython.locals(number=int, is_bounded=bint)
     cpdef int find(self, int state) except -1
     @cython.locals(target=int, of_target=int, number=int, kinds="unsigned long long")
-    cdef int leading(self, int state) except -2
+    cdef int find_after_one(self, int state) except -2
     @cython.locals(number=int)
     cdef int _give_number(self) except -1
     @cython.locals(number=int, closed=ClosedStates, other=int)
-    cpdef bint close(self, int state, int most) except -1
+    cpdef bint find_closed(self, int state, int most) except -1
     cpdef bint stays_inside(self, int number, unsigned long long kinds_below, int height) noexcept
     cdef int refusing(self, int number) noexcept
     @cython.locals(index=int)

@@ -2,7 +2,13 @@
 
 This is so inside a JSON string in which a pattern is searched (`C* T "`), or which must not have some form
 (`C* " & ~X`). Each character may lead to another state. Still, every token made of such characters stays inside, and
-has no exit. Where only such characters come below a node of the vocabulary's trie, a walk skips the subtree.
+has no exit. Where only such characters come below a node of the vocabulary's trie, a walk skips the subtree:
+
+    state                   characters below a node    the subtree is
+    inside a string         letters, spaces            skipped: all lead back to the state
+                            letters, a quote           walked: the quote ends the string
+    the same without `foo`  a b o t                    skipped: `foo` needs an `f`, too
+                            f o t                      walked: they may spell it
 
 Such a state *stays open*, which its form shows. Let u be a text made of C.
 
@@ -38,6 +44,7 @@ from structgen.engine.constants import (
     NOTHING,
 )
 from structgen.engine.masks.character_kinds import (
+    ALL_KINDS,
     FIRST_KIND_BEYOND_ASCII,
     CharacterKinds,
     alphabet_of,
@@ -52,8 +59,7 @@ __all__ = ["SkippableStates"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 FIRST_BEYOND = FIRST_KIND_BEYOND_ASCII
-ALL_KINDS = 2**64 - 1  # also the kind of bytes that are no characters, for which no state stays open
-NO_LIMIT = 2**31 - 1  # bytes
+NO_LIMIT = 2**31 - 1  # more bytes than any text has
 UNKNOWN = -1
 MAX_PARTS = 64  # of an intersection that is looked at
 MAX_CUT_OFF = 3  # bytes that a token may lack of its last character
@@ -68,14 +74,15 @@ class SkippableStates:
 
     Attributes:
         character_kinds: as given.
-        kinds: uint64 by the number that `find` gives a state. A text stays inside the state, and ends no match, if it
-            is made of characters of these kinds, and
-        first_way, last_way: int32 by the same number, it lacks one of the kinds of each mask in
-            `ways[first_way:last_way]`, or
-        least: int32, it has no more bytes than this, those that its last character lacks included, and
-        reach: int32, it has no more bytes than this.
+        kinds, reach, least, first_way, last_way: by the number that `find` gives a state. A text stays inside the
+            state, and ends no match, if all of these hold:
+
+            - each of its characters is of `kinds` (uint64);
+            - it has at most `reach` bytes (int32); where a bound on characters sets it, so many characters do;
+            - of each mask in `ways[first_way:last_way]` it lacks a kind: refused texts have all of one mask; or
+              it has at most `least` bytes (int32), those included that its last character lacks.
         ways: uint64, kinds of characters that refused texts have; see `NeededKinds`.
-        moves: uint8, whether such texts may lead to other states.
+        moves: uint8, by the same number: whether such texts may lead to other states.
         ending_kinds: uint64, by the same number. A text of characters of these kinds leads back to the state, and a
             match may end after each of them. None if no match may end in the state.
     """
@@ -129,16 +136,15 @@ class SkippableStates:
             self._number_of[state] = number + 1
         return number
 
-    def leading(self, state: int) -> int:
-        """Return a number for the subtrees of characters of several bytes that all lead from a state to an open one.
+    def find_after_one(self, state: int) -> int:
+        """Return a number for the texts that begin with a character of several bytes; -1 if they cannot be skipped.
 
-        The first byte of a key leads away from a state to which nothing leads back, and so does that of a word that is
-        counted. If all characters of several bytes lead to the same state, a walk from there may skip what this one
-        stays open after.
+        No character leads back to the state before the first one of a key, or of a word that is counted. But often all
+        characters of several bytes lead from there to one state, which stays open. So texts that begin with such a
+        character are skipped if they stay inside this second state.
 
         Returns:
-            The number, for `stays_inside` of the kinds of a node at which such a character begins, and with its bytes;
-            -1 if there is none.
+            A number for `stays_inside`. The kinds and the height to ask about include the node's own character.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -179,7 +185,7 @@ class SkippableStates:
         self._count = number + 1
         return number
 
-    def close(self, state: int, most: int) -> bool:
+    def find_closed(self, state: int, most: int) -> bool:
         """Search for states that include `state` and that some characters never leave; see `ClosedStates`.
 
         If a search finds more kinds of characters than are known for these states, the kinds are those of all of them.
@@ -226,7 +232,7 @@ class SkippableStates:
         return number if self.last_way[number] > self.first_way[number] else -1
 
     def lacks(self, number: int, kinds: int) -> bool:
-        """Return whether texts of some kinds of characters lack something that each refused text of a state has."""
+        """Return whether texts of some kinds of characters lack, for each way to a refused text, a kind it needs."""
         for index in range(self.first_way[number], self.last_way[number]):  # noqa: SIM110  (a generator is no C loop)
             if not self.ways[index] & ~kinds:
                 return False
@@ -235,7 +241,8 @@ class SkippableStates:
     def decides(self, number: int, kinds_below: int, absent: int) -> bool:
         """Return whether characters alone decide which tokens below a node of a trie stay inside a state.
 
-        Each is of the kinds after which something follows, or no text of the state has it at all.
+        Each character there is of the state's `kinds`, or no text of the state has it at all. Tokens with one of the
+        latter are refused, and the others are inside, if they are short enough: see `DecidedSubtrees`.
 
         Args:
             number: the number of the state.
@@ -245,7 +252,7 @@ class SkippableStates:
         return kinds_below & ~(self.kinds[number] | absent) == 0 and self.lacks(number, kinds_below)
 
     def are_alike(self, state: int, other: int, kinds_below: int, absent: int) -> bool:
-        """Return whether characters alone decide which tokens below a node stay inside each of two states, alike.
+        """Return whether two states surely have the same tokens below a node: the same characters decide for both.
 
         Raises:
             LimitExceededError: automaton_states.
@@ -274,7 +281,7 @@ class SkippableStates:
         return kinds_below & ~self.ending_kinds[number] == 0
 
     def _is_open(self, number: int, state: int) -> bool:
-        """Return whether a state stays open; set the conditions under which it does."""
+        """Return whether the form of a state shows that it stays open; set the conditions, as the class has them."""
         automata = self.automata
         kind = automata.table.kind[state]
         if kind == K_BOUNDED:
@@ -313,7 +320,7 @@ class SkippableStates:
         return text is not None and (not refused or self._is_never_refused(number, refused, text))
 
     def _is_bounded_repetition(self, number: int, state: int) -> bool:
-        """Return whether a state C{m,n}·R stays open; set the kinds of characters, and how long texts may be.
+        """Return whether a state C{m,n}·R stays open; set the kinds of characters, and how many may come.
 
         After fewer than n characters that are each one C, another C may follow, or R. No match ends where R has not
         begun: after characters that no R begins with, or within any C where only the last character of R ends a match.
@@ -332,7 +339,7 @@ class SkippableStates:
         return kinds != 0
 
     def _has_room(self, number: int, state: int) -> bool:
-        """Return whether a state with a bound on how many C may come stays open; set how long texts may be.
+        """Return whether a state with a bound on how many C may come stays open; set how many may come.
 
         Let it be the intersection of C*·R, where R begins as no C does, and of some D{m,}·T. After k characters that
         are C and D, at least the texts of each D{m-k,}·T are left. If the bound leaves room for these after some k, it
@@ -363,7 +370,7 @@ class SkippableStates:
         return True
 
     def _has_room_in_all(self, number: int, state: int) -> bool:
-        """Return whether a state stays open while there is room in all of its bounds; set how long texts may be.
+        """Return whether a state stays open while there is room in all of its bounds; set how many characters may come.
 
         Let u be a text of the kinds that are left after `_text_after`, and w the text that it returns. A text of n
         characters begins at most n of whatever is counted. So u·w keeps within a bound if it has no more characters
@@ -445,13 +452,13 @@ class SkippableStates:
         return text
 
     def _narrow(self, number: int, body: int, most: int) -> None:
-        """Let the texts of a state be made of characters that are texts of `body`, and at most `most` of them."""
+        """Restrict the texts of a state to characters that are texts of `body`, and to at most `most` of them."""
         self.kinds[number] &= self._kinds_of(body)
         if most < self.reach[number]:
             self.reach[number] = max(0, most)
 
     def _needed_after(self, star: int, searches: list[int], count: int) -> int:
-        """Return how many more characters suffice for some searches after `count` that all of them go on after."""
+        """Return how many more characters are enough to end a text of all of some searches, after `count` of any C."""
         automata = self.automata
         left: list[int] = []
         for search in searches:
@@ -462,7 +469,7 @@ class SkippableStates:
         )
 
     def _search_in(self, term: int, may_end: bool) -> int:
-        """Return a repetition without bound, C{m,}·T, whose texts a term all has; NOTHING if its form shows none.
+        """Return a repetition without bound, C{m,}·T, that is a part of a term; NOTHING if its form shows none.
 
         Args:
             term: the term.
@@ -509,7 +516,7 @@ class SkippableStates:
         used = 0
         others: list[int] = []
         waiting = list(refused)
-        while waiting:  # those that have no such character
+        while waiting:  # refused terms for which no character was found that they do not have
             term = waiting.pop()
             alphabet = used | automata.alphabets.alphabet(term)
             if self._free_character(number, alphabet) >= 0:

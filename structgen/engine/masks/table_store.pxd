@@ -40,7 +40,7 @@ cdef class TableStore:
     @cython.locals(tokens="int[::1]", count=int, everything=DenseMask, number=int, dense=DenseMask, words="unsigned int[::1]", below="int[::1]", inside="int[::1]", one="unsigned int", at=int, index=int, last=int, token=int)
     cdef int _dense_without_gaps(self, FoundTokens found) except -1
     @cython.locals(words="unsigned int[::1]", one="unsigned int", index=int, token=int)
-    cdef unsigned int[::1] meant(self, TerminalMask table)
+    cdef unsigned int[::1] words_of(self, TerminalMask table)
     @cython.locals(kept=tuple)
     cpdef TerminalMask united(self, list tables)
     @cython.locals(made=TerminalMask, table=TerminalMask, words="unsigned int[::1]")

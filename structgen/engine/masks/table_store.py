@@ -13,7 +13,7 @@ from structgen.engine.masks.token_lists import CountedTokens, FoundTokens
 
 __all__ = ["TableStore"]
 
-# Declared as a C integer in the .pxd, so not importable from here.
+# Declared as C integers in the .pxd, so not importable from here.
 POOL = 16_000_000  # numbers; the tables of some ten thousand schemas refer to so many
 FACTOR = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio: spreads what it is multiplied by over all bits
 ALL_64_BITS = 2**64 - 1
@@ -144,7 +144,7 @@ class TableStore:
             words[token >> 5] |= one << (token & 31)
         return number
 
-    def meant(self, table: TerminalMask) -> np.ndarray:
+    def words_of(self, table: TerminalMask) -> np.ndarray:
         """Return the dense mask of a table without the tokens that the table removes, uint32[words]."""
         dense: DenseMask = self.dense[table.dense]
         if table.first_removed == table.last_removed:
@@ -170,9 +170,9 @@ class TableStore:
         mask = np.zeros(self.words, dtype=np.uint32)
         words = mask
         for table in tables:
-            self._add_words(words, self.meant(table))
+            self._add_words(words, self.words_of(table))
         for table in tables:
-            if self.are_equal(words, self.meant(table)):
+            if self.are_equal(words, self.words_of(table)):
                 return table
         made = TerminalMask()
         made.dense = self.keep_dense(mask)
@@ -195,7 +195,7 @@ class TableStore:
         mask = np.zeros(self.words, dtype=np.uint32)
         words = mask
         if table.dense >= 0:
-            self._add_words(words, self.meant(table))
+            self._add_words(words, self.words_of(table))
         one = 1
         for index in range(table.first_token, table.last_token):
             token = self.pool[index]

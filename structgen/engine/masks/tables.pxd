@@ -108,7 +108,7 @@ cdef class RemainderNodes:
     cdef public ByteSet bytes
     cdef public TerminalMask ended
 
-    cdef bint means(self, int index) except -1
+    cdef bint has_token(self, int index) except -1
 
 
 @cython.final

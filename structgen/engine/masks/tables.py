@@ -1,4 +1,4 @@
-"""Plain data about the tokens of one automaton state, which `engine/masks/terminal_masks.py` makes."""
+"""Plain data that masks are made of: tries as arrays, tables of automaton states, remainders, and scratch space."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import numpy as np
 
 from structgen.engine.arrays import grown, zeros
 from structgen.engine.constants import MAX_ROUNDS
-from structgen.engine.masks.character_kinds import Contents, kind_of
+from structgen.engine.masks.character_kinds import TrieCharacters, kind_of
 from structgen.engine.masks.token_lists import TokenList
 from structgen.engine.pair_table import PairTable
 from structgen.engine.vocabulary.token_trie import TokenTrie
 from structgen.errors import VocabularyError
 
 __all__ = [
+    "LOW_20_BITS",
+    "LOW_32_BITS",
     "ByCount",
     "ByteSet",
     "CountedTerminal",
@@ -31,7 +33,8 @@ MAX_SEARCHED = 8  # children of a node that are looked at one after the other
 MAX_NODES = 2**23  # of a trie; a node's number shares 32 bits with a byte
 MAX_TOKEN_BYTES = 2**20 - 1  # so that the length has room in a record of a node
 ALL_64_BITS = 2**64 - 1
-NO_CONTENTS = array("Q", [0])
+LOW_32_BITS, LOW_20_BITS = 0xFFFFFFFF, 0xFFFFF  # parts of the words of `Trie.child_records`
+NO_KINDS = array("Q", [0])
 
 
 class Marks:
@@ -139,8 +142,8 @@ class Trie:
             before the remainder; in a vocabulary's, the number of characters that the token begins.
         first_node: int32[256], the top node of each byte, or -1.
         node_mark: int32 by node, the walk in which it was last found as an exit.
-        kinds_below, kinds_with, characters, height, most_below, inner, first_inner: see `Contents`; unused in a trie of
-            remainders.
+        kinds_below, kinds_with, characters, height, most_below, inner, first_inner: see `TrieCharacters`; unused in a
+            trie of remainders.
         children, first_child: int32, the children of node n as `node << 8 | byte`, in the order of their bytes, are
             `children[first_child[n]:first_child[n + 1]]`; those of node `size` are the top nodes. Unused in a trie of
             remainders, where few are looked for.
@@ -180,17 +183,17 @@ class Trie:
         self.has_counts = token_count is not None
         self._has_duplicates: bool | None = None
         self.token_count = zeros(len(self.tokens)) if token_count is None else token_count
-        self.kinds_below = self.kinds_with = NO_CONTENTS
+        self.kinds_below = self.kinds_with = NO_KINDS
         self.characters = self.height = self.most_below = self.inner = self.first_inner = zeros(1)
         if token_count is None:
-            contents = Contents(trie)
-            self.kinds_below, self.characters, self.height = contents.kinds_below, contents.characters, contents.height
-            self.kinds_with, self.most_below = contents.kinds_with, contents.most_below
-            self.inner, self.first_inner = contents.inner, contents.first_inner
+            below = TrieCharacters(trie)
+            self.kinds_below, self.characters, self.height = below.kinds_below, below.characters, below.height
+            self.kinds_with, self.most_below = below.kinds_with, below.most_below
+            self.inner, self.first_inner = below.inner, below.first_inner
         self.records = zeros(4 * self.size + 4)
         self._write_records()
         self.first_child = self.children = self.by_byte = self.parent_of = self.first_of_byte = zeros(1)
-        self.child_records = self.kinds_of_byte = self.kinds_within = self.kinds_by_byte = NO_CONTENTS
+        self.child_records = self.kinds_of_byte = self.kinds_within = self.kinds_by_byte = NO_KINDS
         if token_count is None:
             self._count_characters()
             self._index_children()
@@ -317,8 +320,8 @@ class RemainderNodes:
     Attributes:
         trie: the vocabulary's trie, or one of remainders.
         first, last: the nodes, as a range of `TableStore.pool`, the smallest first; node -1 is the root.
-        min_count, max_count: in a trie of remainders, the smallest and the largest `token_count` of the tokens meant.
-        removed: in a trie of remainders, further tokens that are not meant, or None.
+        min_count, max_count: in a trie of remainders, the smallest and the largest `token_count` of its tokens.
+        removed: in a trie of remainders, further tokens that do not belong to it, or None.
         first_entry, last_entry: a range of `TableStore.pool` with pairs (byte, first): what is left begins with these
             bytes, and `pool[first]` is the first node that the byte leads to. The last one is before the first of the
             next pair, and a pair after the range ends the last list. (0, 0) until it is needed; see `next_bytes.py`.
@@ -328,7 +331,8 @@ class RemainderNodes:
         tables: by the state that comes next, the index of the table that `TerminalMasks.after` returns; None until it
             is needed. One array for all remainders would spread over more memory than caches hold.
         bytes: the bytes that some of what is left begins with; None until they are needed.
-        ended: None; or a table of tokens of which nothing is left: whether something may follow is still to be seen.
+        ended: None; or a table. Then these are no nodes, but the tokens of the table, of which nothing is left. They
+            are followed where a look-ahead holds, as it may be that nothing can come next.
     """
 
     def __init__(
@@ -347,8 +351,8 @@ class RemainderNodes:
         self.bytes: ByteSet | None = None
         self.ended: TerminalMask | None = None
 
-    def means(self, index: int) -> bool:
-        """Return whether the token at an index of `trie.tokens`, a trie of remainders, is meant."""
+    def has_token(self, index: int) -> bool:
+        """Return whether the token at an index of `trie.tokens`, a trie of remainders, belongs to these remainders."""
         if not self.min_count <= self.trie.token_count[index] <= self.max_count:
             return False
         return self.removed is None or self.trie.tokens[index] not in self.removed
@@ -372,11 +376,11 @@ class TerminalMask:
 
     Attributes:
         dense: the index in `TableStore.dense` of a mask of tokens inside; -1 for none.
-        first_removed, last_removed: tokens of `dense` that are not meant, as a range of `TableStore.pool`.
+        first_removed, last_removed: tokens of `dense` that do not belong to it, as a range of `TableStore.pool`.
         first_token, last_token: tokens inside that `dense` does not have, as a range of `TableStore.pool`. A token may
             be there twice.
         first_remainders, last_remainders: what is left of other tokens, as a range of `TableStore.remainders`.
-        round: the number of the last mask to which its tokens were added.
+        round: the number (`TableStore.new_round`) of the last mask to which its tokens were added.
     """
 
     def __init__(self) -> None:
@@ -387,7 +391,7 @@ class TerminalMask:
         self.first_remainders = self.last_remainders = 0
 
     def shares_dense(self, other: TerminalMask) -> bool:
-        """Return whether both tables mean the same tokens of the same dense mask."""
+        """Return whether both tables have the same dense mask, with the same tokens removed."""
         removed = self.last_removed - self.first_removed
         if self.dense != other.dense or removed != other.last_removed - other.first_removed:
             return False
@@ -417,10 +421,10 @@ class CountedTerminal:
         absorbs: whether R may begin with any number of C, so that an upper bound n has no effect.
         inside_mask: the index in `TableStore.dense` of a mask of the tokens that stay among the `C`; -1 if they are
             few.
-        inside: these tokens by count; None until a count matters. With a mask, other tokens may be among them.
-        others: with a mask, the tokens inside that `inside` has with another count, by their own; None if there are
-            none. `inside` is then the order of all tokens by their numbers of characters, which many indices share. An
-            escaped character is one C of several characters, say, or a token must be followed by one more C.
+        inside: these tokens by count; None until a count matters. With `others`, it is the order of all tokens of the
+            vocabulary by their numbers of characters, which many indices share.
+        others: None; or the tokens inside whose count is not their number of characters, by their count. An escaped
+            character is one C of several characters, say, or a token must be followed by one more C.
         mask_in_order: the index in `TableStore.dense` of `inside_mask` without the others; -1 until it is needed.
         rest: tokens that go on into `R`, by count.
         exit_nodes: the nodes of the vocabulary's trie at which the terminal may end within a token are

@@ -19,7 +19,7 @@ from structgen.engine.masks.token_walks cimport TokenWalks
 from structgen.engine.masks.trie_walk cimport EnteredStates
 from structgen.engine.pair_table cimport PairTable
 
-cdef int DEAD, EMPTY, K_BYTES, K_INTERSECTION, K_LITERAL, K_REPEAT, MAX_BYTES, MAX_LISTED_AFTER, MAX_MODELS, MAX_NEAR, MAX_WALKED, MAX_WALKED_COUNT, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, MIN_PAIRS, NOTHING, NOTHING_LEFT, NO_REST, PAIRS_BYTES, PAIR_BYTES, RECORD_BYTES
+cdef int DEAD, EMPTY, K_BYTES, K_INTERSECTION, K_LITERAL, K_REPEAT, MAX_BYTES, MAX_LISTED_AFTER, MAX_BASES, MAX_NEAR, MAX_WALKED, MAX_WALKED_COUNT, MIN_MERGED_EXITS, MIN_MERGED_TOKENS, MIN_PAIRS, NOTHING, NOTHING_LEFT, NO_REST, PAIRS_BYTES, PAIR_BYTES, RECORD_BYTES
 
 
 @cython.final
@@ -48,8 +48,8 @@ cdef class TerminalMasks:
     cdef dict _counted
     cdef dict _with_least
     cdef dict _visited
-    cdef list _models
-    cdef dict _model_of
+    cdef list _bases
+    cdef dict _base_of
     cdef dict _repeated
     cdef FirstBytes _first_bytes
 
@@ -64,7 +64,7 @@ cdef class TerminalMasks:
     cdef bint _counts_only(self, int state, int body) except -1
     @cython.locals(made=TerminalMask, alone=TerminalMask, counted=CountedTerminal, refused=tuple)
     cdef TerminalMask _of_conditions(self, int state)
-    @cython.locals(later=int, is_known=bint, made=TerminalMask, model=int)
+    @cython.locals(later=int, is_known=bint, made=TerminalMask, base=int)
     cdef TerminalMask _like_later(self, int state)
     @cython.locals(store=TableStore, found=FoundTokens, exits=CountedTokens, made=TerminalMask, merged=Trie)
     cdef TerminalMask _walked(self, int state)
@@ -74,9 +74,9 @@ cdef class TerminalMasks:
     cdef TerminalMask _of_least_count(self, int state, bint at_once)
     @cython.locals(parts=list, inner=tuple, made=TerminalMask)
     cdef TerminalMask _joined_counted(self, list states, tuple pair)
-    cdef tuple _short_of_bounds(self, int state)
+    cdef tuple _with_smaller_bound(self, int state)
     @cython.locals(made=TerminalMask)
-    cdef TerminalMask _of_short(self, int state, int like, int body)
+    cdef TerminalMask _by_smaller_bound(self, int state, int like, int body)
     @cython.locals(skippable=SkippableStates, number=int, left=int)
     cdef TerminalMask _of_one_bound(self, int free, int state)
     @cython.locals(visited=int, before=cython.longlong, made=TerminalMask)

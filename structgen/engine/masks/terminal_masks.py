@@ -15,19 +15,9 @@ string, what is left is merged into a trie of its own. A remainder and the state
 table of the same kind (`after`), shared by all grammars in which the two meet. The grammar decides which states come
 next: see `engine/masks/set_masks.py`.
 
-Six kinds of states get their tables by way of others, which is cheaper than a walk of their own:
-
-- states that differ only in a count (`engine/masks/counted_masks.py`, `engine/masks/least_counts.py`,
-  `engine/masks/bound_room.py`);
-- states with a bound that no token comes near, which have the tables of the state without it
-  (`engine/automata/ample_bounds.py`);
-- unions, whose tables are those of their parts together: a state that has begun to match a pattern somewhere in a
-  string has the tables of the search, which all such states share, and a few tokens more;
-- repetitions of few bytes, such as white space, before many different things;
-- states that refuse a bounded repetition, such as a key that two patterns do not match
-  (`engine/masks/refused_bounds.py`);
-- states with several conditions, such as a key that is none of the named ones: they are kept as the difference from
-  the tables of a state like them (`engine/masks/difference_walk.py`).
+A walk over the trie makes a table. Many states need none of their own, as the tables of other states serve for them, or
+one index serves for all states that differ in a count. `_make` asks for these first. The questions, in their order and
+each with an example, stand in the docstring of the package.
 """
 
 from __future__ import annotations
@@ -72,7 +62,7 @@ __all__ = ["TerminalMasks"]
 MIN_MERGED_EXITS = 48
 MIN_MERGED_TOKENS = 8192  # inside; what is left after narrower terminals, such as numbers, is looked at too seldom
 MAX_COUNT = 1 << 30  # larger counts act like this one: no token has as many characters
-MAX_MODELS = 8  # wide states that were walked or were like others last; these others are kept as differences
+MAX_BASES = 8  # states that a new one is compared with
 MAX_NEAR = 2  # of what is counted, beyond what must still come: few tokens fit into so much
 MAX_WALKED = 4  # walks with one bound may visit the nodes of the vocabulary's trie, divided by this
 MAX_WALKED_COUNT = 8  # with a larger least count a walk comes to a state for each
@@ -129,12 +119,11 @@ class TerminalMasks:
         self.nothing = TerminalMask()  # most keys do not go on with what is left of a token
         self._tables = [self.nothing]
         self._counted: dict[tuple[int, int], CountedTerminal | None] = {}  # by states of the class and what follows
-        self._with_least: dict[
-            int, CountedTerminal | None
-        ] = {}  # by state without bounds: if it serves all least counts
+        # By state without its bounds: the index for all least counts; None if there is none.
+        self._with_least: dict[int, CountedTerminal | None] = {}
         self._visited: dict[tuple[int, int], int] = {}  # by key of `_counted`: nodes visited by walks with one count
-        self._models: list[int] = []
-        self._model_of: dict[int, int] = {}
+        self._bases: list[int] = []  # states with many tokens that were walked, those that served last at the end
+        self._base_of: dict[int, int] = {}  # by state: the state whose tables its own are the difference from
         self._repeated: dict[int, TerminalMask] = {}  # by C{m,n}: the tokens inside
         self._first_bytes = FirstBytes(automata, trie)
 
@@ -192,9 +181,9 @@ class TerminalMasks:
             return self.get(free)
         repetition = self.automata.as_counted(state)
         joined = self.automata.as_union(state)
-        short = self._short_of_bounds(state)
+        short = self._with_smaller_bound(state)
         if short is not None and not self._counts_only(joined[0] if joined else state, short[1]):
-            made = self._of_short(state, short[0], short[1])
+            made = self._by_smaller_bound(state, short[0], short[1])
             if made is not None:
                 return made
         if repetition is not None:
@@ -228,7 +217,7 @@ class TerminalMasks:
         return self._counted_masks.with_counts(counted, min_count, -1 if counted.absorbs else max_count)
 
     def _of_conditions(self, state: int) -> TerminalMask:
-        """Return the tables of a state, which may have several conditions, or a bound besides them."""
+        """Return the tables of a state that is no plain repetition, such as one with several conditions."""
         parts = self.automata.as_variation(state)
         bounded = self.automata.as_bounded(state)
         if bounded is not None:
@@ -240,13 +229,13 @@ class TerminalMasks:
         if made is not None:
             return made
         if parts:
-            for model in parts if bounded is not None else [*parts, *reversed(self._models)]:
-                made = self._difference(state, model) if self._first_bytes.resembles(state, model) else None
+            for base in parts if bounded is not None else [*parts, *reversed(self._bases)]:
+                made = self._difference(state, base) if self._first_bytes.resembles(state, base) else None
                 if made is not None:
-                    self._model_of[state] = model
-                    if model in self._models:  # the next states are likely of the same schema: they are like it, too
-                        self._models.remove(model)
-                        self._models.append(model)
+                    self._base_of[state] = base
+                    if base in self._bases:  # the next states are likely of the same schema: they are like it, too
+                        self._bases.remove(base)
+                        self._bases.append(base)
                     return made
         made = self._of_least_count(state, False)
         if made is not None:
@@ -254,7 +243,7 @@ class TerminalMasks:
         made = self._like_later(state) if self.automata.table.kind[state] == K_INTERSECTION else None
         if made is not None:
             return made
-        if bounded is not None and not (self.automata.asks_for_more(bounded[0]) or self._has_inner_bound(bounded[0])):
+        if bounded is not None and not (self.automata.has_least_count(bounded[0]) or self._has_inner_bound(bounded[0])):
             alone = self._of_one_bound(bounded[0], state)
             if alone is not None:
                 return alone
@@ -262,25 +251,25 @@ class TerminalMasks:
             self._counted[bounded[0], NO_REST] = counted
             return self._counted_masks.with_counts(counted, 0, bounded[1])
         made = self._walked(state)
-        if parts and bounded is None and made.dense >= 0:  # not before it is made: a limit may be passed on the way
-            del self._models[: len(self._models) - MAX_MODELS + 1]
-            self._models.append(state)
+        if parts and bounded is None and made.dense >= 0:  # only now, as an error may end the walk
+            del self._bases[: len(self._bases) - MAX_BASES + 1]
+            self._bases.append(state)
         return made
 
     def _like_later(self, state: int) -> TerminalMask | None:
         """Return the tables of a state as their difference from those of the state after most tokens' first bytes.
 
-        In a search for patterns, this is the state in which no match has begun. None if it has no tables yet: it may
-        well have more texts, and never be needed.
+        In a search for a pattern, that is the state in which no match has begun. None if that state has no tables yet:
+        to make them for this purpose would be a walk that may never be needed.
         """
         later = self._first_bytes.after_most(state) if self._first_bytes.is_wide(state) else DEAD
         is_known = later < len(self._table_of) and self._table_of[later] > 0
         if later == state or not is_known or not self._first_bytes.resembles(state, later):
             return None
-        model = self._model_of.get(later, later)
-        made = self._difference(state, model)
+        base = self._base_of.get(later, later)
+        made = self._difference(state, base)
         if made is not None:
-            self._model_of[state] = model
+            self._base_of[state] = base
         return made
 
     def _walked(self, state: int) -> TerminalMask:
@@ -301,9 +290,9 @@ class TerminalMasks:
     # -- counts -----------------------------------------------------------------------------------------------------
 
     def _counted_of(self, char_state: int, rest_state: int, max_count: int) -> CountedTerminal | None:
-        """Return the index for `C* R`.
+        """Return the index for `C* R`; None if there is none.
 
-        There is none where most of it would be tokens inside R, which were listed again for each count.
+        There is none where C is narrow and R wide: most tokens would be inside R, and be listed again for each count.
         """
         key = (char_state, rest_state)
         if key not in self._counted:
@@ -362,14 +351,17 @@ class TerminalMasks:
             parts.append(made or self.get(state))
         return self._joined(parts)
 
-    def _short_of_bounds(self, state: int) -> tuple[int, int] | None:
-        """Return `BoundRoom.shorter` of a wide state."""
+    def _with_smaller_bound(self, state: int) -> tuple[int, int] | None:
+        """Return `BoundRoom.with_smaller_bound` of a state; None if it is not wide, or has no such bound."""
         if not self.automata.table.counted[state] or not self._first_bytes.is_wide(state):
             return None
-        return self._room.shorter(state)
+        return self._room.with_smaller_bound(state)
 
-    def _of_short(self, state: int, like: int, body: int) -> TerminalMask | None:
-        """Return the tables of a state by way of one in which less is left of bounds on `body`; None if they differ."""
+    def _by_smaller_bound(self, state: int, like: int, body: int) -> TerminalMask | None:
+        """Return the tables of `like`, in which less is left of bounds on `body`; None if those of `state` may differ.
+
+        If `like` is the state itself, it is walked, and judged.
+        """
         if like != state:
             made = self.get(like)
             return made if self._room.is_roomy(like) else None
@@ -419,8 +411,8 @@ class TerminalMasks:
         return made
 
     def _with_room(self, free: int, max_count: int) -> int:
-        """Return a state without its bound `max_count` whose index serves for `free`: a roomy one, or `free` itself."""
-        short = self._short_of_bounds(free)
+        """Return the state whose index serves `free`, a state without its bound `max_count`: a roomy one, or `free`."""
+        short = self._with_smaller_bound(free)
         if short is None:
             return free
         like, body = short

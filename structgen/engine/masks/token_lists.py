@@ -1,4 +1,4 @@
-"""Growing lists of tokens, which walks over a trie fill: flat int32 arrays that are used again for each walk."""
+"""Growing lists of tokens, which walks over a trie fill: flat int32 arrays that each walk uses again."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class FoundTokens:
         self.is_ordered = True
 
     def skip(self, first: int, last: int, count: int, least: int) -> int:
-        """Add tokens inside to `below`, together with those added last if they come right after these; return 0."""
+        """Add tokens inside to `below`, to the range that was added last if they come right after it; return 0."""
         below = self.below
         size = below.size
         # No local variable holds the array: compiled, that would count a reference, which takes longer than the rest.

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 
 from structgen.engine.arrays import grown_pool, zeros
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.constants import K_LITERAL, NO_BYTE, NO_MAP, ROOT_NODE
+from structgen.engine.constants import FIRST_LEAD, K_LITERAL, MANY_NODES, NO_BYTE, NO_MAP, ROOT_NODE
 from structgen.engine.deadlines import spend
 from structgen.engine.masks.character_kinds import kind_of
 from structgen.engine.masks.decided_subtrees import DecidedSubtrees
-from structgen.engine.masks.leaving_nodes import LeavingNodes
+from structgen.engine.masks.leaving_nodes import MIN_ALONG, MIN_ALONG_TOKENS, LeavingNodes
 from structgen.engine.masks.next_bytes import NextBytes
 from structgen.engine.masks.skippable_states import SkippableStates
 from structgen.engine.masks.table_store import TableStore
-from structgen.engine.masks.tables import RemainderNodes
+from structgen.engine.masks.tables import LOW_20_BITS, LOW_32_BITS, RemainderNodes
 from structgen.engine.masks.token_lists import FoundTokens
 from structgen.engine.masks.trie_walk import AutomatonPath, EnteredStates
 
@@ -33,16 +33,11 @@ MIN_CLOSED_TOKENS = 64
 NODES_PER_STATE = 128  # for each state that the search may come to, a walk has visited so many nodes before
 MIN_DECIDED = 16  # bytes below a node from which on it is asked whether characters alone decide its tokens
 MIN_HIGH = 24  # bytes below a node for which it is worth that, as MIN_SKIPPED_TOKENS
-FIRST_LEAD = 0xC2  # the least byte that begins a character of several bytes
 UNKNOWN_KINDS = 2**64 - 1
-LOW_32_BITS, LOW_20_BITS = 2**32 - 1, 2**20 - 1  # of a record of `Trie.child_records`
 NOT_ASKED = -2  # in place of a number of a skippable state
 MIN_ONCE = 8  # nodes in all for each that may be walked twice; of fewer, a walk compares what it finds
-MIN_ALONG = 2  # bytes below a node from which on a walk goes along a set of nodes there, if it was found last
-MIN_ALONG_TOKENS = 64  # below a node for which such a set is made
 BROKEN_KIND = kind_of(0xFF)
 MIN_LARGE = 64  # nodes at and below one of which a walk may skip some
-MANY_NODES = 16  # from so many on, a table tells which nodes a byte leads to
 
 
 class TokenWalks:
@@ -190,7 +185,7 @@ class TokenWalks:
                         continue
                     walk_of[node], state_of[node] = serial, state
                     if first < last:
-                        self._add_meant(remainders, node)
+                        self._add_tokens_at(remainders, node)
                 else:
                     found.inside.extend(token_at, first, last)
                 if end == node + 1:
@@ -270,7 +265,7 @@ class TokenWalks:
         along, along_state = 0, NOT_ENTERED  # the set found last, and its state
         leaving_at[0] = 0
         absent = UNKNOWN_KINDS
-        leading = NOT_ASKED
+        after_one = NOT_ASKED
         decided.begin()
         path.enter(0, start)
         state_at[0] = NOT_ENTERED  # the state in which a walk begins has no number yet
@@ -342,9 +337,9 @@ class TokenWalks:
                         self._skip_with_exits(entry >> 40, first, after)
                         continue
                     if state_at[depth] == NOT_ENTERED:
-                        if leading == NOT_ASKED:
-                            leading = skippable_states.leading(start)
-                        if leading >= 0 and skippable_states.stays_inside(leading, kinds, height + 1):
+                        if after_one == NOT_ASKED:
+                            after_one = skippable_states.find_after_one(start)
+                        if after_one >= 0 and skippable_states.stays_inside(after_one, kinds, height + 1):
                             found.skip(first, after, 0, 0)
                             continue
             if automata.partitions.pools != pools:  # states were made since the last look-up
@@ -383,7 +378,7 @@ class TokenWalks:
                     continue
                 if visited > patience and number >= 0 and after - first >= MIN_CLOSED_TOKENS and not is_recording:
                     patience = 2 * visited
-                    is_closed = skippable_states.close(state, visited // NODES_PER_STATE)
+                    is_closed = skippable_states.find_closed(state, visited // NODES_PER_STATE)
                     if is_closed and skippable_states.stays_inside(number, kinds, height):
                         found.skip(first, after, 0, 0)
                         continue
@@ -498,7 +493,7 @@ class TokenWalks:
             if not self._node_count:
                 return literal
             for index in range(self._node_count):
-                self._add_meant(remainders, self._nodes[index])
+                self._add_tokens_at(remainders, self._nodes[index])
         return self._automata.terms.literal(data[stop:], self._automata.table.tail[literal]) if stop else literal
 
     def _begin_after_byte(self, remainders: RemainderNodes, byte: int) -> None:
@@ -558,10 +553,12 @@ class TokenWalks:
         self._node_count = count
 
     def _may_meet(self, remainders: RemainderNodes) -> bool:
-        """Return whether a good part of the nodes one byte further may lie below others of them.
+        """Return whether a good part of the nodes at which the walk begins may lie below others of them.
 
-        Such another one has a node of the remainders below it. After a blank, a letter has none, and the byte 0xC2 has,
-        as a no-break space begins with it. What is found below a small part of them may be found twice.
+        A node that lies below another one is a child of a node of the remainders, which then lies below the other one,
+        too, or is it. So a node matters here if a node of the remainders is at or below it. After a blank, a letter is
+        no such node, and the byte 0xC2 is, as a no-break space begins with it. Where it is a small part, what is found
+        below these nodes may be found twice.
         """
         if remainders.trie.has_counts:
             return True
@@ -578,12 +575,12 @@ class TokenWalks:
                     return True
         return False
 
-    def _add_meant(self, remainders: RemainderNodes, node: int) -> None:
-        """Add the tokens at a node that the remainders mean, each once in a walk."""
+    def _add_tokens_at(self, remainders: RemainderNodes, node: int) -> None:
+        """Add the tokens at a node that belong to the remainders, each once in a walk."""
         trie = remainders.trie
         inside = self._found.inside
         for index in range(trie.token_start[node], trie.token_start[node + 1]):
-            if trie.has_counts and not remainders.means(index):
+            if trie.has_counts and not remainders.has_token(index):
                 continue
             token = trie.tokens[index]
             if self._walk_of_token[token] == self._serial:

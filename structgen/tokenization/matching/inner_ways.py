@@ -170,7 +170,7 @@ class InnerWays:
         """Add those tokens of a table to a mask that another mask has."""
         one = 1
         if table.dense >= 0:
-            unite_both(row, store.meant(table), sure)
+            unite_both(row, store.words_of(table), sure)
         for index in range(table.first_token, table.last_token):
             token = store.pool[index]
             row[token >> 5] |= sure[token >> 5] & (one << (token & 31))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from support.tries import trie_of
 
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.masks.character_kinds import CharacterKinds, Contents, kinds_in
+from structgen.engine.masks.character_kinds import CharacterKinds, TrieCharacters, kinds_in
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.token_trie import TokenTrie
 
@@ -47,7 +47,7 @@ TEXTS = st.lists(
 
 def kinds_of(text: str) -> int:
     """Return the kinds of some characters: of the only token below a node that is another character."""
-    contents = Contents(trie_of([(b"~" + text.encode(), 0)]))
+    contents = TrieCharacters(trie_of([(b"~" + text.encode(), 0)]))
     return contents.kinds_below[0]
 
 
@@ -67,7 +67,7 @@ def test_every_character_has_one_kind_and_cut_off_ones_have_that_too() -> None:
         assert kinds_of(char) == kinds_in(char.encode()), char
         spelled = char.encode()
         for end in range(1, len(spelled)):
-            kinds = Contents(trie_of([(b"~" + spelled[:end], 0)])).kinds_below[0]
+            kinds = TrieCharacters(trie_of([(b"~" + spelled[:end], 0)])).kinds_below[0]
             assert kinds == kinds_in(spelled[:end]), char
             assert kinds & kinds_of(char) if end == 1 else kinds == kinds_of(char), char
 
@@ -75,8 +75,8 @@ def test_every_character_has_one_kind_and_cut_off_ones_have_that_too() -> None:
 @given(TEXTS.map(sorted))
 def test_behind_a_node_are_the_kinds_of_all_that_goes_on_there(texts: list[bytes]) -> None:
     trie = trie_of([(text, index) for index, text in enumerate(texts)])
-    contents = Contents(trie)
-    broken = Contents(trie_of([(b"~\xff", 0)])).kinds_below[0]
+    contents = TrieCharacters(trie)
+    broken = TrieCharacters(trie_of([(b"~\xff", 0)])).kinds_below[0]
     for path in {text[:end] for text in texts for end in range(1, len(text) + 1)}:
         node = node_of(trie, path)
         assert contents.characters[node] == sum(byte & 0xC0 != 0x80 for byte in path)
@@ -96,7 +96,7 @@ def test_behind_a_node_are_the_kinds_of_all_that_goes_on_there(texts: list[bytes
             whole = rest.decode(errors="ignore")
             cut_off = rest[len(whole.encode()) :] if rest.startswith(whole.encode()) else b"\xff"
             expected |= kinds_of(whole) if whole else 0
-            expected |= Contents(trie_of([(b"~" + cut_off, 0)])).kinds_below[0] if cut_off else 0
+            expected |= TrieCharacters(trie_of([(b"~" + cut_off, 0)])).kinds_below[0] if cut_off else 0
         if not expected & broken:
             assert contents.kinds_below[node] == expected
         else:

@@ -378,7 +378,7 @@ def test_counted_characters_are_not_followed_from_state_to_state() -> None:
     skippable = skippable_states(store)
     skippable.find(state)
     before = store.count
-    assert not skippable.close(state, 1000)
+    assert not skippable.find_closed(state, 1000)
     assert store.count - before < 80
 
 
@@ -390,4 +390,4 @@ def test_counts_that_a_walk_has_met_are_followed() -> None:
     skippable = skippable_states(store)
     skippable.find(state)
     after(store, state, b" " * 50)
-    assert skippable.close(state, 1000)
+    assert skippable.find_closed(state, 1000)
