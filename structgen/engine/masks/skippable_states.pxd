@@ -26,6 +26,7 @@ cdef class SkippableStates:
     cdef readonly int[::1] reach
     cdef readonly int[::1] least
     cdef readonly unsigned char[::1] moves
+    cdef readonly unsigned char[::1] counts_bytes
     cdef readonly unsigned long long[::1] ending_kinds
     cdef int[::1] _most     # by number: see `most`; UNKNOWN until it is asked for
     cdef dict _absent

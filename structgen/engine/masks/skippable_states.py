@@ -78,9 +78,11 @@ class SkippableStates:
             state, and ends no match, if all of these hold:
 
             - each of its characters is of `kinds` (uint64);
-            - it has at most `reach` bytes (int32); where a bound on characters sets it, so many characters do;
+            - it has at most `reach` bytes (int32);
             - of each mask in `ways[first_way:last_way]` it lacks a kind: refused texts have all of one mask; or
               it has at most `least` bytes (int32), those included that its last character lacks.
+        counts_bytes: uint8, by the same number: whether `reach` is a length of refused texts. Where it is a bound,
+            texts of at most `reach` characters stay inside, too.
         ways: uint64, kinds of characters that refused texts have; see `NeededKinds`.
         moves: uint8, by the same number: whether such texts may lead to other states.
         ending_kinds: uint64, by the same number. A text of characters of these kinds leads back to the state, and a
@@ -98,6 +100,7 @@ class SkippableStates:
         self.reach = zeros(256)
         self.least = zeros(256)
         self.moves = array("B", bytes(256))
+        self.counts_bytes = array("B", bytes(256))
         self.ending_kinds = array("Q", bytes(8 * 256))
         self._most = zeros(256)
         self._absent: dict[int, int] = {}  # by alphabet: the kinds without it
@@ -162,6 +165,7 @@ class SkippableStates:
         self.kinds[number] = kinds
         self.first_way[number], self.last_way[number] = self.first_way[of_target], self.last_way[of_target]
         self.reach[number] = self.reach[of_target]
+        self.counts_bytes[number] = self.counts_bytes[of_target]
         self.least[number] = self.least[of_target]
         self.moves[number] = True
         return number
@@ -176,10 +180,12 @@ class SkippableStates:
             self.least = grown(self.least, number)
             self._most = grown(self._most, number)
             self.moves = enlarged(self.moves, "B", 2 * number)
+            self.counts_bytes = enlarged(self.counts_bytes, "B", 2 * number)
             self.ending_kinds = enlarged(self.ending_kinds, "Q", 2 * number)
         self.kinds[number] = self.ending_kinds[number] = 0
         self.first_way[number] = self.last_way[number] = 0
         self.reach[number] = NO_LIMIT
+        self.counts_bytes[number] = False
         self.least[number] = 0
         self._most[number] = UNKNOWN
         self._count = number + 1
@@ -209,6 +215,7 @@ class SkippableStates:
                 self.kinds[number] = closed.kinds
                 self.last_way[number] = self.first_way[number]
                 self.reach[number] = NO_LIMIT
+                self.counts_bytes[number] = False
                 self._most[number] = UNKNOWN
                 self.moves[number] = True
         return True
@@ -242,13 +249,16 @@ class SkippableStates:
         """Return whether characters alone decide which tokens below a node of a trie stay inside a state.
 
         Each character there is of the state's `kinds`, or no text of the state has it at all. Tokens with one of the
-        latter are refused, and the others are inside, if they are short enough: see `DecidedSubtrees`.
+        latter are refused, and the others are inside, if they have few enough characters: see `DecidedSubtrees`. Where
+        bytes count, each character must be a byte.
 
         Args:
             number: the number of the state.
             kinds_below: the kinds of the characters below the node.
             absent: kinds of characters that no text of the state has.
         """
+        if self.counts_bytes[number] and kinds_below >> FIRST_BEYOND:
+            return False
         return kinds_below & ~(self.kinds[number] | absent) == 0 and self.lacks(number, kinds_below)
 
     def are_alike(self, state: int, other: int, kinds_below: int, absent: int) -> bool:
@@ -537,6 +547,7 @@ class SkippableStates:
             needed = [way & ~own for way in self._needed_kinds.of(term, self.kinds[number] | own)]
             if 0 in needed:
                 self.reach[number] = min(self.reach[number], shorter - MAX_CUT_OFF)
+                self.counts_bytes[number] = True
             else:
                 ways.extend(needed)
                 least = min(least, shorter)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 from support.vocabularies import accepted_tokens
 
+import structgen
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.masks.character_kinds import CharacterKinds, kind_of, kinds_in
 from structgen.engine.masks.skippable_states import SkippableStates
@@ -369,6 +370,17 @@ def check_masks(body: ast.Expression, rng: random.Random) -> None:
         if not going_on:
             return
         matcher.accept_token(rng.choice(going_on))
+
+
+@pytest.mark.parametrize("character", ["é", "日", "😀"])
+def test_the_length_of_a_refused_text_counts_bytes(character: str) -> None:
+    texts = ['"', *"abc ", *(f"x{i}" for i in range(40))]
+    texts += [character * n + end for n in range(1, 12) for end in ("", "b", "c")]
+    vocabulary = Vocabulary.from_bytes({i: text.encode() for i, text in enumerate(texts)}, eos_token_ids=[len(texts)])
+    schema = {"type": "string", "pattern": character + "a", "not": {"pattern": character + "{10}"}}
+    matcher = structgen.compile(schema, vocabulary).matcher()
+    matcher.accept_bytes(b'"')
+    assert matcher.allowed_token_ids() == accepted_tokens(matcher, vocabulary.size)
 
 
 def test_counted_characters_are_not_followed_from_state_to_state() -> None:
