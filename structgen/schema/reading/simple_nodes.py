@@ -15,11 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from structgen.schema.algebra import ALL_STRINGS, EVERYTHING, NONE, NOTHING, Node, ObjectSet, Shape, is_subschema
+from structgen.schema.algebra import ALL_STRINGS, EVERYTHING, NONE, NOTHING, Node, is_subschema
+from structgen.schema.algebra.objects import ObjectSet
+from structgen.schema.algebra.shape import Shape
 
-__all__ = ["SimpleNodes"]
+__all__ = ["SimpleNodes", "has_long_node"]
 
 _LEVELS = 3  # of required keys inside of required keys, where a conjunction is searched for a key without a value
+_LONG = 3  # atoms of a node
 _MAX_LEFT = 8  # sets of objects; of so few, nodes may keep their names: comparing the sets costs less
 
 
@@ -70,14 +73,15 @@ class SimpleNodes:
                 size -= 1
             found = self._known.get(node[:size]) or (node[:1], self._shape(node[:1]))
             for end in range(max(size, 1), len(node)):
-                found = self._known[node[: end + 1]] = self._narrowed(*found, node[end : end + 1])
+                name, shape = found
+                found = self._known[node[: end + 1]] = self._narrowed(name, shape, node[end : end + 1])
         return found[0]
 
     def _narrowed(self, node: Node, shape: Shape, atom: Node) -> tuple[Node, Shape]:
         if node == NONE:
             return node, shape
         both = shape.intersect(self._shape(atom))
-        if both == NOTHING:
+        if both.is_nothing():
             return NONE, NOTHING
         return (node, shape) if both == shape else ((*node, *atom), both)
 
@@ -156,6 +160,21 @@ class SimpleNodes:
             alive = list(dict.fromkeys(alive))
         return replace(shape, objects=tuple(alive))
 
+    def with_short_names(self, part: ObjectSet) -> ObjectSet | None:
+        """Return a set of objects with the shortest names of the simple values of its required keys.
+
+        Returns None if one of them has no value, so that the set has no member.
+        """
+        shorter: dict[str, Node] = {}
+        for key in part.required:
+            node = part.at(key)
+            name = self.reduced(node) if len(node) > 1 and self.covers(node) else node
+            if name == NONE:
+                return None
+            if name != node:
+                shorter[key] = name
+        return replace(part, properties=part.properties | shorter) if shorter else part
+
     def _names(self, parts: Sequence[ObjectSet], *, shortens: bool, every_key: bool) -> dict[Node, Node]:
         """Return the nodes in sets of objects that have shorter names, with these names."""
         names: dict[Node, Node] = {}
@@ -182,15 +201,25 @@ class SimpleNodes:
         """
         shape = self._known_shape(node)
         if shape is None or shape.arrays or not shape.objects:
-            return shape == NOTHING
+            return shape is not None and shape.is_nothing()
         if levels == 1 or len(node) == 1 or shape.size > len(shape.objects) or shape.null or shape.booleans:
             return False
         return all(any(self._is_dead(part.at(key), levels - 1) for key in part.required) for part in shape.objects)
 
 
+def has_long_node(part: ObjectSet) -> bool:
+    """Return whether a required key has many conditions on its value, as after a chain of conditions on a tag."""
+    properties = part.properties
+    for key in part.required:
+        node = properties.get(key)
+        if node is not None and len(node) >= _LONG:
+            return True
+    return False
+
+
 def _values_of(shape: Shape) -> tuple[bool, frozenset[str]] | None:
     """See `SimpleNodes.values`."""
-    if shape == NOTHING:
+    if shape.is_nothing():
         return False, frozenset()
     if len(shape.strings) != 1:
         return None
