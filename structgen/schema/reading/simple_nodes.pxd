@@ -1,5 +1,6 @@
 cimport cython
 
+from structgen.engine.deadlines cimport spend
 from structgen.schema.algebra.objects cimport ObjectSet
 from structgen.schema.algebra.shape cimport Shape
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from structgen.schema.algebra import ALL_STRINGS, EVERYTHING, NONE, NOTHING, Node, is_subschema
+from structgen.engine.deadlines import spend
+from structgen.schema.algebra import ALL_STRINGS, EVERYTHING, NONE, NOTHING, ArraySet, Node, is_subschema
 from structgen.schema.algebra.objects import ObjectSet
 from structgen.schema.algebra.shape import Shape
 
@@ -175,6 +176,35 @@ class SimpleNodes:
                 shorter[key] = name
         return replace(part, properties=part.properties | shorter) if shorter else part
 
+    def with_fewer_arrays(self, shape: Shape) -> Shape:
+        """Return a shape without sets of arrays that surely have no member, or that others cover.
+
+        The nodes of simple values of items that all arrays of a set have get their shortest names first. So of an array
+        that does not begin with "a", nor with "b", and so on, the sets do not multiply:
+
+            ["a", not 1]  or  ["b", not 2]  or  [neither]    and not    ["a", not 1] with "b" at the first index, …
+        """
+        kept: list[ArraySet] = []
+        for part in shape.arrays:
+            spend(1 + len(kept))
+            short = self._with_short_items(part)
+            if short is not None and not _are_covered(kept, short):
+                kept = [other for other in kept if not short.covers(other)]
+                kept.append(short)
+        arrays = tuple(kept)
+        return shape if arrays == shape.arrays else replace(shape, arrays=arrays)
+
+    def _with_short_items(self, part: ArraySet) -> ArraySet | None:
+        """Return a set of arrays with short names of the items that all have; None if one of them has no value."""
+        prefix = list(part.prefix)
+        for index in range(min(part.low, len(prefix))):
+            node = prefix[index]
+            if len(node) > 1 and self.covers(node):
+                prefix[index] = self.reduced(node)
+                if prefix[index] == NONE:
+                    return None
+        return part if tuple(prefix) == part.prefix else replace(part, prefix=tuple(prefix))
+
     def _names(self, parts: Sequence[ObjectSet], *, shortens: bool, every_key: bool) -> dict[Node, Node]:
         """Return the nodes in sets of objects that have shorter names, with these names."""
         names: dict[Node, Node] = {}
@@ -213,6 +243,14 @@ def has_long_node(part: ObjectSet) -> bool:
     for key in part.required:
         node = properties.get(key)
         if node is not None and len(node) >= _LONG:
+            return True
+    return False
+
+
+def _are_covered(parts: list[ArraySet], part: ArraySet) -> bool:
+    """Return whether one of some sets of arrays covers another one."""
+    for other in parts:  # noqa: SIM110  (compiled, a generator takes longer)
+        if other.covers(part):
             return True
     return False
 

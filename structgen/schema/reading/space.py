@@ -367,6 +367,8 @@ class Space:
         elif len(result.objects) == 1 and has_long_node(result.objects[0]):
             only = _simple(self).with_short_names(result.objects[0])
             result = replace(result, objects=(only,) if only is not None else ())
+        if 0 < len(result.arrays) <= _MAX_ABSORBED and (absorb or min(len(left.arrays), len(right.arrays)) > 1):
+            result = _simple(self).with_fewer_arrays(result)
         return self.spend(result.joined())
 
     def _is_simple(self, atom: int) -> bool:
