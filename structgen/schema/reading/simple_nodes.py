@@ -23,6 +23,8 @@ from structgen.schema.algebra.shape import Shape
 __all__ = ["SimpleNodes", "has_long_node"]
 
 _LEVELS = 3  # of required keys inside of required keys, where a conjunction is searched for a key without a value
+_MANY_ATOMS = 3  # of a node
+_OF_TAG = 2  # sets of objects without a tag's value: the tag is absent, or has another value
 _LONG = 3  # atoms of a node
 _MAX_LEFT = 8  # sets of objects; of so few, nodes may keep their names: comparing the sets costs less
 
@@ -222,7 +224,29 @@ class SimpleNodes:
         """Return the shortest name known of the values of a node; NONE if it surely has none."""
         if shortens and len(node) > 1 and self.covers(node):
             return self.reduced(node)
+        if self._is_large_difference(node):
+            return node
         return NONE if self._is_dead(node, _LEVELS) else node
+
+    def _is_large_difference(self, node: Node) -> bool:
+        """Return whether a node has the values of one subschema without those of several others, some without a tag.
+
+        They rarely rule out every value, and finding out takes long: the complement of an object without a tag has a
+        set for each of its keys, so that of many such complements the sets multiply. What has no value nevertheless is
+        found later, when all nodes are explored; then the node is only needed without those before it in a chain:
+
+            A and not B and not C,      A and not B and not C and not D,      …
+        """
+        if len(node) < _MANY_ATOMS:
+            return False
+        for atom in node[1:]:
+            if not isinstance(atom, int) or atom > 0:
+                return False
+        for atom in node[1:]:
+            shape = self._known_shape((atom,))
+            if shape is None or len(shape.objects) > _OF_TAG:
+                return True
+        return False
 
     def _is_dead(self, node: Node, levels: int) -> bool:
         """Return whether a node surely has no value; some levels of required keys are looked at.
