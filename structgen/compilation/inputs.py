@@ -28,7 +28,7 @@ from structgen.output_types.json_lines import JsonLines
 from structgen.output_types.parameters import Parameters
 from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
-from structgen.schema.reading.shared_parts import SmallKey, check_size, small_key
+from structgen.schema.reading.shared_parts import SmallKey, check_size, count_few, small_key
 from structgen.schema.reading.writable import Narrowed
 
 if TYPE_CHECKING:
@@ -372,26 +372,32 @@ def _content(source: Source, limits: Limits) -> str | SmallKey | tuple[str, ...]
 
 
 def _encode(value: dict[str, Any] | list[Any], pieces: list[str]) -> None:
-    """Append the text of a list or object in pieces, as one call would hold Python's interpreter lock for long."""
+    """Append the text of a list or object in pieces, as one call would hold Python's interpreter lock for long.
+
+    Members of few values are written together in one call: a call for each object would take six times as long.
+    """
     is_object = isinstance(value, dict)
     pieces.append("{" if is_object else "[")
     comma = ""
-    scalars: dict[Any, Any] = {}
+    small: dict[Any, Any] = {}
+    count = 0  # of values in them
     for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-        is_scalar = not isinstance(part, (dict, list))
-        if is_scalar:
-            scalars[key] = part
-        if scalars and (not is_scalar or len(scalars) >= _MAX_ENCODED_AT_ONCE):
-            pieces += comma, _inner(scalars, is_object)
+        size = count_few(part, _MAX_SMALL_MEMBER) if isinstance(part, (dict, list)) else 1
+        if size:
+            small[key] = part
+            count += size
+        if small and (not size or count >= _MAX_ENCODED_AT_ONCE):
+            pieces += comma, _inner(small, is_object)
             comma = ","
-            scalars = {}
-            spend(_MAX_ENCODED_AT_ONCE)
-        if not is_scalar:
+            small = {}
+            spend(count)
+            count = 0
+        if not size:
             pieces += comma, _ENCODER.encode({key: 0})[1:-2] if is_object else ""
             _encode(part, pieces)
             comma = ","
-    if scalars:
-        pieces += comma, _inner(scalars, is_object)
+    if small:
+        pieces += comma, _inner(small, is_object)
     pieces.append("}" if is_object else "]")
 
 
@@ -409,9 +415,9 @@ def _in_parts(pieces: list[str]) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _inner(scalars: dict[Any, Any], is_object: bool) -> str:
+def _inner(members: dict[Any, Any], is_object: bool) -> str:
     """Return the text of members, or of their values alone, without brackets."""
-    return _ENCODER.encode(scalars if is_object else list(scalars.values()))[1:-1]
+    return _ENCODER.encode(members if is_object else list(members.values()))[1:-1]
 
 
 def _exact_number(value: Any) -> list[str]:
@@ -422,5 +428,6 @@ def _exact_number(value: Any) -> list[str]:
 
 
 _MAX_ENCODED_AT_ONCE = 20_000  # values
+_MAX_SMALL_MEMBER = 2_000  # values of a member that is written together with others
 _PART_LENGTH = 1 << 20  # characters of a part of a long key
 _ENCODER = json.JSONEncoder(separators=(",", ":"), default=_exact_number)

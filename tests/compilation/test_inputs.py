@@ -29,12 +29,22 @@ def value(chance: random.Random, depth: int) -> Any:
 
 def test_a_large_schema_is_encoded_in_pieces_to_the_same_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inputs, "_MAX_ENCODED_AT_ONCE", 3)
+    monkeypatch.setattr(inputs, "_MAX_SMALL_MEMBER", 2)
     chance = random.Random(1)
     for _ in range(2_000):
         content = [value(chance, 4), value(chance, 4)]
         pieces: list[str] = []
         _encode(content, pieces)
         assert "".join(pieces) == _ENCODER.encode(content)
+
+
+def test_members_of_few_values_are_written_together() -> None:
+    """A piece for each object would take six times as long."""
+    content = [{f"k{number}": {"type": "string", "enum": ["a", {}]} for number in range(9_000)}, {}]
+    pieces: list[str] = []
+    _encode(content, pieces)
+    assert "".join(pieces) == _ENCODER.encode(content)
+    assert len(pieces) < 20
 
 
 def key_of(schema: dict[str, Any]) -> str | SmallKey | tuple[str, ...]:

@@ -7,7 +7,7 @@ from `script_tables`. Surrogates are no characters here: no set holds one.
 from __future__ import annotations
 
 import unicodedata
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
@@ -95,16 +95,23 @@ def union_of(ranges: Iterable[tuple[int, int]]) -> Ranges:
 
 def intersection_of(left: Ranges, right: Ranges) -> Ranges:
     """Return what is in both sets."""
+    if not left or not right:
+        return ()
     out: list[tuple[int, int]] = []
-    i = j = 0
+    # Of many ranges, those that end before the other set begins are skipped.
+    i = max(bisect_right(left, right[0]) - 1, 0)
+    j = max(bisect_right(right, left[0]) - 1, 0)
     while i < len(left) and j < len(right):
-        low, high = max(left[i][0], right[j][0]), min(left[i][1], right[j][1])
-        if low <= high:
-            out.append((low, high))
-        if left[i][1] < right[j][1]:
+        mine, theirs = left[i], right[j]
+        low = mine[0] if mine[0] > theirs[0] else theirs[0]
+        if mine[1] < theirs[1]:
+            high = mine[1]
             i += 1
         else:
+            high = theirs[1]
             j += 1
+        if low <= high:
+            out.append((low, high))
     return tuple(out)
 
 

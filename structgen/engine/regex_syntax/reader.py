@@ -152,8 +152,11 @@ def _braced(reader: Reader, begin: int) -> int:
     return _hex_value(reader, digits, begin, 1)
 
 
-def _hex_escape(reader: Reader, letter: str, begin: int) -> int:
-    r"""Return the code point of `\x`, `\u` or `\U`, after its letter."""
+def _hex_escape(reader: Reader, letter: str, in_class: bool, begin: int) -> int:
+    r"""Return the code point of `\x`, `\u` or `\U`, after its letter.
+
+    In a class it may be half a surrogate pair, which `read_class` leaves out: no text has it.
+    """
     if reader.dialect != "python" and (letter != "x" or reader.dialect == "rust") and reader.accept("{"):
         return _braced(reader, begin)
     width = {"x": 2, "u": 4, "U": 8}[letter]
@@ -167,7 +170,7 @@ def _hex_escape(reader: Reader, letter: str, begin: int) -> int:
         if 0xDC00 <= low <= 0xDFFF:
             return 0x10000 + ((value - 0xD800) << 10) + (low - 0xDC00)
         reader.position = after
-    if 0xD800 <= value <= 0xDFFF:
+    if 0xD800 <= value <= 0xDFFF and (reader.dialect == "rust" or not in_class):
         reader.fail("a lone surrogate is no character", begin)
     return value
 
@@ -262,7 +265,7 @@ def read_escape(reader: Reader, flags: Flags, *, in_class: bool) -> int | Ranges
     if letter in "pP":
         return _property_escape(reader, letter, begin)
     if letter in "xu" or (letter == "U" and reader.dialect != "ecma"):
-        return _hex_escape(reader, letter, begin)
+        return _hex_escape(reader, letter, in_class, begin)
     if letter in "0123456789":
         return _digit_escape(reader, letter, in_class, begin)
     if letter == "b" and in_class and reader.dialect != "rust":
@@ -339,7 +342,7 @@ def read_class(reader: Reader, flags: Flags) -> Ranges:
             stack.pop()
             found = negation_of(top.value()) if top.negative else top.value()
             if not stack:
-                return found
+                return intersection_of(found, ANY)
             stack[-1].items.extend(found)
         elif reader.dialect == "rust" and reader.peek() == "[":
             posix = _posix_class(reader)

@@ -290,6 +290,26 @@ class ArraySet:
             after.known_cases = {index: self.cases(index + 1) for index in range(after.settled + 1)}
         return after
 
+    def covers(self, other: ArraySet) -> bool:
+        """Return whether each condition of this set is one of `other` too, so that it includes `other`.
+
+        False does not mean that it does not include `other`: this compares conditions one by one.
+        """
+        if self.low > other.low or self.repeats not in (None, other.repeats):
+            return False
+        if self.high is not None and (other.high is None or other.high > self.high):
+            return False
+        if self.contains and not set(self.contains).issubset(other.contains):
+            return False
+        if self.clauses and not set(self.clauses).issubset(other.clauses):
+            return False
+        last = max(len(self.prefix), len(other.prefix))  # an index of `rest` in both
+        for index in range(last + 1 if other.high is None else min(last + 1, other.high)):
+            mine, theirs = self.at(index), other.at(index)
+            if mine is not theirs and not set(mine).issubset(theirs):  # atoms are conditions
+                return False
+        return True
+
     @property
     def has_empty(self) -> bool:
         """The empty array is a member."""

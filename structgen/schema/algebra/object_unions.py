@@ -20,13 +20,14 @@ from dataclasses import replace
 from structgen.engine.deadlines import spend
 from structgen.schema.algebra.clauses import Clause, Literal, clause_of, either, one_of_each
 from structgen.schema.algebra.nodes import ANY, any_of
-from structgen.schema.algebra.objects import KeyClass, ObjectSet
+from structgen.schema.algebra.objects import OPEN, KeyClass, ObjectSet
 
 __all__ = ["ObjectUnions", "joined"]
 
 _MAX_CLAUSES = 128  # of one union
 _MAX_JOINED = 64  # sets that are joined where they differ in one key
 _MAX_JOINED_KEYS = 8  # keys of those sets
+_HASH_OF_OPEN = hash(OPEN)
 
 
 Parts = tuple[ObjectSet, ...]
@@ -120,10 +121,8 @@ def joined(parts: tuple[ObjectSet, ...]) -> tuple[ObjectSet, ...]:
     Nested complements double the sets at each level without it. Of many sets, or many keys, it returns the sets as they
     are, because comparing them takes long.
     """
-    keys = list(dict.fromkeys(key for part in parts for key in (*part.properties, *part.required)))
-    if len(parts) > _MAX_JOINED or len(keys) > _MAX_JOINED_KEYS:
-        return parts
-    before = 0
+    keys = _keys(parts) if len(parts) <= _MAX_JOINED else []
+    before = 0 if keys else len(parts)
     while len(parts) > 1 and len(parts) != before:
         before = len(parts)
         sketches = [_sketch(part) for part in parts]
@@ -140,22 +139,39 @@ def joined(parts: tuple[ObjectSet, ...]) -> tuple[ObjectSet, ...]:
     return parts
 
 
+def _keys(parts: tuple[ObjectSet, ...]) -> list[str]:
+    """Return the keys of some sets; none if they are many."""
+    found: dict[str, None] = {}
+    for part in parts:
+        for key in part.properties:
+            found[key] = None
+        for key in part.required:
+            found[key] = None
+        if len(found) > _MAX_JOINED_KEYS:
+            return []
+    return list(found)
+
+
 def _sketch(part: ObjectSet) -> int:
     """Return a number that sets have in common if they have the same values of all keys and the same other conditions.
 
     It is made of one number for each key, so that one of them can be taken out of it.
     """
-    found = hash((part.clauses, part.classes, part.low, part.high, part.somewhere, part.overlapping))
-    for pair in part.properties.items():
-        found ^= hash(pair)
+    classes = _HASH_OF_OPEN if part.classes is OPEN else hash(part.classes)
+    found = hash((part.clauses, classes, part.low, part.high, part.somewhere, part.overlapping))
+    properties = part.properties
+    for key, node in properties.items():
+        found ^= hash((key, node))
     return found
 
 
 def _may_be_alike(key: str, parts: tuple[ObjectSet, ...], sketches: list[int]) -> bool:
     """Return whether two of some sets may differ in a key only, by their sketches."""
     found: set[int] = set()
-    for part, sketch in zip(parts, sketches, strict=True):
+    for i in range(len(parts)):
+        part = parts[i]
         node = part.properties.get(key)
+        sketch = sketches[i]
         found.add(sketch if node is None else sketch ^ hash((key, node)))
     return len(found) < len(parts)
 

@@ -77,7 +77,7 @@ class ObjectSet:
     @property
     def is_open(self) -> bool:
         """Every key without a property may have any value."""
-        return self.classes is OPEN and not self.overlapping
+        return _is_open(self)
 
     def at(self, key: str) -> Node:
         """Return the node of the values that a key may have."""
@@ -97,15 +97,7 @@ class ObjectSet:
 
     def intersect(self, other: ObjectSet) -> ObjectSet | None:
         """Return the objects that are in both; None if the required keys and the counts alone exclude every object."""
-        mine, theirs = self.properties, other.properties
-        spend(1 + len(mine) + len(theirs))
-        if other.is_open:
-            properties = {key: meet(node, theirs[key]) if key in theirs else node for key, node in mine.items()}
-        else:
-            properties = {key: meet(node, other.at(key)) for key, node in mine.items()}
-        for key, node in theirs.items():
-            if key not in mine:
-                properties[key] = node if self.is_open else meet(self.at(key), node)
+        properties = _meet_properties(self, other)
         high = self.high
         if other.high is not None and (high is None or other.high < high):
             high = other.high
@@ -193,12 +185,12 @@ class ObjectSet:
 
         Returns None if the keys and counts alone exclude every object.
         """
-        if self.classes is not OPEN and any(keys.texts is not None for keys, _ in self.classes):
+        if self.classes is not OPEN and _has_finite(self.classes):
             properties = dict(self.properties)
             for keys, _ in self.classes:
                 for key in keys.texts or ():
                     properties[key] = self.at(key)
-            classes = tuple(pair for pair in self.classes if pair[0].texts is None)
+            classes = tuple([pair for pair in self.classes if pair[0].texts is None])
             return replace(self, properties=properties, classes=classes).reduced()
         spend(1 + len(self.required))
         for key in self.required:
@@ -309,14 +301,18 @@ class ObjectSet:
             return False
         if not set(self.clauses) <= set(other.clauses):
             return False
-        spend(len(self.properties) + len(other.properties))
-        for key, node in self.properties.items():
+        properties = self.properties
+        spend(len(properties) + len(other.properties))
+        for key, node in properties.items():
             theirs = other.at(key)
-            if meet(theirs, node) != theirs:
+            if theirs is not node and meet(theirs, node) != theirs:
                 return False
-        return self.is_open or all(
-            key in self.properties or meet(node, self.at(key)) == node for key, node in other.properties.items()
-        )
+        if not _is_open(self):
+            others = other.properties
+            for key, node in others.items():
+                if key not in properties and meet(node, self.at(key)) != node:
+                    return False
+        return True
 
     def complement(self, tags: Iterable[str] = ()) -> list[ObjectSet]:
         """Return sets whose union is every other object.
@@ -405,6 +401,37 @@ class ObjectSet:
             (keys, split_by(node, [(number, self.somewhere[number][1]) for number in numbers]))
             for keys, node, numbers in found
         ]
+
+
+def _is_open(part: ObjectSet) -> bool:
+    """Return whether every key without a property may have any value."""
+    return part.classes is OPEN and not part.overlapping
+
+
+def _has_finite(classes: tuple[KeyClass, ...]) -> bool:
+    """Return whether one of some sets of keys is finite."""
+    for keys, _ in classes:  # noqa: SIM110  (compiled, a generator takes longer)
+        if keys.texts is not None:
+            return True
+    return False
+
+
+def _meet_properties(part: ObjectSet, other: ObjectSet) -> dict[str, Node]:
+    """Return the properties of the objects that are in both of two sets: the keys of the first one come first."""
+    mine, theirs = part.properties, other.properties
+    spend(1 + len(mine) + len(theirs))
+    properties = dict(mine)
+    if not _is_open(other):
+        for key, node in mine.items():
+            properties[key] = meet(node, other.at(key))
+    is_open = _is_open(part)
+    for key, node in theirs.items():
+        old = mine.get(key)
+        if old is None:
+            properties[key] = node if is_open else meet(part.at(key), node)
+        elif old is not node:
+            properties[key] = meet(old, node)
+    return properties
 
 
 def _without(key: str) -> ObjectSet:

@@ -63,6 +63,20 @@ class Shape:
         """Number of parts, null and booleans aside."""
         return len(self.numbers) + len(self.strings) + len(self.arrays) + len(self.objects)
 
+    def is_nothing(self) -> bool:
+        """Return whether no value is in the shape; False means unknown, as its parts may have no members."""
+        return not (self.null or self.booleans or self.numbers or self.strings or self.arrays or self.objects)
+
+    def has_all_but_objects(self) -> bool:
+        """Return whether every value that is not an object is in the shape; False means unknown."""
+        return (
+            self.null
+            and self.booleans == 3
+            and self.numbers is ALL_NUMBERS
+            and self.strings is ALL_STRINGS
+            and self.arrays is ALL_ARRAYS
+        )
+
     def intersect(self, other: Shape) -> Shape:
         """Return the values that are in both shapes."""
         return Shape(
@@ -183,6 +197,10 @@ def _intersect(left: tuple[_P, ...], right: tuple[_P, ...], whole: tuple[_P, ...
         return left
     if left is whole or not right:
         return right
+    if len(left) == 1 and len(right) == 1:  # sets need not be hashed
+        spend(2)
+        only = left[0].intersect(right[0])
+        return () if only is None else (only,)
     out: dict[_P, None] = {}
     for part in left:
         for other in right:

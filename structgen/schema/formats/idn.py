@@ -21,7 +21,6 @@ The language is smaller than IDNA's where that keeps the automaton small:
 
 from __future__ import annotations
 
-import unicodedata
 from bisect import bisect_right
 from functools import cache
 from sys import maxunicode
@@ -40,7 +39,13 @@ from structgen.engine.regex.tree import (
     star,
 )
 from structgen.engine.regex.unicode_classes import ANY, Ranges, difference_of, intersection_of, union_of
-from structgen.schema.formats.idn_characters import compositions, grouped, label_characters, members
+from structgen.schema.formats.idn_characters import (
+    combining_classes,
+    compositions,
+    label_characters,
+    mark_characters,
+    of_direction,
+)
 from structgen.schema.formats.idn_tables import GREEK, HEBREW, JAPANESE, JOINS_BOTH_WAYS, JOINS_RIGHT
 from structgen.schema.formats.network import HOSTNAME, PLAIN_LABEL
 from structgen.schema.formats.parts import ALNUM, LETTER
@@ -51,7 +56,6 @@ __all__ = ["LOOSE_NAME", "idn_hostname", "mail_domain"]
 _DOT = Chars(((0x2E, 0x2E), (0x3002, 0x3002), (0xFF0E, 0xFF0E), (0xFF61, 0xFF61)))
 _ASCII: Ranges = ((0x30, 0x39), (0x61, 0x7A))
 _HYPHEN = Literal(b"-")
-_MARKS = ("Mn", "Mc", "Me")
 _RIGHT_TO_LEFT = ("R", "AL", "AN")
 _VIRAMA = 9
 _NON_JOINER, _JOINER = 0x200C, 0x200D
@@ -85,14 +89,6 @@ def _chars(ranges: Ranges) -> Regex:
     return Chars(ranges) if ranges else choice()
 
 
-def _category(*names: str) -> Ranges:
-    return members(unicodedata.category, *names)
-
-
-def _direction(*names: str) -> Ranges:
-    return members(unicodedata.bidirectional, *names)
-
-
 LOOSE_NAME = plus(Chars(((0x2D, 0x2E), (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A), (0x80, 0xD7FF), (0xE000, 0x10FFFF))))
 """Texts that might be a name once A-labels are decoded and lengths counted. No other ASCII character is in any name."""
 
@@ -102,7 +98,7 @@ LOOSE_NAME = plus(Chars(((0x2D, 0x2E), (0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A),
 
 def _marks(ranges: Ranges) -> Regex:
     """Return sequences of marks in canonical order: sorted by combining class."""
-    runs = {value: intersection_of(ranges, found) for value, found in grouped(unicodedata.combining).items() if value}
+    runs = {value: intersection_of(ranges, found) for value, found in combining_classes().items() if value}
     lower = [star(Chars(runs[value])) for value in sorted(runs) if value < _VIRAMA and runs[value]]
     higher = [star(Chars(runs[value])) for value in sorted(runs) if value > _VIRAMA and runs[value]]
     if not runs.get(_VIRAMA):
@@ -116,7 +112,7 @@ class _Clusters:
     """Clusters of a set of characters: a character of combining class 0, and the marks that may follow it in NFC."""
 
     def __init__(self, characters: Ranges) -> None:
-        starters = intersection_of(characters, members(unicodedata.combining, 0))
+        starters = intersection_of(characters, combining_classes()[0])
         marks = difference_of(characters, starters)
         self.joined = union_of((mark, mark) for mark, _ in compositions())
         self.joining = union_of(r for mark, ranges in compositions() for r in ranges if _is_mark(mark, marks))
@@ -150,7 +146,7 @@ def _word(characters: Ranges, *pieces: Regex) -> Regex:
     early = difference_of(starters, union_of([*late, *before_late]))
     free = sequence(choice(clusters.of(early), *pieces), star(clusters.of(difference_of(late, before_late))))
     bound = clusters.of(intersection_of(starters, before_late))
-    signs = _category(*_MARKS)
+    signs = mark_characters()
     first = choice(
         sequence(clusters.of(difference_of(early, signs)), star(clusters.of(difference_of(late, before_late)))),
         clusters.of(difference_of(intersection_of(starters, before_late), signs)),
@@ -173,7 +169,7 @@ def _within(window: tuple[int, int, int], label: Regex, ascii_part: Ranges = ((0
 
 def _left_to_right() -> Regex:
     """Return labels without right-to-left characters."""
-    free = difference_of(label_characters(), union_of([*_direction(*_RIGHT_TO_LEFT), (0x2D, 0x2D)]))
+    free = difference_of(label_characters(), union_of([*of_direction(*_RIGHT_TO_LEFT), (0x2D, 0x2D)]))
 
     def window(low: int, high: int) -> Ranges:
         return union_of([*_ASCII, *intersection_of(free, ((low, high),))])
@@ -181,12 +177,12 @@ def _left_to_right() -> Regex:
     labels: list[Regex] = []
     for low, high, most in _WINDOWS:
         labels.append(_within((low, high, most), _word(window(low, high), *_pieces(low, high))))
-    alone = difference_of(members(unicodedata.combining, 0), union_of((mark, mark) for mark, _ in compositions()))
+    alone = difference_of(combining_classes()[0], union_of((mark, mark) for mark, _ in compositions()))
     for low, high, most in (_KANA_AND_HAN, _HANGUL, _ANYWHERE):
         letters = intersection_of(window(low, high), alone)
         if (low, high, most) == _ANYWHERE:
             letters = union_of([*letters, _PERSIAN_DIGITS])  # never beside the Arabic digits, which are right-to-left
-        first = Chars(difference_of(letters, _category(*_MARKS)))
+        first = Chars(difference_of(letters, mark_characters()))
         labels.append(sequence(first, Repeat(Chars(letters), 0, most - 1)))
     labels.append(_with_katakana_dot())
     return choice(*labels)
@@ -207,7 +203,7 @@ def _pieces(low: int, high: int) -> list[Regex]:
 def _with_katakana_dot() -> Regex:
     """Return labels with Katakana's middle dot: they contain Kana or Han somewhere (RFC 5892, appendix A.7)."""
     low, high, most = _KANA_AND_HAN
-    japanese = intersection_of(difference_of(JAPANESE, _category(*_MARKS)), label_characters())
+    japanese = intersection_of(difference_of(JAPANESE, mark_characters()), label_characters())
     japanese = intersection_of(japanese, ((low, high),))
     other = Chars(union_of([*_ASCII, (0x30FB, 0x30FB)]))
     every = Chars(union_of([*_ASCII, *japanese, (0x30FB, 0x30FB)]))
@@ -218,8 +214,8 @@ def _right_to_left() -> Regex:
     """Return right-to-left labels of RFC 5893, section 2: with one kind of digits, without Latin letters."""
     low, high, _ = _RIGHT_TO_LEFT_WINDOW
     inside = intersection_of(label_characters(), ((low, high),))
-    letters = intersection_of(inside, _direction("R", "AL"))
-    clusters = _Clusters(union_of([*letters, *intersection_of(inside, _direction("NSM"))]))
+    letters = intersection_of(inside, of_direction("R", "AL"))
+    clusters = _Clusters(union_of([*letters, *intersection_of(inside, of_direction("NSM"))]))
     letters = intersection_of(letters, clusters.starters)
     hebrew = _Clusters(intersection_of(union_of([*HEBREW]), union_of([*letters, *inside])))
     both_ways = clusters.of(intersection_of(letters, JOINS_BOTH_WAYS))
@@ -269,6 +265,6 @@ def mail_domain() -> Regex:
     IDNA's rules about whole labels are not applied: an address is not refused because its domain is not in NFC.
     """
     signs = union_of([*difference_of(label_characters(), ((0x2D, 0x2D),)), (0x41, 0x5A)])
-    first = Chars(difference_of(signs, _category(*_MARKS)))
+    first = Chars(difference_of(signs, mark_characters()))
     label = sequence(first, Repeat(sequence(optional(_HYPHEN), Chars(signs)), 0, 8))
     return sequence(label, Repeat(sequence(Literal(b"."), label), 0, 4))

@@ -10,6 +10,7 @@ from structgen.engine.regex.unicode_classes import Ranges, union_of
 
 __all__ = [
     "CONTEXTUAL",
+    "DIRECTED",
     "DISALLOWED",
     "GREEK",
     "HEBREW",
@@ -69,3 +70,7 @@ JOINS_RIGHT = _ranges(
 """Joining type R: joins to the letter before it."""
 JOINS_LEFT = _ranges("A872 10ACD 10AD7 10D00 10ED9-10EEE")
 """Joining type L: joins to the letter after it."""
+
+DIRECTED = _ranges("590-8FF FB1D-FDFF FE70-FEFF 10800-10FFF 1E800-1EFFF")
+"""All characters written from right to left, and Arabic digits, are in these ranges: those where unassigned characters
+have that direction, too, by Unicode's DerivedBidiClass.txt."""

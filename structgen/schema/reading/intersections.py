@@ -34,6 +34,8 @@ def all_of(space: NodeSpace, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shap
     result = EVERYTHING
     for shape, absorb in shapes:
         met.append((shape, absorb))
+        if _is_included(result, shape):
+            continue
         clauses = _with_all_clauses(space, shape, objects, arrays)
         both = clauses if result is EVERYTHING else space.both(result, clauses, absorb=absorb)
         multiply = (
@@ -50,6 +52,14 @@ def all_of(space: NodeSpace, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shap
     if objects is None:
         _keep_factors(space, result, [shape for shape, _ in met])
     return result, objects is not None or arrays is not None
+
+
+def _is_included(shape: Shape, other: Shape) -> bool:
+    """Return whether a shape without objects is included in another one; False means unknown.
+
+    Of many conditions on a tag, a few leave no object.
+    """
+    return not shape.objects and (shape.is_nothing() or other.has_all_but_objects())
 
 
 def _keep_factors(space: NodeSpace, result: Shape, factors: Sequence[Shape]) -> None:

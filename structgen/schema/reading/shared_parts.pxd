@@ -14,6 +14,6 @@ cpdef small_key(list content)
 cpdef long long text_length(key) except -1
 cdef bint _add(value, list found, list deeper) except -1
 @cython.locals(count="long long", waiting=list)
-cdef long long _count_few(content) except -1
+cpdef long long count_few(content, long long at_most) except -1
 @cython.locals(ids=set, found=int, count="long long", waiting=list)
 cdef long long _count_unshared(content) except -1

@@ -12,7 +12,7 @@ from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
-__all__ = ["SmallKey", "check_size", "small_key", "text_length"]
+__all__ = ["SmallKey", "check_size", "count_few", "small_key", "text_length"]
 
 _MAX_VALUES = 5_000_000
 _FEW_VALUES = 20_000  # written at once, so parts that they share do no harm
@@ -131,7 +131,7 @@ def check_size(content: Any, limits: Limits) -> int:
         LimitExceededError: schema_nodes.
         RecursionError: the schema is nested too deeply.
     """
-    count = _count_few(content)
+    count = count_few(content, _FEW_VALUES)
     if count:
         return count
     count = _count_unshared(content)
@@ -140,14 +140,15 @@ def check_size(content: Any, limits: Limits) -> int:
     return count
 
 
-def _count_few(content: Any) -> int:
-    """Return the number of values in the text, shared parts each time; 0 where they are many."""
+def count_few(content: Any, at_most: int) -> int:
+    """Return the number of values in the text of a list or object, shared parts each time; 0 where they are more."""
     count = 1
     waiting = [content]
     while waiting:
         part = waiting.pop()
         count += len(part)
-        if count > _FEW_VALUES:
+        if count > at_most:
+            spend(count)
             return 0
         for value in part.values() if isinstance(part, dict) else part:
             if isinstance(value, (dict, list, tuple)):

@@ -15,11 +15,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from structgen.schema.algebra import ALL_STRINGS, EVERYTHING, NONE, NOTHING, Node, ObjectSet, Shape, is_subschema
+from structgen.engine.deadlines import spend
+from structgen.schema.algebra import ALL_STRINGS, EVERYTHING, NONE, NOTHING, ArraySet, Node, is_subschema
+from structgen.schema.algebra.objects import ObjectSet
+from structgen.schema.algebra.shape import Shape
 
-__all__ = ["SimpleNodes"]
+__all__ = ["SimpleNodes", "has_long_node"]
 
 _LEVELS = 3  # of required keys inside of required keys, where a conjunction is searched for a key without a value
+_MANY_ATOMS = 3  # of a node
+_OF_TAG = 2  # sets of objects without a tag's value: the tag is absent, or has another value
+_LONG = 3  # atoms of a node
 _MAX_LEFT = 8  # sets of objects; of so few, nodes may keep their names: comparing the sets costs less
 
 
@@ -70,14 +76,15 @@ class SimpleNodes:
                 size -= 1
             found = self._known.get(node[:size]) or (node[:1], self._shape(node[:1]))
             for end in range(max(size, 1), len(node)):
-                found = self._known[node[: end + 1]] = self._narrowed(*found, node[end : end + 1])
+                name, shape = found
+                found = self._known[node[: end + 1]] = self._narrowed(name, shape, node[end : end + 1])
         return found[0]
 
     def _narrowed(self, node: Node, shape: Shape, atom: Node) -> tuple[Node, Shape]:
         if node == NONE:
             return node, shape
         both = shape.intersect(self._shape(atom))
-        if both == NOTHING:
+        if both.is_nothing():
             return NONE, NOTHING
         return (node, shape) if both == shape else ((*node, *atom), both)
 
@@ -156,6 +163,50 @@ class SimpleNodes:
             alive = list(dict.fromkeys(alive))
         return replace(shape, objects=tuple(alive))
 
+    def with_short_names(self, part: ObjectSet) -> ObjectSet | None:
+        """Return a set of objects with the shortest names of the simple values of its required keys.
+
+        Returns None if one of them has no value, so that the set has no member.
+        """
+        shorter: dict[str, Node] = {}
+        for key in part.required:
+            node = part.at(key)
+            name = self.reduced(node) if len(node) > 1 and self.covers(node) else node
+            if name == NONE:
+                return None
+            if name != node:
+                shorter[key] = name
+        return replace(part, properties=part.properties | shorter) if shorter else part
+
+    def with_fewer_arrays(self, shape: Shape) -> Shape:
+        """Return a shape without sets of arrays that surely have no member, or that others cover.
+
+        The nodes of simple values of items that all arrays of a set have get their shortest names first. So of an array
+        that does not begin with "a", nor with "b", and so on, the sets do not multiply:
+
+            ["a", not 1]  or  ["b", not 2]  or  [neither]    and not    ["a", not 1] with "b" at the first index, …
+        """
+        kept: list[ArraySet] = []
+        for part in shape.arrays:
+            spend(1 + len(kept))
+            short = self._with_short_items(part)
+            if short is not None and not _are_covered(kept, short):
+                kept = [other for other in kept if not short.covers(other)]
+                kept.append(short)
+        arrays = tuple(kept)
+        return shape if arrays == shape.arrays else replace(shape, arrays=arrays)
+
+    def _with_short_items(self, part: ArraySet) -> ArraySet | None:
+        """Return a set of arrays with short names of the items that all have; None if one of them has no value."""
+        prefix = list(part.prefix)
+        for index in range(min(part.low, len(prefix))):
+            node = prefix[index]
+            if len(node) > 1 and self.covers(node):
+                prefix[index] = self.reduced(node)
+                if prefix[index] == NONE:
+                    return None
+        return part if tuple(prefix) == part.prefix else replace(part, prefix=tuple(prefix))
+
     def _names(self, parts: Sequence[ObjectSet], *, shortens: bool, every_key: bool) -> dict[Node, Node]:
         """Return the nodes in sets of objects that have shorter names, with these names."""
         names: dict[Node, Node] = {}
@@ -173,7 +224,29 @@ class SimpleNodes:
         """Return the shortest name known of the values of a node; NONE if it surely has none."""
         if shortens and len(node) > 1 and self.covers(node):
             return self.reduced(node)
+        if self._is_large_difference(node):
+            return node
         return NONE if self._is_dead(node, _LEVELS) else node
+
+    def _is_large_difference(self, node: Node) -> bool:
+        """Return whether a node has the values of one subschema without those of several others, some without a tag.
+
+        They rarely rule out every value, and finding out takes long: the complement of an object without a tag has a
+        set for each of its keys, so that of many such complements the sets multiply. What has no value nevertheless is
+        found later, when all nodes are explored; then the node is only needed without those before it in a chain:
+
+            A and not B and not C,      A and not B and not C and not D,      …
+        """
+        if len(node) < _MANY_ATOMS:
+            return False
+        for atom in node[1:]:
+            if not isinstance(atom, int) or atom > 0:
+                return False
+        for atom in node[1:]:
+            shape = self._known_shape((atom,))
+            if shape is None or len(shape.objects) > _OF_TAG:
+                return True
+        return False
 
     def _is_dead(self, node: Node, levels: int) -> bool:
         """Return whether a node surely has no value; some levels of required keys are looked at.
@@ -182,15 +255,33 @@ class SimpleNodes:
         """
         shape = self._known_shape(node)
         if shape is None or shape.arrays or not shape.objects:
-            return shape == NOTHING
+            return shape is not None and shape.is_nothing()
         if levels == 1 or len(node) == 1 or shape.size > len(shape.objects) or shape.null or shape.booleans:
             return False
         return all(any(self._is_dead(part.at(key), levels - 1) for key in part.required) for part in shape.objects)
 
 
+def has_long_node(part: ObjectSet) -> bool:
+    """Return whether a required key has many conditions on its value, as after a chain of conditions on a tag."""
+    properties = part.properties
+    for key in part.required:
+        node = properties.get(key)
+        if node is not None and len(node) >= _LONG:
+            return True
+    return False
+
+
+def _are_covered(parts: list[ArraySet], part: ArraySet) -> bool:
+    """Return whether one of some sets of arrays covers another one."""
+    for other in parts:  # noqa: SIM110  (compiled, a generator takes longer)
+        if other.covers(part):
+            return True
+    return False
+
+
 def _values_of(shape: Shape) -> tuple[bool, frozenset[str]] | None:
     """See `SimpleNodes.values`."""
-    if shape == NOTHING:
+    if shape.is_nothing():
         return False, frozenset()
     if len(shape.strings) != 1:
         return None

@@ -6,6 +6,8 @@ from structgen.schema.reading.atoms cimport Atoms
 from structgen.schema.reading.keywords cimport base_shape
 from structgen.schema.reading.scopes cimport Dialect, Scope, Subschema
 from structgen.schema.reading.shape_cache cimport flat_content
+from structgen.schema.reading.simple_nodes cimport SimpleNodes, has_long_node
+from structgen.schema.reading.widening cimport Widening
 
 
 cdef class Space:
@@ -22,9 +24,9 @@ cdef class Space:
     cdef set _of_clauses
     cdef bint _is_lenient
     cdef object _writable
-    cdef object _widening
+    cdef Widening _widening
     cdef object _sizes
-    cdef object _simple
+    cdef SimpleNodes _simple
     cdef object _fixed
     cdef dict _common
     cdef dict _shapes
@@ -57,7 +59,7 @@ cdef class Space:
 cpdef release(Space space)
 cpdef bint has_circles(Space space) except -1
 cdef _fixed_points(Space space)
-cdef _simple(Space space)
+cdef SimpleNodes _simple(Space space)
 @cython.locals(before=tuple)
 cdef Shape _intersection(Space space, tuple node)
 cdef _answer(Space space, question)

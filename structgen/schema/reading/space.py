@@ -58,7 +58,7 @@ from structgen.schema.reading.number_keywords import INTEGER_DIGITS_ONLY, NUMBER
 from structgen.schema.reading.refs import FORMED, Document, check_forms
 from structgen.schema.reading.scopes import Dialect, Location, pointer
 from structgen.schema.reading.shape_cache import common_shapes, flat_content, remember
-from structgen.schema.reading.simple_nodes import SimpleNodes
+from structgen.schema.reading.simple_nodes import SimpleNodes, has_long_node
 from structgen.schema.reading.tagged_pairs import MANY_PAIRS, both_by_tag, may_rule_out
 from structgen.schema.reading.tags import Tag, pairs_that_may_meet, tag_of
 from structgen.schema.reading.told_apart import told_apart
@@ -176,7 +176,7 @@ class Space:
         """
         found = self._shapes.get(node)
         if found is not None:
-            if self._is_lenient:
+            if self._widening.inexact:
                 self._widening.recall(node)
             return found
         is_circular = self._fixed is not None and any(map(self._fixed.is_unknown, node))
@@ -189,7 +189,7 @@ class Space:
         self._open[node] = None
         try:
             if not is_circular:
-                made = self._widening.shape(node, partial(self._made, node)) if self._is_lenient else self._made(node)
+                made = self._widening.shape(node, self._made) if self._is_lenient else self._made(node)
         except Reentered:
             if len(self._open) > 1 or self._questions:  # the outermost one solves the equations
                 raise
@@ -213,7 +213,7 @@ class Space:
         self._open[node] = None
         try:
             fixed.solve(node)
-            made = self._widening.shape(node, partial(self._made, node))
+            made = self._widening.shape(node, self._made)
         finally:
             del self._open[node]
         if made == NOTHING:
@@ -364,6 +364,11 @@ class Space:
                 result = result.absorbed()
             elif 1 < len(result.objects) <= _FEW:
                 result = result.with_fewer_complements()
+        elif len(result.objects) == 1 and has_long_node(result.objects[0]):
+            only = _simple(self).with_short_names(result.objects[0])
+            result = replace(result, objects=(only,) if only is not None else ())
+        if 0 < len(result.arrays) <= _MAX_ABSORBED and (absorb or min(len(left.arrays), len(right.arrays)) > 1):
+            result = _simple(self).with_fewer_arrays(result)
         return self.spend(result.joined())
 
     def _is_simple(self, atom: int) -> bool:

@@ -15,7 +15,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from structgen.engine.deadlines import spend
-from structgen.schema.algebra import ANY, Node, ObjectSet, Shape
+from structgen.schema.algebra import ANY, Node, Shape
+from structgen.schema.algebra.objects import ObjectSet
 from structgen.schema.reading.simple_nodes import SimpleNodes
 
 __all__ = ["MANY_PAIRS", "both_by_tag", "may_rule_out"]

@@ -41,29 +41,30 @@ class Widening:
 
     Attributes:
         is_used: whether a keyword was dropped in the shape that is being made.
+        inexact: the nodes whose shapes are not exact.
     """
 
     def __init__(self, *, is_allowed: bool) -> None:
         self.is_used = False
         self._is_allowed = is_allowed
-        self._inexact: set[Node] = set()
+        self.inexact: set[Node] = set()
         self._warned: set[tuple[str, str]] = set()  # pointers and keywords
 
     def is_exact(self, node: Node) -> bool:
         """Return whether the shape of a node, which was made before, is exact."""
-        return node not in self._inexact
+        return node not in self.inexact
 
     def recall(self, node: Node) -> None:
         """Note that the shape that is being made uses the shape of a node, which was made before."""
-        if node in self._inexact:
+        if node in self.inexact:
             self.is_used = True
 
-    def shape(self, node: Node, make: Callable[[], Shape]) -> Shape:
+    def shape(self, node: Node, make: Callable[[Node], Shape]) -> Shape:
         """Make the shape of a node, and note whether it is exact."""
         outer, self.is_used = self.is_used, False
-        found = make()
+        found = make(node)
         if self.is_used:
-            self._inexact.add(node)
+            self.inexact.add(node)
         self.is_used = self.is_used or outer
         return found
 

@@ -173,6 +173,15 @@ def test_python_syntax(pattern: str) -> None:
     agrees_with_re(pattern, texts + TEXTS[:60])
 
 
+@pytest.mark.parametrize("dialect", ["ecma", "python"])
+def test_half_a_surrogate_pair_in_a_class_is_in_no_text(dialect: str) -> None:
+    """A common pattern for any character has a class for each half, and one for all others."""
+    any_character = matcher(r"(?:[\ud800-\udbff][\udc00-\udfff]|[^\ud800-\udfff])", dialect)
+    assert [any_character(text) for text in ("a", "é", "\U0001f600", "ab", "")] == [True, True, True, False, False]
+    assert [matcher(r"[a\ud800]", dialect)(text) for text in ("a", "b")] == [True, False]
+    agrees_with_re(r"[\ud800-\udfff]|[\u0000-\uffff]", ["a", "\uffff", "\U00010000"])
+
+
 @pytest.mark.parametrize("escape", [r"\d", r"\D", r"\s", r"\S", r"\w", r"\W", r"(?i:\w)", r"(?a:\w)", r"(?a:\s)", "."])
 def test_python_classes_on_all_characters(escape: str) -> None:
     compiled = re.compile(escape)

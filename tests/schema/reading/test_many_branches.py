@@ -344,3 +344,38 @@ def test_closed_objects_in_maps_within_the_limits():
             found.append(validator.is_valid(value))
             assert accepts(constraint, value) == found[-1], value
     assert set(found) == {False, True}
+
+
+def models_with_default_tags(count):
+    """A union of models as Pydantic writes it: a tag with a default is not required, and objects are open."""
+    definitions = {}
+    for i in range(count):
+        optional = {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None}
+        properties = {f"p{i}": {"type": "string"}, "x": {"type": "integer"}, f"k{i}": optional}
+        definitions[f"P{i}"] = {"type": "object", "properties": properties, "required": [f"p{i}"]}
+        tag = {"const": f"t{i}", "default": f"t{i}", "type": "string"}
+        properties = {"type": tag, "params": {"$ref": f"#/$defs/P{i}"}}
+        definitions[f"C{i}"] = {"type": "object", "properties": properties, "required": ["params"]}
+    return {"$defs": definitions, "oneOf": [{"$ref": f"#/$defs/C{i}"} for i in range(count)]}
+
+
+@pytest.mark.parametrize("negated", [False, True])
+def test_models_with_default_tags_have_the_valid_values(negated):
+    schema = models_with_default_tags(4)
+    if negated:
+        schema = {"$defs": schema.pop("$defs"), "not": schema}
+    space, root = space_of(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    found = set()
+    for params in random_objects(400, seed=3):
+        kind = random.Random(str(params)).choice(["t0", "t1", "x", None])
+        value = {"params": params} | ({} if kind is None else {"type": kind})
+        valid = validator.is_valid(value)
+        assert is_member(space, root, value) == valid, value
+        found.add(valid)
+    assert found == {False, True}
+
+
+def test_forty_models_with_default_tags_stay_within_the_limits():
+    """Whether "one model and none of 2, 3, 4, … others" has a value is not asked for each number of others."""
+    schema_to_rules(models_with_default_tags(40))

@@ -97,3 +97,17 @@ def test_a_condition_adds_one_set():
     ]
     space, root = space_of({"allOf": conditions})
     assert MANY_PAIRS / 2 < len(space.shape(root).objects) <= len(KINDS) + 2
+
+
+@pytest.mark.parametrize("is_required", [False, True])
+def test_a_set_of_many_conditions_on_a_tag_has_one_name_for_its_values(is_required):
+    """What other conditions on the tag rule out is not repeated; of two values at once, no object is left."""
+    required = {"required": ["kind"]} if is_required else {}
+    tests = [{"properties": {"kind": {"const": kind}}, **required} for kind in KINDS]
+    others = [{"not": test} for test in tests[1:]]
+    space, root = space_of({"allOf": [tests[0], *others]})
+    (part,) = space.shape(root).objects
+    assert part.required == ("kind",)
+    assert len(part.at("kind")) <= 2
+    space, root = space_of({"allOf": [tests[0], *others, {"properties": {"kind": {"const": "t1"}}, **required}]})
+    assert space.shape(root).objects == ()
