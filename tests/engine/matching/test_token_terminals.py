@@ -163,6 +163,27 @@ def test_a_named_token_is_text_within_a_string(bounds: dict[str, object]) -> Non
         matcher.accept_token(token)
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "minItems": 2},
+        {"type": "array", "items": {"type": "string", "maxLength": 3}, "uniqueItems": True},
+        {"type": "object", "minProperties": 2},
+    ],
+)
+def test_any_token_beside_texts_that_must_differ(schema: dict[str, object]) -> None:
+    """Each token has a text and a mark. Where the text is refused, or has too many characters, the mark may fit."""
+    texts = [*(bytes([byte]) for byte in range(255)), b'["a","a"', b'{"a":1,"a":', b'["a","b"]', b"[1,1]", b'{"a":1}']
+    vocabulary = Vocabulary.from_bytes(dict(enumerate(texts)), eos_token_ids=[len(texts)])
+    grammar = Grammar.kbnf("start ::= x | #token[*] | '[\"a' #token[*];", bind={"x": schema}, eager=False)
+    matcher = structgen.compile(grammar, vocabulary, whitespace="compact").matcher()
+    for byte in b'["ab"':
+        assert matcher.allowed_token_ids() == accepted_tokens(matcher, len(texts) + 1)
+        if not matcher.allows_bytes(bytes([byte])):
+            break
+        matcher.accept_bytes(bytes([byte]))
+
+
 def test_bytes_never_match_a_token() -> None:
     matcher = matcher_of("start ::= any! #token'<call>';")
     assert not matcher.allows_bytes(b"a\xff\x00\x00\x0b")
