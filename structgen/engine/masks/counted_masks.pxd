@@ -29,7 +29,7 @@ cdef class CountedMasks:
     cdef int[::1] _characters
     cdef list _inside_masks
 
-    @cython.locals(trie=Trie, tokens=CountedTokens, characters="int[::1]", largest=int, index=int, count=int)
+    @cython.locals(trie=Trie, tokens=CountedTokens, characters="int[::1]", largest=int, index=int, token=int, count=int)
     cdef int _sort_vocabulary(self) except -1
     @cython.locals(made=CountedTerminal, absorbs=bint)
     cdef CountedTerminal of_class(self, int char_state, int rest_state, int max_count)

@@ -90,13 +90,17 @@ class CountedMasks:
         keeping a hundred thousand numbers takes milliseconds. It is made before the first mask is wanted.
         """
         trie, tokens = self._store.trie, CountedTokens(len(self._store.trie.tokens))
-        tokens.extend(trie.tokens, 0, trie.token_start[trie.size])
         self._characters = characters = zeros(self._vocabulary_size)
+        for token in range(self._vocabulary_size):
+            characters[token] = -1
         largest = 0
-        for index in range(tokens.size):
-            count = trie.token_count[index]
-            tokens.counts[index] = characters[trie.tokens[index]] = count
-            largest = max(largest, count)
+        for index in range(trie.token_start[trie.size]):
+            token = trie.tokens[index]
+            if characters[token] < 0:  # else it has a text, and this is its mark
+                count = trie.token_count[index]
+                tokens.add_counted(token, count)
+                characters[token] = count
+                largest = max(largest, count)
         self._order = self._by_count(tokens, largest)
         self._store.bytes_used += 4 * self._vocabulary_size
 

@@ -13,7 +13,7 @@ from structgen.engine.masks.terminal_masks cimport TerminalMasks
 from structgen.engine.masks.token_lists cimport TokenList
 from structgen.engine.masks.trie_walk cimport TrieWalk
 
-cdef int AFTER, DESCEND, EMPTY_TEXT, END, FRESH, MAX_COPIED, MAX_FOLLOWED, MAX_LOOKED_UP, NEEDS_CHECK, REFUSING, ROOT_NODE, SKIP
+cdef int AFTER, DESCEND, EMPTY_TEXT, END, FRESH, MARK_BYTE, MAX_COPIED, MAX_FOLLOWED, MAX_LOOKED_UP, NEEDS_CHECK, REFUSING, ROOT_NODE, SKIP
 cdef unsigned int ALL_BITS
 
 
@@ -82,7 +82,7 @@ cdef class SetMasks:
     cdef int _begin(self) except -1
     @cython.locals(sets=ItemSetStore, store=TableStore, has_lookaheads=bint, by_dotted_rule=bint, marks=Marks, of_round=int, scan=int, last=int, state=int, first_refusing=int, first_found=int, first_range=int, parts=int, is_dense=bint, terminal=TerminalMask, index=int)
     cdef int _add_items(self, int set_id) except -1
-    @cython.locals(sets=ItemSetStore, spellings=tuple, text=bytes, target=int, token=int, index="Py_ssize_t")
+    @cython.locals(sets=ItemSetStore, trie=Trie, spellings=tuple, text=bytes, mark=bytes, token=int, allowed=bint)
     cdef int _check_suspects(self, int set_id) except -1
     @cython.locals(part=TerminalMask, found=TokenList, ranges=TokenList, removed=list, size=int, before="int[::1]", pool="int[::1]", token=int, index=int)
     cdef int _keep(self, SetMask mask) except -1

@@ -42,6 +42,7 @@ from structgen.engine.masks.tables import RemainderNodes, TerminalMask
 from structgen.engine.masks.terminal_masks import TerminalMasks
 from structgen.engine.masks.trie_walk import TrieWalk
 from structgen.engine.vocabulary.bitmask import tokens_of
+from structgen.engine.vocabulary.marks import MARK_BYTE, mark_of
 
 __all__ = ["SetMask", "SetMasks", "SetWalk"]
 
@@ -296,18 +297,17 @@ class SetMasks:
                 )
 
     def _check_suspects(self, set_id: int) -> None:
-        """Add the suspects that the grammar allows: it reads each of them byte by byte."""
-        sets = self._sets
+        """Add the suspects that the grammar allows, by their text or by their mark: it reads each of them byte by byte."""
+        sets, trie = self._sets, self._store.trie
         spellings = self._terminals.spellings
         spend(len(self._scratch.suspects))
         for token in self._scratch.suspects:
-            target = set_id
             text = spellings[token]
-            for index in range(len(text)):
-                target = sets.goto(target, text[index])
-                if not target:
-                    break
-            if target:
+            allowed = len(text) > 0 and sets.goto_all(set_id, text) > 0
+            if not allowed and trie.first_node[MARK_BYTE] >= 0:
+                mark = mark_of(token)
+                allowed = trie.has_token(mark, token) and sets.goto_all(set_id, mark) > 0
+            if allowed:
                 self._found.add(token)
         self._scratch.suspects.clear()
 

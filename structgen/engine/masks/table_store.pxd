@@ -4,7 +4,7 @@ from structgen.engine.arrays cimport grown, room
 from structgen.engine.masks.tables cimport DenseMask, RemainderNodes, TerminalMask, Trie
 from structgen.engine.masks.token_lists cimport CountedTokens, FoundTokens
 
-cdef int ENTRY_BYTES, MAX_LISTED_TOKENS, MAX_ROUNDS, POOL, RECORD_BYTES, ROOT_NODE
+cdef int ENTRY_BYTES, MARK_BYTE, MAX_LISTED_TOKENS, MAX_ROUNDS, POOL, RECORD_BYTES, ROOT_NODE
 cdef unsigned int ALL_BITS
 cdef unsigned long long ALL_64_BITS, FACTOR
 
@@ -23,6 +23,7 @@ cdef class TableStore:
     cdef int _numbered
     cdef int _rounds
     cdef int _all
+    cdef int _first_mark
     cdef dict _remainders_by_hash
     cdef dict _remainders_of_trie
     cdef dict _united

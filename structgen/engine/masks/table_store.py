@@ -10,6 +10,7 @@ from structgen.engine.arrays import grown, room
 from structgen.engine.constants import ALL_BITS, MAX_LISTED_TOKENS, MAX_ROUNDS, RECORD_BYTES, ROOT_NODE
 from structgen.engine.masks.tables import DenseMask, RemainderNodes, TerminalMask, Trie
 from structgen.engine.masks.token_lists import CountedTokens, FoundTokens
+from structgen.engine.vocabulary.marks import MARK_BYTE
 
 __all__ = ["TableStore"]
 
@@ -56,8 +57,10 @@ class TableStore:
         # By the identities of tables, which are kept alive here: another table must not get the identity of one.
         self._united: dict[tuple[int, ...], tuple[tuple[TerminalMask, ...], TerminalMask]] = {}
         self._inside_both: dict[tuple[int, int], tuple[TerminalMask, TerminalMask, TerminalMask]] = {}
-        # The index in `dense` of the mask of all tokens, made before the first mask is wanted.
-        self._all = self.dense_of(trie.tokens, 0, trie.token_start[trie.size])
+        marks = self.trie.child(ROOT_NODE, MARK_BYTE)
+        self._first_mark = trie.token_start[trie.size if marks < 0 else marks]  # a token may have a text and a mark
+        # The index in `dense` of the mask of all tokens before the marks, made before the first mask is wanted.
+        self._all = self.dense_of(trie.tokens, 0, self._first_mark)
 
     # -- lists ------------------------------------------------------------------------------------------------------
 
@@ -124,6 +127,7 @@ class TableStore:
         """Keep that mask where most tokens are in the ranges of `found.below`, as in strings.
 
         It is the mask of all tokens but those between the ranges, which are few, and of the tokens of `found.inside`.
+        A token between the ranges may be in one of them, too, if it is there by its mark.
         """
         tokens = self.trie.tokens
         count = self.trie.token_start[self.trie.size]
@@ -135,10 +139,13 @@ class TableStore:
         one = 1
         last = 0
         for at in range(0, found.below.size, 4):
-            for index in range(last, below[at]):
+            for index in range(last, min(below[at], self._first_mark)):
                 token = tokens[index]
                 words[token >> 5] &= ALL_BITS ^ (one << (token & 31))
             last = below[at + 1]
+            for index in range(max(below[at], self._first_mark), last):
+                token = tokens[index]
+                words[token >> 5] |= one << (token & 31)
         for index in range(found.inside.size):
             token = inside[index]
             words[token >> 5] |= one << (token & 31)

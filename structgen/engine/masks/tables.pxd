@@ -85,6 +85,8 @@ cdef class Trie:
     @cython.locals(first_of_byte="int[::1]", by_byte="int[::1]", parent_of="int[::1]", kinds_by_byte="unsigned long long[::1]", path="int[::1]", node=int, depth=int, byte=int, at=int, is_lead=bint)
     cdef int _sort_by_byte(self) except -1
     cpdef bint has_duplicates(self) except -1
+    @cython.locals(node=int, index=int)
+    cdef bint has_token(self, bytes data, int token) except -1
     @cython.locals(child=int, index=int, entry=int, low=int, high=int, middle=int)
     cdef int child(self, int node, int byte) noexcept
 

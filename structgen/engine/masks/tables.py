@@ -287,6 +287,18 @@ class Trie:
             self._has_duplicates = len(set(self.tokens)) < len(self.tokens)
         return self._has_duplicates
 
+    def has_token(self, data: bytes, token: int) -> bool:
+        """Return whether some bytes are those of a token."""
+        node = -1  # the root
+        for index in range(len(data)):
+            node = self.child(node, data[index])
+            if node < 0:
+                return False
+        for index in range(self.token_start[node], self.token_start[node + 1]):  # noqa: SIM110  (no generator here)
+            if self.tokens[index] == token:
+                return True
+        return False
+
     def child(self, node: int, byte: int) -> int:
         """Return the child of a node by a byte, or -1; `node` -1 is the root."""
         if node < 0:

@@ -470,10 +470,13 @@ class ArrayRules:
         self._needed_after.clear()
         self._remaining.clear()
 
-    def after(self, then: ArrayState | _Refusing, text: bytes | None) -> tuple[str, ArrayState] | None:
+    def after(self, then: ArrayState | _Refusing, text: bytes | None) -> tuple[str, _ShortState] | None:
         """Return the state after an item that differs from those seen. See `SetRules.after`."""
         state = then.then if isinstance(then, _Refusing) else then
         if text is None:
+            if self.part.repeats:  # the next item may equal this one, and then all that follows is free
+                state = ArrayState(state.written, state.counts, _NO_VALUES, state.avoid, True)
+                return "then", self._normal(state)
             return "then", state
         value = read_value(text)
         if isinstance(then, _Refusing) and value in then.values:

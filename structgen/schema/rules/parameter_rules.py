@@ -28,7 +28,7 @@ from structgen.engine.grammar.tables import Capture, Lazy, Lookahead, Refusals, 
 from structgen.engine.regex import tree as rx
 from structgen.errors import UnsatisfiableSchemaError
 from structgen.limits import Limits
-from structgen.schema.algebra import ArraySet, Inexpressible, Node, ObjectSet
+from structgen.schema.algebra import ArraySet, Inexpressible, Node, ObjectSet, StringSet, meet
 from structgen.schema.options import SchemaOptions
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.parameter_notation import ParameterNotation
@@ -350,6 +350,11 @@ def read_parameters(
     )
 
 
+def _is_met_by_name(lazy: LazyRules, part: ObjectSet, keys: StringSet, node: Node) -> bool:
+    """Return whether some declared key of an object is one of `keys`, and may have a value in a node."""
+    return any(keys.contains(key) and lazy.holds(meet(part.at(key), node)) for key in part.properties)
+
+
 def _check(lazy: LazyRules, node: Node, notation: ParameterNotation, is_deep: bool) -> None:
     """Check that the keys, items and strings of a node's values can be written.
 
@@ -365,7 +370,12 @@ def _check(lazy: LazyRules, node: Node, notation: ParameterNotation, is_deep: bo
         for _, other in part.classes:
             if lazy.holds(other):
                 notation.check_strings(lazy.shapes[other])
-        if part.low > len(part.properties):
+        declared = len(part.properties)
+        if not notation.style.names:  # of the keys, only these are written
+            declared = sum(map(lazy.holds, part.properties.values()))
+            if not all(_is_met_by_name(lazy, part, *asked) for asked in part.somewhere):
+                raise Inexpressible("not", "it asks for a key that is not declared, which this notation cannot write")
+        if part.low > declared:
             raise Inexpressible("minProperties")  # keys that are not declared are not all writable
     if is_deep:
         notation.check_strings(shape)

@@ -312,7 +312,10 @@ class _Body:
         The last item need not be captured. What follows a captured one must not be empty, so the line break after it
         is a part of that.
         """
+        rules = self._rules.lazy.numbered(self._number)
         may_end, may_go_on = self._rules.ways_on(self._rules.lazy.after(capture.then, None))
+        if isinstance(rules, ArrayRules) and rules.part.repeats:
+            may_end = False  # a later item must equal one that is captured
         found: list[Sequence[Symbol]] = []
         if may_end and (self._rest.ending is not Ending.LINE or not may_go_on):
             found.append([self._symbol(capture.of, is_last=True)])

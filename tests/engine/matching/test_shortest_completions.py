@@ -174,3 +174,11 @@ def test_tables_that_are_begun_anew_give_the_same_completions() -> None:
     for _ in range(3):
         assert shortest_completion(matcher) == b'uth","north"]'
         matcher.fork().accept_bytes(b'uth", "north"')
+
+
+@pytest.mark.parametrize(("begun", "completion"), [("", "[0,0]"), ("[7", ",7]"), ("[1,2", ",2]"), ('["w', '",0,0]')])
+def test_a_later_item_equals_one_of_unknown_text(begun: str, completion: str) -> None:
+    schema = {"type": "array", "not": {"uniqueItems": True}}
+    matcher = structgen.compile(schema, byte_vocabulary(), whitespace="compact").matcher()
+    matcher.accept_bytes(begun.encode())
+    assert shortest_completion(matcher) == completion.encode()

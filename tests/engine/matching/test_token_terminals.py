@@ -13,6 +13,7 @@ from dataclasses import replace
 import pytest
 from support.grammars import random_grammar
 from support.naive import NaiveRecognizer
+from support.vocabularies import accepted_tokens
 
 import structgen
 from structgen import Grammar, GrammarError, Limits, TokenRejectedError, Vocabulary
@@ -148,6 +149,39 @@ def test_the_text_of_a_token_is_not_the_token() -> None:
     assert twin.allowed_token_ids() == [2]
     matcher.accept_token(CALL)
     assert matcher.allowed_token_ids() == [1]
+
+
+@pytest.mark.parametrize("bounds", [{}, {"maxLength": 20}, {"minLength": 9, "maxLength": 300}, {"pattern": "^a"}])
+def test_a_named_token_is_text_within_a_string(bounds: dict[str, object]) -> None:
+    """Where most tokens are allowed, the mask is that of all tokens without some: this one by its mark."""
+    tokens = {byte: bytes([byte]) for byte in range(256)} | {256: b"<call>", 257: b""}
+    vocabulary = Vocabulary.from_bytes(tokens, eos_token_ids=[257])
+    grammar = Grammar.kbnf("start ::= #token'<call>' x;", bind={"x": {"type": "string", **bounds}}, eager=False)
+    matcher = structgen.compile(grammar, vocabulary).matcher()
+    for token in (256, ord('"'), ord("a"), ord("b"), 256, ord("c"), ord("d"), ord('"')):
+        assert matcher.allowed_token_ids() == accepted_tokens(matcher, 258)
+        matcher.accept_token(token)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "minItems": 2},
+        {"type": "array", "items": {"type": "string", "maxLength": 3}, "uniqueItems": True},
+        {"type": "object", "minProperties": 2},
+    ],
+)
+def test_any_token_beside_texts_that_must_differ(schema: dict[str, object]) -> None:
+    """Each token has a text and a mark. Where the text is refused, or has too many characters, the mark may fit."""
+    texts = [*(bytes([byte]) for byte in range(255)), b'["a","a"', b'{"a":1,"a":', b'["a","b"]', b"[1,1]", b'{"a":1}']
+    vocabulary = Vocabulary.from_bytes(dict(enumerate(texts)), eos_token_ids=[len(texts)])
+    grammar = Grammar.kbnf("start ::= x | #token[*] | '[\"a' #token[*];", bind={"x": schema}, eager=False)
+    matcher = structgen.compile(grammar, vocabulary, whitespace="compact").matcher()
+    for byte in b'["ab"':
+        assert matcher.allowed_token_ids() == accepted_tokens(matcher, len(texts) + 1)
+        if not matcher.allows_bytes(bytes([byte])):
+            break
+        matcher.accept_bytes(bytes([byte]))
 
 
 def test_bytes_never_match_a_token() -> None:

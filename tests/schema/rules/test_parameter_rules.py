@@ -297,3 +297,19 @@ def test_nested_elements_never_wait_for_keys_that_cannot_be_written(inner, allow
     sampler = Sampler(BYTES, longest=300, late=20)
     for seed in range(20):
         sampler.walk(compiled.grammar, random.Random(seed))  # raises DeadEnd
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        {"not": {"propertyNames": {"pattern": "^a"}}},
+        {"not": {"patternProperties": {"^..$": {"type": "integer"}}}},
+        {"minProperties": 1, "propertyNames": {"pattern": "^b"}},
+    ],
+)
+def test_a_needed_key_that_cannot_be_written_is_an_error(asks):
+    """Where only declared keys are written, such objects were dead ends."""
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, **asks}
+    with pytest.raises(structgen.UnsupportedSchemaError):
+        constraint_of(arguments(schema, "minimax_m3_xml"))
+    assert is_read(constraint_of(arguments(schema, "qwen_xml")), "[<parameter=bc>x</parameter>]")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.texts import END, constraint_of, language
-from support.vocabularies import BYTES
+from support.vocabularies import BYTES, accepted_tokens
 
 import structgen
 from structgen import UnsatisfiableSchemaError
@@ -71,6 +71,24 @@ def test_exactly_these_arrays_are_written(schema: dict[str, Any], wanted: dict[s
         if END in following:
             found.add(text.decode())
     assert found == valid
+
+
+_OVER_ENDS = (b"1,", b"1,1", b"2,1]", b'"aa",', b'"aa","a', b'b","ab"', b'b",2', b",2]", b'b"]')
+_LONGER = structgen.Vocabulary.from_bytes(
+    dict(enumerate([*(bytes([byte]) for byte in _BYTES), *_OVER_ENDS])), eos_token_ids=[len(_BYTES) + len(_OVER_ENDS)]
+)
+
+
+@pytest.mark.parametrize("wanted", [{"uniqueItems": True}, {"not": {"uniqueItems": True}}])
+@given(schema=_SCHEMAS)
+def test_tokens_over_the_end_of_an_item_are_allowed_where_they_are_accepted(schema: Any, wanted: Any) -> None:
+    """The mask before such a token does not know the item that ends, with which the next one is compared."""
+    schema = schema | wanted
+    for text in sorted(_valid(schema, 3))[::5]:
+        matcher = constraint_of(schema, _LONGER, whitespace="compact").matcher()
+        for byte in text.encode():
+            assert matcher.allowed_token_ids() == accepted_tokens(matcher, _LONGER.size)
+            matcher.accept_bytes(bytes([byte]))
 
 
 @pytest.mark.parametrize(

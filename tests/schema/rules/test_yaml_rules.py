@@ -220,6 +220,18 @@ def test_a_key_is_written_once_in_any_spelling():
     assert not accepts(grammar, 'ab: 1\n"a\\u0062": 2')
 
 
+@pytest.mark.parametrize("most", [2, 3])
+def test_lists_with_two_equal_items(most):
+    """Where one item is left, it must equal an earlier one; the list was a dead end."""
+    grammar = compiled(
+        {"items": {"enum": ["1", "2", "a"]}, "type": "array", "not": {"uniqueItems": True}, "maxItems": most}
+    )
+    for length in range(1, most + 2):
+        for items in itertools.product(('"1"', '"2"', "a"), repeat=length):
+            text = "\n".join(f"- {item}" for item in items)
+            assert accepts(grammar, text) == (len(set(items)) < length <= most), text
+
+
 def test_items_that_must_differ_are_compared_by_value():
     grammar = compiled({"type": "array", "uniqueItems": True})
     assert accepts(grammar, '- 1\n- 2\n- a\n- "1"')
