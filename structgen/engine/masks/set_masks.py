@@ -297,7 +297,7 @@ class SetMasks:
                 )
 
     def _check_suspects(self, set_id: int) -> None:
-        """Add the suspects that the grammar allows, by their text or by their mark: it reads each of them byte by byte."""
+        """Add the suspects that the grammar allows by their text or by their mark: it reads each byte by byte."""
         sets, trie = self._sets, self._store.trie
         spellings = self._terminals.spellings
         spend(len(self._scratch.suspects))
