@@ -69,6 +69,8 @@ cdef class ItemSetStore:
     cdef int _advance_ended(self, int set_id, int state) except -1
     @cython.locals(scan=int, after=int, ahead=int, rules=Rules, scans=ScanTable)
     cpdef bint is_stuck(self, int set_id, int state) except -1
+    @cython.locals(groups=GroupTable, rules=Rules, waiting=list, above=int, row=int, after=int)
+    cdef bint _surely_goes_on(self, int group) except -1
     @cython.locals(index=int, item=int, items=ItemTable)
     cpdef int unknown(self, int set_id) except -1
     @cython.locals(known=int, target=int)

@@ -294,13 +294,36 @@ class ItemSetStore:
             if scans.state[scan] == state:
                 after = scans.position[scan] + 1
                 ahead = rules.before[after]
-                if not ahead or rules.symbols[after] >= 0:
-                    return False
-                if rules.symbols[after] != END and self._lookaheads.started(rules.start_state[after], ahead):
+                if rules.symbols[after] == END:
+                    if not ahead and self._surely_goes_on(scans.group[scan]):
+                        return False
+                elif (
+                    not ahead or rules.symbols[after] >= 0 or self._lookaheads.started(rules.start_state[after], ahead)
+                ):
                     return False
         self._kernels.begin(AFTER if self.table.captures[set_id] else NO_TEXT)
         self._advance_ended(set_id, state)
         return self._kernels.size == 0 and not self._kernels.accepting
+
+    def _surely_goes_on(self, group: int) -> bool:
+        """Return whether something may follow the nonterminal of a group, or the text may end, without a look-ahead.
+
+        False also where a look-ahead lets something follow.
+        """
+        groups, rules = self.groups, self.rules
+        waiting = [group]
+        for above in waiting:  # it grows
+            if above == ROOT:
+                return True
+            for row in range(groups.first[above], groups.last[above]):
+                after = groups.wait_position[row] + 1
+                if rules.before[after]:
+                    continue
+                if rules.symbols[after] != END:
+                    return True
+                if groups.wait_group[row] not in waiting:
+                    waiting.append(groups.wait_group[row])
+        return False
 
     def unknown(self, set_id: int) -> int:
         """Return the set of the same items whose text is not known; the set itself where it has no text."""

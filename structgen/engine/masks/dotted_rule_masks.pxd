@@ -67,8 +67,10 @@ cdef class DottedRuleMasks:
     cpdef bint begins_with_any(self, int position, RemainderNodes remainders) except -1
     @cython.locals(found=ByteSet)
     cdef ByteSet first_bytes(self, RemainderNodes remainders)
-    @cython.locals(found=DottedRule, dotted_rule=DottedRule)
+    @cython.locals(found=DottedRule)
     cpdef DottedRule rest(self, int position, int ahead, RemainderNodes remainders)
+    @cython.locals(found=DottedRule, dotted_rule=DottedRule)
+    cdef DottedRule _found(self, int position, int ahead, RemainderNodes remainders)
     cdef int _forget(self) except -1
     @cython.locals(found=GroupClimb)
     cdef GroupClimb climb(self, int group)
@@ -83,7 +85,7 @@ cdef class DottedRuleMasks:
     cdef void _work(self) except *
     @cython.locals(rules=Rules, symbol=int, state=int, inner=DottedRule, waiting=Waiting, index="Py_ssize_t")
     cdef void _go_on(self, int position, int ahead, RemainderNodes remainders, DottedRule dotted_rule, int node) except *
-    @cython.locals(rules=Rules, table=TerminalMask, has_tokens=bint, is_end=bint, index=int, following=int, ahead=int)
+    @cython.locals(rules=Rules, table=TerminalMask, has_tokens=bint, is_end=bint, is_watched=bint, index=int, following=int, ahead=int)
     cdef void _read(self, int position, int state, RemainderNodes remainders, DottedRule dotted_rule, int node) except *
     @cython.locals(found=DottedRule, corner=Corner, left=ByteSet, first=ByteSet, index="Py_ssize_t")
     cdef DottedRule _predicted(self, int nonterminal, int ahead, RemainderNodes remainders)

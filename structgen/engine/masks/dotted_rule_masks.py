@@ -150,23 +150,33 @@ class DottedRuleMasks:
         """
         if not remainders.number:
             self._store.give_number(remainders)
+        if self._lookaheads.shift and self.corners.find_watched():
+            self._forget()
         key = self._key(position, ahead, remainders.number)
         found = self._rests.get(key)
         if found is None:
             if len(self._rests) + len(self._nonterminals) > MAX_KEPT:
                 self._forget()
-            found = self._new_dotted_rule(self.corners.body)
-            try:
-                self._go_on(position, ahead, remainders, found, 0)
-                self._work()
-                self._gather(found)
-            except BaseException:
-                self._forget()  # what is half found must not be taken for whole
-                raise
+            found = self._found(position, ahead, remainders)
+            while self._lookaheads.shift and self.corners.find_watched():  # the search may make bodies
+                self._forget()
+                found = self._found(position, ahead, remainders)
             self._rests[key] = found
-            for dotted_rule in self._opened:
-                dotted_rule.open = None
-            self._opened.clear()
+        return found
+
+    def _found(self, position: int, ahead: int, remainders: RemainderNodes) -> DottedRule:
+        """Search for what `rest` returns."""
+        found = self._new_dotted_rule(self.corners.body)
+        try:
+            self._go_on(position, ahead, remainders, found, 0)
+            self._work()
+            self._gather(found)
+        except BaseException:
+            self._forget()  # what is half found must not be taken for whole
+            raise
+        for dotted_rule in self._opened:
+            dotted_rule.open = None
+        self._opened.clear()
         return found
 
     def _forget(self) -> None:
@@ -281,7 +291,8 @@ class DottedRuleMasks:
         is_end = rules.symbols[following] == END
         if not is_end and not self.corners.is_alive(following, 0):
             return
-        if has_tokens and is_end and ahead and position not in self.corners.covered:
+        is_watched = is_end and (ahead != 0 or following in self.corners.watched_ends)
+        if has_tokens and is_watched and position not in self.corners.covered:
             self._complete(dotted_rule, node, self._ended(table), ahead)
         elif has_tokens:
             dotted_rule.tables.append(table)

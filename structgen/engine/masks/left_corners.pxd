@@ -43,6 +43,10 @@ cdef class LeftCorners:
     cdef list _uncompared
     cdef bint _is_comparing
     cdef readonly set covered
+    cdef readonly set watched_ends
+    cdef set _watched
+    cdef list _unmade
+    cdef int _looked_at
     cdef ByteSet _any_byte
 
     cdef ByteSet byte_set(self, object bits)
@@ -71,3 +75,6 @@ cdef class LeftCorners:
     cdef bint _goes_further(self, int start, int end, int other) except -1
     @cython.locals(rules=Rules, symbol=int)
     cdef bint is_alive(self, int position, int ahead) except -1
+    @cython.locals(rules=Rules, known=int, waiting=list, position=int, is_older=bint, nonterminal=int, rule=int, end=int)
+    cdef bint find_watched(self) except -1
+    cdef int _watch(self, int nonterminal, list waiting) except -1

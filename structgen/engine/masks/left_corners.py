@@ -73,6 +73,8 @@ class LeftCorners:
         covered: positions of terminals at the end of a body after which a look-ahead holds, while another body of the
             nonterminal has the same symbols and goes on: a word with and without white space after it. So a token that
             ends there is allowed by the other body, whatever the look-ahead refuses.
+        watched_ends: positions at which a body ends and a look-ahead may hold, though none stands there: it stands
+            after the nonterminal of the body, or of one that ends with it. See `find_watched`.
     """
 
     def __init__(self, sets: ItemSetStore) -> None:
@@ -88,6 +90,10 @@ class LeftCorners:
         self._uncompared: list[int] = []
         self._is_comparing = False
         self.covered: set[int] = set()
+        self.watched_ends: set[int] = set()
+        self._watched: set[int] = set()  # nonterminals whose bodies have these ends
+        self._unmade: list[int] = []  # those of them that have no bodies yet
+        self._looked_at = 0  # symbols that `find_watched` has looked at
         self._any_byte = self.byte_set(ANY_BYTE)
 
     def byte_set(self, bits: int) -> ByteSet:
@@ -250,6 +256,41 @@ class LeftCorners:
             if not same or rules.before[at] != rules.before[there]:
                 return False
         return rules.symbols[other + end - start] != END and self.is_alive(other + end - start, 0)
+
+    def find_watched(self) -> bool:
+        """Find the watched ends of the rules made so far; return whether bodies known before have some of the new ones.
+
+        In `word ::= letters !letter; letters ::= 'a' . | letters 'a' . ;` the look-ahead holds at both dots.
+        """
+        rules, known = self._rules, self._looked_at
+        if rules.size == known:
+            return False
+        self._looked_at = rules.size
+        waiting, self._unmade = self._unmade, []
+        for position in range(known, rules.size):
+            if rules.symbols[position] >= 0 and rules.before[position + 1]:
+                self._watch(rules.symbols[position], waiting)
+        is_older = False
+        while waiting:
+            nonterminal = waiting.pop()
+            if rules.first_rule[nonterminal] < 0:
+                self._unmade.append(nonterminal)
+                continue
+            for rule in range(rules.first_rule[nonterminal], rules.last_rule[nonterminal]):
+                end = rules.rule_starts[rule]
+                while rules.symbols[end] != END:
+                    end += 1
+                self.watched_ends.add(end)
+                is_older = is_older or end < known
+                if end > rules.rule_starts[rule] and rules.symbols[end - 1] >= 0:
+                    self._watch(rules.symbols[end - 1], waiting)
+        return is_older
+
+    def _watch(self, nonterminal: int, waiting: list[int]) -> None:
+        """Let a nonterminal wait for its bodies to be looked at, unless it did before."""
+        if nonterminal not in self._watched:
+            self._watched.add(nonterminal)
+            waiting.append(nonterminal)
 
     def is_alive(self, position: int, ahead: int) -> bool:
         """Return whether a text can begin at a position inside its body, where a look-ahead holds."""

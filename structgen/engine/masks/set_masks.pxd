@@ -76,12 +76,12 @@ cdef class SetMasks:
     cdef int _copy(self, int number, int first_cut, int last_cut, unsigned int[::1] words) except -1
     @cython.locals(sets=ItemSetStore, scan=int, group=int, mask=SetMask)
     cdef SetMask _shared(self, int set_id)
-    @cython.locals(mask=SetMask)
+    @cython.locals(mask=SetMask, rules=Rules, by_dotted_rule=bint)
     cdef SetMask _make(self, int set_id)
     @cython.locals(scratch=MaskScratch)
     cdef int _begin(self) except -1
-    @cython.locals(sets=ItemSetStore, store=TableStore, has_lookaheads=bint, by_dotted_rule=bint, marks=Marks, of_round=int, scan=int, last=int, state=int, first_refusing=int, first_found=int, first_range=int, parts=int, is_dense=bint, terminal=TerminalMask, index=int)
-    cdef int _add_items(self, int set_id) except -1
+    @cython.locals(sets=ItemSetStore, store=TableStore, has_lookaheads=bint, marks=Marks, of_round=int, scan=int, last=int, state=int, first_refusing=int, first_found=int, first_range=int, parts=int, is_dense=bint, terminal=TerminalMask, index=int)
+    cdef int _add_items(self, int set_id, bint by_dotted_rule) except -1
     @cython.locals(sets=ItemSetStore, trie=Trie, spellings=tuple, text=bytes, mark=bytes, token=int, allowed=bint)
     cdef int _check_suspects(self, int set_id) except -1
     @cython.locals(part=TerminalMask, found=TokenList, ranges=TokenList, removed=list, size=int, before="int[::1]", pool="int[::1]", token=int, index=int)

@@ -6,9 +6,10 @@ of the set after the terminal, and so on until nothing is left of any token:
 
     mask(S) = union over the states q of S:  inside(q)  and  after(remainders(q), set after S and q)
 
-In grammars whose rules serve many texts, what follows a terminal is remembered by dotted rule instead of by set
-(`engine/masks/dotted_rule_masks.py`). Tokens that end a capture and then enter another one (their sets are NEEDS_CHECK,
-see `engine/earley/item_sets.py`) are checked one by one: whether they are allowed depends on the text just captured.
+In grammars whose rules serve many texts, and capture none, what follows a terminal is remembered by dotted rule instead
+of by set (`engine/masks/dotted_rule_masks.py`). Tokens that end a capture and then enter another one (their sets are
+NEEDS_CHECK, see `engine/earley/item_sets.py`) are checked one by one: whether they are allowed depends on the text just
+captured.
 
 Where very many items come after a terminal, remainders are walked byte by byte instead, with all items at once
 (`SetWalk`). A mask is kept as a dense mask that it shares with other sets, and a list of the other tokens.
@@ -235,9 +236,14 @@ class SetMasks:
 
     def _make(self, set_id: int) -> SetMask:
         """Return a new mask: the tables of all items, then the tokens that must be checked one by one."""
+        rules = self._sets.rules
         self._sets.close(set_id)
         self._begin()
-        self._add_items(set_id)
+        by_dotted_rule = rules.serve_many_texts and not rules.has_captures
+        self._add_items(set_id, by_dotted_rule)
+        if by_dotted_rule and rules.has_captures:  # bodies with captures were made meanwhile
+            self._begin()
+            self._add_items(set_id, False)
         mask = SetMask()
         if self._scratch.suspects:
             mask.is_for_text = True
@@ -264,11 +270,16 @@ class SetMasks:
         if self._parts:
             self._parts = []  # compiled, a list's `clear` is looked up by its name
 
-    def _add_items(self, set_id: int) -> None:
-        """Add the tokens of all scannable items of a set."""
+    def _add_items(self, set_id: int, by_dotted_rule: bool) -> None:
+        """Add the tokens of all scannable items of a set.
+
+        Args:
+            set_id: the set.
+            by_dotted_rule: whether remainders are looked up by dotted rule. Not where texts are captured: what follows
+                a capture, and which texts are refused, depends on the set.
+        """
         sets, store = self._sets, self._store
         has_lookaheads = sets.rules.lookaheads.shift > 0
-        by_dotted_rule = sets.rules.serve_many_texts
         marks = self._scratch.seen_states
         of_round = marks.begin()
         last = sets.table.last_scan[set_id]

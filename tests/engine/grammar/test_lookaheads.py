@@ -45,11 +45,17 @@ def dead_ends(grammar: ast.Grammar) -> list[str]:
     return possible_dead_ends(remove_unproductive(without_refused(productions, terminals.is_empty)), terminals.is_empty)
 
 
-def with_lookaheads(grammar: ast.Grammar, rng: random.Random) -> ast.Grammar:
-    """Add look-aheads after some of the terminals, and before a few."""
+TERMINALS = (ast.Literal, ast.RegexTerminal)
+PARTS = (*TERMINALS, ast.Reference, ast.ZeroOrMore, ast.Choice)
+
+
+def with_lookaheads(
+    grammar: ast.Grammar, rng: random.Random, kinds: tuple[type[ast.Expression], ...] = TERMINALS
+) -> ast.Grammar:
+    """Add look-aheads after some of the terminals, or of other parts, and before a few."""
 
     def change(node: ast.Expression) -> ast.Expression:
-        if not isinstance(node, (ast.Literal, ast.RegexTerminal)) or rng.random() < 0.4:
+        if not isinstance(node, kinds) or rng.random() < 0.4:
             return node
         source = rng.choice(REFUSED)
         ahead = ast.NotFollowedBy(ast.RegexTerminal(parse_regex(source, "rust"), source))
@@ -115,6 +121,36 @@ def test_masks_allow_what_leads_on_and_nothing_leads_into_a_dead_end(seed: int) 
             token = rng.choice(allowed)
             matcher.accept_token(token)
             place = leading[token]
+
+
+@pytest.mark.one_in(4, uncompiled=12)
+@pytest.mark.parametrize("seed", range(600))
+def test_masks_allow_only_what_leads_on_after_rules_with_lookaheads(seed: int) -> None:
+    rng = random.Random(seed)
+    try:
+        compiled = compiled_from(with_lookaheads(random_grammar(rng), rng, PARTS))
+    except GrammarError:  # a look-ahead stands alone
+        return
+    matcher = Matcher(compiled)
+    place = compiled.sets.start_set
+    for _ in range(4):
+        allowed = [token for token in matcher.allowed_token_ids() if token < len(TOKENS)]
+        leading = [follow(compiled, place, data) for data in TOKENS]
+        assert all(leading[token] for token in allowed)
+        if not allowed:
+            break
+        token = rng.choice(allowed)
+        matcher.accept_token(token)
+        place = leading[token]
+
+
+@pytest.mark.parametrize("inner", ["C ::= 'ab' | 'c' C;", "C ::= F; F ::= 'ab' | 'c' F;"])
+def test_lookaheads_after_rules_hold_where_their_last_terminals_end(inner: str) -> None:
+    text = "start ::= 'b' B #'[bc]' | 'c' B 'a'; B ::= 'b' | D !'b'; D ::= C !'c' | 'aa';" + inner
+    matcher = Matcher(compiled_from(parse(text)))
+    matcher.accept_bytes(b"b")
+    allowed = [TOKENS[token] for token in matcher.allowed_token_ids()]
+    assert allowed == [b"a", b"b", b"c", b"aa", b"bc"]  # neither "ab" nor "cab": b and c are refused after them
 
 
 def follow(compiled: CompiledGrammar, place: int, data: bytes) -> int:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from support.vocabularies import accepted_tokens, nodes_along
 
+import structgen
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.masks.tables import TerminalMask
 from structgen.engine.masks.terminal_masks import TerminalMasks
@@ -404,3 +405,37 @@ def test_masks_are_right_whichever_way_they_are_kept(which: str) -> None:
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+JSON_TOKENS = [
+    *'[]{}",:;abc12 ',
+    *('"a"', '"b"', '"a",', '["a"', '"a","b"', '","', '"]', '"];', "1,2", "[1", "2]", "[1,2];", ",1", ",2]", "];"),
+    *('"a":', '"b":1', '{"a":1', '{"b":1}', ',"a":1', ',"b"', '"a":1,"b"', "1}", "};", "b;", ";["),
+]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        '{"items": {"enum": [1, 2]}, "type": "array", "uniqueItems": true}',
+        '{"items": {"type": "string"}, "type": "array", "uniqueItems": true}',
+        '{"items": {"type": "string", "maxLength": 2}, "type": "array", "uniqueItems": true}',
+        '{"additionalProperties": {"type": "integer"}, "type": "object"}',
+    ],
+)
+@pytest.mark.parametrize("body", ["#json SCHEMA ';' word", "word ';' #json SCHEMA ';'", "(#json SCHEMA ';')+ | word"])
+def test_texts_are_captured_beside_look_aheads(schema: str, body: str) -> None:
+    text = f"start ::= {body.replace('SCHEMA', schema)}; word ::= #'[abc]+' !#'[abc]';"
+    tokens = dict(enumerate(token.encode() for token in JSON_TOKENS))
+    vocabulary = Vocabulary.from_bytes(tokens, eos_token_ids=[len(tokens)])
+    matcher = structgen.compile(structgen.Grammar.kbnf(text, eager=False), vocabulary).matcher()
+    rng = random.Random(1)
+    for _ in range(TRIES):
+        matcher.reset()
+        for _ in range(8):
+            allowed = matcher.allowed_token_ids()
+            assert allowed == accepted_tokens(matcher, vocabulary.size)
+            going_on = [token for token in allowed if token < len(tokens)]
+            if not going_on:
+                break
+            matcher.accept_token(rng.choice(going_on))
