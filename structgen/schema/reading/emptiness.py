@@ -23,7 +23,7 @@ __all__ = ["Sizes", "array_holds", "can_repeat", "children", "holds", "object_ho
 _MAX_LISTED = 64  # values of a node, or items of an array, that are counted or listed one by one
 _LISTED_TIMES = 4  # so many times as many values are listed as items must differ …
 _MAX_LISTED_LONG = 4_096  # … up to this number
-_MAX_DEPTH = 16  # levels of values that are counted
+_MAX_DEPTH = 16  # levels of values that are counted by calls within each other
 _MAX_COUNT = 1 << 64  # of values. More never run out, and each level may square the number
 _MAX_PARTS = 4_000  # of a listed value. Each level may double them, and each question hashes all of them
 _MAX_ASKED = 8  # parts of `ObjectSet.somewhere` whose combinations are searched
@@ -40,6 +40,17 @@ def _no_bound(node: Node) -> None:
     return None
 
 
+class _Deeper(Exception):
+    """Raised where the count of a node depends on one that has to be found first: values nest deep.
+
+    Attributes:
+        node: that node.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+
 class Sizes:
     """Upper bounds on the number of values of nodes, and the values themselves where they are few.
 
@@ -54,7 +65,7 @@ class Sizes:
         self._empty: set[Node] = set()
         self._counts: dict[Node, int | None] = {}
         self._values: dict[Node, frozenset[Value] | None] = {}
-        self._levels = _MAX_DEPTH  # of values that may still be counted
+        self._levels = _MAX_DEPTH  # of calls within each other that may still count
         self._most = _MAX_LISTED  # values that are counted or listed one by one
 
     def learn(self, empty: Collection[Node]) -> bool:
@@ -78,21 +89,48 @@ class Sizes:
         return self.count(cast("Node", node)) != 0
 
     def count(self, node: Node) -> int | None:
-        """Return an upper bound on the number of values of a node; None where none is known."""
+        """Return an upper bound on the number of values of a node; None where none is known.
+
+        Values may nest deeper than functions may call each other. So past some levels the outermost call begins again,
+        after it has counted what the innermost one was asked for.
+        """
         if node in self._empty:
             return 0
         if node in self._counts:
             return self._counts[node]
-        shape = self._shape_of(node) if self._levels else None
+        if not self._levels:
+            raise _Deeper(node)
+        if self._levels < _MAX_DEPTH:
+            return self._counted(node)
+        waiting = [node]
+        found: int | None = None
+        while waiting:
+            at = waiting[len(waiting) - 1]
+            try:
+                found = self._counted(at)
+                if len(waiting) > 1:
+                    self._counts.setdefault(at, found)
+                waiting.pop()
+            except _Deeper as error:
+                self._counts[at] = None  # as for recursive values
+                waiting.append(error.node)
+        return found
+
+    def _counted(self, node: Node) -> int | None:
+        """Count the values of a node, and keep their number."""
+        shape = self._shape_of(node)
         if shape is None:
             return None
         self._counts[node] = None  # for recursive values, which hold values of this node
         self._levels -= 1
         try:
-            self._counts[node] = self._total(shape)
+            found = self._counts[node] = self._total(shape)
+        except _Deeper:
+            del self._counts[node]
+            raise
         finally:
             self._levels += 1
-        return self._counts[node]
+        return found
 
     def _total(self, shape: Shape) -> int | None:
         total = shape.null + shape.booleans.bit_count()
@@ -241,7 +279,11 @@ class Sizes:
             self._values[node] = None  # for questions about the node while it is listed
             if size is not None and size <= self._most:
                 shape = self._shape_of(node) if size else NOTHING
-                found = None if shape is None else self._listed(shape)
+                try:
+                    found = None if shape is None else self._listed(shape)
+                except _Deeper:
+                    del self._values[node]
+                    raise
                 if found is not None and all(map(_is_short, found)):
                     self._values[node] = found
         return self._values[node]

@@ -116,3 +116,63 @@ def test_values_that_may_run_out_and_are_too_many_to_be_listed_are_refused():
     with pytest.raises(structgen.LimitExceededError, match="too many ways to count the items"):
         compiled_or_none(schema | {"minItems": 5_001})
     assert compiled_or_none(schema | {"minItems": 50}) is not None
+
+
+def unique(items, **more):
+    return compiled_or_none({"type": "array", "uniqueItems": True, "items": items, **more})
+
+
+def test_a_pattern_whose_only_keys_are_properties_has_no_further_objects():
+    one = {"const": 1}
+    items = {
+        "type": "object",
+        "properties": {"a": one, "b": one},
+        "patternProperties": {"^[ab]$": {"type": "integer"}},
+        "additionalProperties": False,
+    }
+    assert unique(items, minItems=5) is None
+    matcher = unique(items).matcher()
+    matcher.accept_bytes(b'[{},{"a":1},{"b":1},{"a":1,"b":1}')
+    assert bytes(matcher.allowed_token_ids()) == b"]"
+
+
+def nested(value, levels):
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("levels", [15, 16, 17, 40, 100])
+def test_values_that_nest_deep_are_counted(levels):
+    deep = {"const": nested(1, levels)}
+    assert unique(deep, minItems=1) is not None
+    assert unique(deep, minItems=2) is None
+    assert unique(True, prefixItems=[deep, deep], minItems=2) is None
+    matcher = unique(True, prefixItems=[{"enum": [nested(1, levels), 2]}, deep], minItems=2).matcher()
+    matcher.accept_bytes(b"[")
+    assert bytes(matcher.allowed_token_ids()) == b"2"
+
+
+def test_items_that_nest_without_end_are_not_counted():
+    schema = {"type": "array", "maxItems": 1, "items": {"$ref": "#/$defs/list"}}
+    assert unique({"$ref": "#/$defs/list"}, minItems=50, **{"$defs": {"list": schema}}) is not None
+
+
+def test_counts_leave_the_values_that_other_counts_need():
+    counts = [
+        {"contains": {"maximum": 139}, "minContains": 100},
+        {"contains": {"minimum": 70}, "minContains": 0, "maxContains": 50},
+    ]
+    matcher = unique({"type": "integer", "minimum": 0, "maximum": 209}, allOf=counts).matcher()
+    written = [*range(70), *range(140, 160)]  # 30 of 70 to 139 must follow, and no more than 30
+    matcher.accept_bytes(f"[{','.join(map(str, written))},".encode())
+    assert bytes(matcher.allowed_token_ids()) == b"1789"
+    matcher.accept_bytes(b"1")
+    assert not set(matcher.allowed_token_ids()) & set(b"456789")
+
+
+def test_the_last_number_that_can_be_written_ends_an_array():
+    matcher = unique({"type": "number", "exclusiveMinimum": 0, "maximum": 5e-324}).matcher()
+    matcher.accept_bytes(b"[5e-324")
+    assert ord("]") in matcher.allowed_token_ids()
+    assert ord(",") not in matcher.allowed_token_ids()
