@@ -176,3 +176,63 @@ def test_the_last_number_that_can_be_written_ends_an_array():
     matcher.accept_bytes(b"[5e-324")
     assert ord("]") in matcher.allowed_token_ids()
     assert ord(",") not in matcher.allowed_token_ids()
+
+
+def texts(first, last):
+    return {"enum": [f"x{number}" for number in range(first, last)]}
+
+
+def not_multiples(*steps):
+    return {"type": "integer", "minimum": 1, "maximum": 300, "not": {"anyOf": [{"multipleOf": n} for n in steps]}}
+
+
+PAIRS = {"type": "array", "minItems": 1, "maxItems": 2}
+MANY_KEYS = "abcdef"
+
+
+def unlike(values):
+    return {"not": {"properties": {key: {"const": value} for key, value in values.items()}, "required": list(values)}}
+
+
+def pairs_of_keys(last):
+    """Objects of 729 or fewer, of which conditions that no single key decides leave few: each key is followed by 2."""
+    keys = zip(MANY_KEYS, MANY_KEYS[1:] + MANY_KEYS[0])
+    found = [unlike({one: low, other: value}) for one, other in keys for low in (0, 1) for value in range(3)]
+    return {
+        "type": "object",
+        "properties": {key: {"enum": [0, 1, 2]} for key in MANY_KEYS},
+        "required": list(MANY_KEYS),
+        "additionalProperties": False,
+        "allOf": found[:last],
+    }
+
+
+@pytest.mark.parametrize(
+    ("items", "count"),
+    [
+        ({"anyOf": [{"type": "integer", "minimum": low, "maximum": 69} for low in range(10)]}, 70),
+        ({"anyOf": [texts(low, 70) for low in range(10)]}, 70),
+        (not_multiples(2, 3, 5, 7, 11), 63),
+        ({**PAIRS, "items": {"type": "boolean"}, "not": {"uniqueItems": True}}, 2),
+        (
+            {
+                **PAIRS,
+                "items": {"enum": [0, 1, 2, 3]},
+                "allOf": [{"if": {"contains": {"const": n}}, "then": {"contains": {"const": n ^ 1}}} for n in range(4)]
+                + [
+                    {"anyOf": [{"contains": {"const": n}}, {"not": {"contains": {"const": m}}}]}
+                    for n in (0, 1)
+                    for m in (0, 1)
+                ],
+            },
+            4,
+        ),
+        (pairs_of_keys(36), 1),
+        (pairs_of_keys(33), 2),
+    ],
+    ids=["numbers", "texts", "no multiples", "equal items", "items with conditions", "one object", "two objects"],
+)
+def test_values_are_not_counted_twice_nor_those_that_conditions_refuse(items, count):
+    assert unique(items, minItems=count) is not None
+    assert unique(items, minItems=count + 1) is None
+    assert unique(False, prefixItems=[items] * (count + 1), minItems=count + 1) is None
