@@ -236,3 +236,15 @@ def test_values_are_not_counted_twice_nor_those_that_conditions_refuse(items, co
     assert unique(items, minItems=count) is not None
     assert unique(items, minItems=count + 1) is None
     assert unique(False, prefixItems=[items] * (count + 1), minItems=count + 1) is None
+
+
+@pytest.mark.parametrize(
+    "wrapped", [lambda items: items, lambda items: {"type": "array", "items": items, "minItems": 1}]
+)
+def test_objects_that_are_found_to_have_no_member_are_not_counted(wrapped):
+    conditions = [{"not": {"additionalProperties": {"not": {"const": number}}}} for number in range(9)]
+    dead = wrapped({"type": "object", "allOf": conditions, "maxProperties": 8})
+    items = {"anyOf": [{"const": 1}, dead]}
+    assert unique(items, minItems=1) is not None
+    assert unique(items, minItems=2) is None
+    assert unique(False, prefixItems=[items, {"const": 1}], minItems=2) is None
