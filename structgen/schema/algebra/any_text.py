@@ -6,7 +6,10 @@ from collections.abc import Sequence as Many
 
 from structgen.engine.regex.tree import Regex, Sequence, choice, sequence
 
-__all__ = ["any_text_of"]
+__all__ = ["ANY_OF_ECMA", "any_text_of"]
+
+ANY_OF_ECMA = "ecma-any "
+"""The beginning of the name of a language of several ECMA-262 patterns. A pattern's own name begins with `ecma `."""
 
 
 def any_text_of(regexes: Many[Regex]) -> Regex:

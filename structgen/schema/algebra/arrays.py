@@ -134,6 +134,12 @@ class ArraySet:
         """Split a node by the counts that its values add to, wherever these start."""
         return cases(node, ((number, count.node) for number, count in enumerate(self.contains)))
 
+    def without_clauses(self, repeats: bool | None) -> ArraySet:
+        """Return the set without its clauses, and with another condition on equal items."""
+        found = ArraySet(self.prefix, self.rest, self.low, self.high, self.contains, repeats)
+        found.known_cases = self.known_cases
+        return found
+
     def intersect(self, other: ArraySet) -> ArraySet | None:
         """Return the arrays that are in both; None if the counts alone exclude every array."""
         size = max(len(self.prefix), len(other.prefix))

@@ -28,6 +28,7 @@ from structgen.schema.algebra import (
     Language,
     NumberSet,
 )
+from structgen.schema.algebra.any_text import ANY_OF_ECMA
 from structgen.schema.algebra.numbers import DIGITS
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.algebra.strings import StringSet
@@ -208,7 +209,7 @@ def are_surely_expressible(strings: StringSet) -> bool:
     if strings.grammars:
         return False
     for language in strings.within + strings.outside:
-        if not language.name.startswith("ecma "):
+        if not language.name.startswith(("ecma ", ANY_OF_ECMA)):
             return False
     return not strings.texts or all(map(str.isascii, strings.texts))
 

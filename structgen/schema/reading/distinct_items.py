@@ -57,7 +57,8 @@ def can_differ(
     Raises:
         TooManyCounts: there are too many combinations to try.
     """
-    sizes.need(part.low)
+    needed = _most_needed(part)
+    sizes.need(max(needed, part.low))
     waiting = [(part, used)]
     for _ in range(_MAX_STEPS):
         if not waiting:
@@ -66,7 +67,7 @@ def can_differ(
         left, seen = waiting.pop()
         if left.has_empty:
             return True
-        unused = _Unused(usable, sizes, seen)
+        unused = _Unused(usable, sizes, seen, needed)
         if not left.settled:  # all items are alike, so the number of values decides
             if can_be_met(left, usable, unused.count):
                 return True
@@ -88,6 +89,11 @@ def can_differ(
     raise TooManyCounts
 
 
+def _most_needed(part: ArraySet) -> int:
+    """Return the most items that one condition of a set asks for, if it has counts; else 0."""
+    return max(part.low, max([count.low for count in part.contains])) if part.contains else 0
+
+
 def _is_any_usable(cases: Iterable[Case], usable: Callable[[Node], bool]) -> bool:
     return any(usable(node) for _, node in cases)
 
@@ -97,17 +103,32 @@ class _Unused:
 
     Args:
         usable, sizes, used: see `can_differ`.
+        needed: the most items that one condition asks for, where there are counts; else 0.
     """
 
-    def __init__(self, usable: Callable[[Node], bool], sizes: ValueSizes, used: frozenset[Value]) -> None:
+    def __init__(self, usable: Callable[[Node], bool], sizes: ValueSizes, used: frozenset[Value], needed: int) -> None:
         self._usable = usable
         self._sizes = sizes
         self._used = used
+        self._needed = needed
 
     def count(self, node: Node) -> int | None:
-        """Return an upper bound on the number of values of a node that were not used; None where none is known."""
+        """Return an upper bound on the number of values of a node that were not used; None where none is known.
+
+        Of so many values that no condition asks for more, those that were used are not left out: each of them counts
+        for what its node counts for.
+
+        Raises:
+            TooManyCounts: a node has so few values that they may run out, and too many to be listed.
+        """
         size, values = self._sizes.count(node), self._sizes.values(node)
-        return size if size is None or values is None else len(values - self._used)
+        if size is None:
+            return None
+        if values is not None:
+            return len(values - self._used)
+        if size < self._needed:
+            raise TooManyCounts
+        return size
 
     def may_suffice(self, part: ArraySet) -> bool:
         """Return whether the items of an array of a set can differ, and each count by itself can be met.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Container, Iterator
 from typing import TypeAlias, cast
 
 from structgen.engine.deadlines import spend
-from structgen.schema.algebra import Case, Clause, KeyClass, Node, NumberSet, StringSet, meet
+from structgen.schema.algebra import Case, Clause, KeyClass, Node, NumberSet, StringSet, complement, meet
 from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.algebra.counting import TooManyCounts, can_be_met
 from structgen.schema.algebra.objects import ObjectSet
@@ -23,12 +23,13 @@ __all__ = ["Sizes", "array_holds", "can_repeat", "children", "holds", "object_ho
 _MAX_LISTED = 64  # values of a node, or items of an array, that are counted or listed one by one
 _LISTED_TIMES = 4  # so many times as many values are listed as items must differ …
 _MAX_LISTED_LONG = 4_096  # … up to this number
-_MAX_DEPTH = 16  # levels of values that are counted
+_MAX_DEPTH = 16  # levels of values that are counted by calls within each other
 _MAX_COUNT = 1 << 64  # of values. More never run out, and each level may square the number
 _MAX_PARTS = 4_000  # of a listed value. Each level may double them, and each question hashes all of them
 _MAX_ASKED = 8  # parts of `ObjectSet.somewhere` whose combinations are searched
 _MAX_NAMES = 256  # single keys of `ObjectSet.somewhere`
-_MAX_STEPS = 5_000  # combinations of items that are tried
+_MAX_STEPS = 5_000  # arrays or objects that are begun while those of a set are listed
+_MAX_NUMBERS = 200_000  # between two bounds, of which those that are excluded are found one by one
 
 _Part = NumberSet | StringSet | ArraySet | ObjectSet
 
@@ -38,6 +39,17 @@ _Begun: TypeAlias = tuple[ArraySet, tuple[int, ...]]
 
 def _no_bound(node: Node) -> None:
     return None
+
+
+class _Deeper(Exception):
+    """Raised where the count of a node depends on one that has to be found first: values nest deep.
+
+    Attributes:
+        node: that node.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
 
 
 class Sizes:
@@ -54,7 +66,7 @@ class Sizes:
         self._empty: set[Node] = set()
         self._counts: dict[Node, int | None] = {}
         self._values: dict[Node, frozenset[Value] | None] = {}
-        self._levels = _MAX_DEPTH  # of values that may still be counted
+        self._levels = _MAX_DEPTH  # of calls within each other that may still count
         self._most = _MAX_LISTED  # values that are counted or listed one by one
 
     def learn(self, empty: Collection[Node]) -> bool:
@@ -78,21 +90,48 @@ class Sizes:
         return self.count(cast("Node", node)) != 0
 
     def count(self, node: Node) -> int | None:
-        """Return an upper bound on the number of values of a node; None where none is known."""
+        """Return an upper bound on the number of values of a node; None where none is known.
+
+        Values may nest deeper than functions may call each other. So past some levels the outermost call begins again,
+        after it has counted what the innermost one was asked for.
+        """
         if node in self._empty:
             return 0
         if node in self._counts:
             return self._counts[node]
-        shape = self._shape_of(node) if self._levels else None
+        if not self._levels:
+            raise _Deeper(node)
+        if self._levels < _MAX_DEPTH:
+            return self._counted(node)
+        waiting = [node]
+        found: int | None = None
+        while waiting:
+            at = waiting[len(waiting) - 1]
+            try:
+                found = self._counted(at)
+                if len(waiting) > 1:
+                    self._counts.setdefault(at, found)
+                waiting.pop()
+            except _Deeper as error:
+                self._counts[at] = None  # as for recursive values
+                waiting.append(error.node)
+        return found
+
+    def _counted(self, node: Node) -> int | None:
+        """Count the values of a node, and keep their number."""
+        shape = self._shape_of(node)
         if shape is None:
             return None
         self._counts[node] = None  # for recursive values, which hold values of this node
         self._levels -= 1
         try:
-            self._counts[node] = self._total(shape)
+            found = self._counts[node] = self._total(shape)
+        except _Deeper:
+            del self._counts[node]
+            raise
         finally:
             self._levels += 1
-        return self._counts[node]
+        return found
 
     def _total(self, shape: Shape) -> int | None:
         total = shape.null + shape.booleans.bit_count()
@@ -102,11 +141,15 @@ class Sizes:
             if found is None:
                 return None
             total += found
+        if total > self._most and len(parts) > 1:  # the parts may have values in common
+            listed = self._listed(shape)
+            total = total if listed is None else len(listed)
         return total if total < _MAX_COUNT else None
 
     def _size(self, part: _Part) -> int | None:
         if isinstance(part, NumberSet):
-            return part.size()
+            size = part.size()
+            return len(part.listed()) if part.outside and size is not None and size <= _MAX_NUMBERS else size
         if isinstance(part, StringSet):
             if part.grammars and not string_holds(part, self):
                 return 0
@@ -134,7 +177,7 @@ class Sizes:
             longer = [0, *(count * found for count in ways)]
             ways = longer if key in part.required else [x + y for x, y in zip(longer, [*ways, 0], strict=True)]
         total = sum(ways[part.low : None if part.high is None else part.high + 1])
-        if total <= self._most and (part.somewhere or part.clauses):  # these conditions leave fewer
+        if part.somewhere or part.clauses:  # these conditions leave fewer
             listed = self._listed_objects(part)
             return total if listed is None else len(listed)
         return total
@@ -164,8 +207,10 @@ class Sizes:
 
         Arrays grow item by item. Those that leave the same set of arrays to follow are counted together.
         """
-        if part.clauses:
-            return None
+        if part.clauses or part.repeats:  # these conditions leave fewer
+            total = self._arrays(part.without_clauses(None))
+            listed = None if total is None or total > self._most else self._listed_arrays(part)
+            return total if listed is None else len(listed)
         ways: dict[_Begun, int] = {(part, ()): 1}
         total = 0
         for _ in range(_MAX_LISTED + 1):
@@ -212,15 +257,13 @@ class Sizes:
 
     def _listed_arrays(self, part: ArraySet) -> list[tuple[Value, ...]] | None:
         """Return the items of the arrays of a set, and perhaps of more arrays; None where they are unknown or many."""
-        if part.clauses:
-            return None
         found: list[tuple[Value, ...]] = []
-        waiting: list[tuple[ArraySet, tuple[Value, ...]]] = [(part, ())]
+        waiting: list[tuple[ArraySet, tuple[Value, ...]]] = [(part.without_clauses(part.repeats), ())]
         for _ in range(_MAX_STEPS):
             if not waiting:
                 return found
             left, items = waiting.pop()
-            if left.has_empty and (not part.repeats or len(set(items)) < len(items)):
+            if left.has_empty and (not part.repeats or len(set(items)) < len(items)) and self._may_meet(part, items):
                 found.append(items)
             for _, node, after in self._next(left):
                 values = self.values(node)
@@ -232,16 +275,36 @@ class Sizes:
                 ]
         return None
 
+    def _may_meet(self, part: ArraySet, items: tuple[Value, ...]) -> bool:
+        """Return whether the clauses of a set may hold for some items; False is certain."""
+        for clause in part.clauses:
+            for count in clause:
+                node = count.node if count.high is None else complement(count.node)
+                able = sum(
+                    [self._may_be(meet(part.at(index), node), items[index]) for index in range(count.start, len(items))]
+                )
+                if able >= (count.low if count.high is None else len(items) - count.start - count.high):
+                    break
+            else:
+                return False
+        return True
+
     # --- values ------------------------------------------------------------------------------------------------------
 
     def values(self, node: Node) -> frozenset[Value] | None:
         """Return the values of a node, and perhaps more; None where they are unknown or many."""
         if node not in self._values:
             size = self.count(node)
+            if size is None:
+                return None
             self._values[node] = None  # for questions about the node while it is listed
-            if size is not None and size <= self._most:
+            if size <= self._most:
                 shape = self._shape_of(node) if size else NOTHING
-                found = None if shape is None else self._listed(shape)
+                try:
+                    found = None if shape is None else self._listed(shape)
+                except _Deeper:
+                    del self._values[node]
+                    raise
                 if found is not None and all(map(_is_short, found)):
                     self._values[node] = found
         return self._values[node]
@@ -251,9 +314,16 @@ class Sizes:
         if shape.null:
             found.add(("null",))
         for numbers in shape.numbers:
-            found.update(("number", value) for value in numbers.listed())
+            size = self._size(numbers)
+            if size is None or size > self._most:
+                return None
+            found.update([("number", value) for value in numbers.listed()])
         for strings in shape.strings:
-            found.update(("string", text) for text in strings.listed(self._most) or ())
+            size = self._size(strings)
+            texts = strings.listed(self._most) if size else ()
+            if texts is None:
+                return None
+            found.update([("string", text) for text in texts])
         for array in shape.arrays:
             arrays = self._listed_arrays(array)
             if arrays is None:
@@ -264,7 +334,9 @@ class Sizes:
             if objects is None:
                 return None
             found.update(("object", chosen) for chosen in objects)
-        return frozenset(found)
+            if len(found) > self._most:
+                return None
+        return frozenset(found) if len(found) <= self._most else None
 
     def _listed_objects(self, part: ObjectSet) -> list[frozenset[tuple[str, Value]]] | None:
         """Return the members of the objects of a set, and perhaps of more; None where they are unknown or many."""
@@ -282,48 +354,67 @@ class Sizes:
                 choices.append((key, values))
             elif key in part.required:
                 return []
-        return [frozenset(chosen.items()) for chosen in _chosen(part, choices) if self._may_hold(part, chosen)]
+        return self._chosen(part, choices)
 
-    def _may_hold(self, part: ObjectSet, chosen: dict[str, Value]) -> bool:
-        """Return whether `somewhere` and the clauses may hold for an object; False is certain."""
+    def _chosen(
+        self, part: ObjectSet, choices: list[tuple[str, frozenset[Value]]]
+    ) -> list[frozenset[tuple[str, Value]]] | None:
+        """Return the objects with some of the keys, each with one of its values; None where they are many.
+
+        An object that is begun is dropped as soon as it has too many keys, can only have too few, or breaks a clause.
+        """
+        size = len(choices)
+        high = size if part.high is None else part.high
+        places = {key: place for place, (key, _) in enumerate(choices, 1)}
+        decided: list[list[Clause]] = [[] for _ in range(size + 1)]  # by the number of keys that decide them
+        for clause in part.clauses:
+            decided[max([places.get(literal.key, 0) for literal in clause])].append(clause)
+        needed = [0]  # required keys from each place on, the last place first
+        for key, _ in reversed(choices):
+            needed.append(needed[len(needed) - 1] + (key in part.required))
+        found: list[frozenset[tuple[str, Value]]] = []
+        begun: list[tuple[int, dict[str, Value]]] = [(0, {})]
+        for _ in range(_MAX_STEPS):
+            if not begun:
+                return found
+            place, chosen = begun.pop()
+            spend(1)
+            left = size - place
+            if len(chosen) + left < part.low or len(chosen) + needed[left] > high:
+                continue
+            if not all(self._may_satisfy(part, clause, chosen) for clause in decided[place]):
+                continue
+            if left:
+                key, values = choices[place]
+                begun += [(place + 1, chosen)] if key not in part.required else []
+                begun += [(place + 1, {**chosen, key: value}) for value in values]
+            elif self._has_witnesses(part, chosen):
+                found.append(frozenset(chosen.items()))
+                if len(found) > self._most:
+                    return None
+        return None
+
+    def _has_witnesses(self, part: ObjectSet, chosen: dict[str, Value]) -> bool:
+        """Return whether `somewhere` may hold for an object; False is certain."""
         for keys, node in part.somewhere:
             for key, value in chosen.items():
                 if keys.contains(key) and self._may_be(meet(part.at(key), node), value):
                     break
             else:
                 return False
-        for clause in part.clauses:
-            for key, node, or_absent in clause:
-                if self._may_be(meet(part.at(key), node), chosen[key]) if key in chosen else or_absent:
-                    break
-            else:
-                return False
         return True
+
+    def _may_satisfy(self, part: ObjectSet, clause: Clause, chosen: dict[str, Value]) -> bool:
+        """Return whether an object may satisfy a clause; False is certain."""
+        for key, node, or_absent in clause:
+            if self._may_be(meet(part.at(key), node), chosen[key]) if key in chosen else or_absent:
+                return True
+        return False
 
     def _may_be(self, node: Node, value: Value) -> bool:
         """Return whether a value may be one of a node; False is certain."""
         values = self.values(node)
         return values is None or value in values
-
-
-def _chosen(part: ObjectSet, choices: list[tuple[str, frozenset[Value]]]) -> list[dict[str, Value]]:
-    """Return the objects with some of the keys, each with one of its values, and as many keys as a set allows.
-
-    An object that is begun is dropped as soon as it has too many keys, or can only have too few. So there are never
-    more of them than objects in the end.
-    """
-    high = len(choices) if part.high is None else part.high
-    begun: list[dict[str, Value]] = [{}]
-    needed = len(part.required)
-    for index, (key, values) in enumerate(choices):
-        is_required = key in part.required
-        needed -= is_required
-        fewest = part.low - (len(choices) - index - 1)  # with all the keys after this one
-        longer = [{**chosen, key: value} for chosen in begun if len(chosen) + needed < high for value in values]
-        shorter = [] if is_required else begun
-        begun = [chosen for chosen in (*longer, *shorter) if fewest <= len(chosen) <= high - needed]
-        spend(1 + len(begun))
-    return begun if choices or not part.low else []
 
 
 def _is_short(value: Value) -> bool:

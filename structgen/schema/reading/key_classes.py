@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from structgen.engine.deadlines import Deadline
 from structgen.schema.algebra import ALL_STRINGS, ANY, NONE, OPEN, KeyClass, Language, Node, StringSet, meet
-from structgen.schema.algebra.any_text import any_text_of
+from structgen.schema.algebra.any_text import ANY_OF_ECMA, any_text_of
 from structgen.schema.algebra.prefixes import ByPrefix, prefix
 
 __all__ = ["disjoint_classes", "merged", "overlapping_classes"]
@@ -65,7 +65,7 @@ def merged(patterns: list[tuple[Language, Node]]) -> list[tuple[Language, Node]]
         else:
             found.append((language, node))
     for node, languages in by_node.items():
-        name = " or ".join(sorted({language.name for language in languages}))
+        name = f"{ANY_OF_ECMA}{sorted({language.name for language in languages})}"
         found.append(
             (
                 languages[0]

@@ -399,9 +399,12 @@ class LazyRules:
         numbers: Regex | None = None
         if shape.numbers and self.captures and isinstance(self.notation, JsonNotation):
             numbers = self._numbers_except.terminal(shape.numbers, values, is_plain=self.notation.is_plain)
-        if numbers is None:
+        if numbers is not None:
+            return [*self.scalars(_shape_without(shape, values, ())), numbers]
+        try:
             return self.scalars(_shape_without(shape, values, _numbers_without(shape.numbers, values)))
-        return [*self.scalars(_shape_without(shape, values, ())), numbers]
+        except Inexpressible:  # no number that is left can be written
+            return self.scalars(_shape_without(shape, values, ()))
 
     def check(self, shape: Shape) -> None:
         """Make the symbols of a shape's scalars, to find out whether they can be made.
@@ -499,7 +502,8 @@ class LazyRules:
             return True
         if is_full or part.overlapping:
             return False
-        return any(self.is_endless(node, depth) for _, node in part.classes)
+        unnamed = StringSet(excluded=tuple(part.properties))
+        return any(self.is_endless(node, depth) and keys.intersect(unnamed) is not None for keys, node in part.classes)
 
 
 def reaches_grammar(lazy: LazyRules, shape: Shape) -> bool:

@@ -50,6 +50,7 @@ class OtherKeys:
         keys: the set of strings that contains the keys.
         cases: their values, split by the parts of `ObjectSet.somewhere` that they satisfy.
         mark: the prefix of placeholders for its keys. A search over states puts a placeholder into `seen` for any key.
+            It begins with a lone surrogate, as no key does.
         is_endless: whether there is always another key.
         is_mixed: whether the values depend on the key: `cases` has the values of all keys together.
     """
@@ -61,7 +62,7 @@ class OtherKeys:
         self.keys = keys
         self.cases = cases
         self.size = size
-        self.mark = f"\0{number}:"
+        self.mark = f"\ud800{number}:"
         self.is_endless = size >= MAX_COUNTED_KEYS
 
     def left(self, seen: Written) -> int:

@@ -30,7 +30,7 @@ from structgen.engine.regex.tree import Literal, Regex, sequence
 from structgen.errors import UnsupportedSchemaError
 from structgen.kbnf import ast
 from structgen.limits import Limits
-from structgen.schema.algebra import Node, Shape, StringSet
+from structgen.schema.algebra import OPEN, Inexpressible, Node, Shape, StringSet
 from structgen.schema.json_text.layout import Layout
 from structgen.schema.json_text.strings import begun_text
 from structgen.schema.options import SchemaOptions
@@ -476,4 +476,12 @@ def _checked(lazy: LazyRules) -> LazyRules:
             for key in (*part.properties, *part.required):
                 if len(key) * 6 > yaml_keys.MAX_KEY_CHARACTERS:  # of which each may be an escape
                     expressed(lambda key=key: yaml_keys.key_text(key), lazy.space, node)  # type: ignore[misc]
+            for keys, _ in part.classes if part.classes is not OPEN else ():
+                if not yaml_keys.are_surely_enough(keys):
+                    expressed(_refuse_long_keys, lazy.space, node)
     return lazy
+
+
+def _refuse_long_keys() -> None:
+    most = yaml_keys.MAX_KEY_CHARACTERS
+    raise Inexpressible("patternProperties", f"keys of more than {most} characters cannot be written in YAML")

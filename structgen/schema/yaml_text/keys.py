@@ -16,17 +16,29 @@ from functools import lru_cache
 from itertools import product
 
 from structgen.engine.grammar.tables import Spelling
-from structgen.engine.regex.tree import Literal, Regex, Repeat, choice, difference, intersection, literal_set, sequence
-from structgen.schema.algebra import Inexpressible, StringSet
+from structgen.engine.regex.tree import (
+    Chars,
+    Literal,
+    Regex,
+    Repeat,
+    choice,
+    difference,
+    intersection,
+    literal_set,
+    sequence,
+    star,
+)
+from structgen.schema.algebra import Inexpressible, Language, StringSet
 from structgen.schema.json_text.strings import every_form, quoted, rest_of
-from structgen.schema.yaml_text.characters import CHARACTER, PLAIN_KEY, PRINTABLE, is_plain_key
+from structgen.schema.yaml_text.characters import CHARACTER, PLAIN_KEY, PRINTABLE, is_plain_key, without
 from structgen.schema.yaml_text.scalars import plain_regex, quoted_canonical, quoted_regex
 
-__all__ = ["MAX_KEY_CHARACTERS", "completions", "key_of", "key_regex", "key_text"]
+__all__ = ["MAX_KEY_CHARACTERS", "are_surely_enough", "completions", "key_of", "key_regex", "key_text"]
 
 MAX_KEY_CHARACTERS = 1024
 """Maximum characters of a key, quotes included. YAML allows longer keys only after a `?`."""
 
+_MAX_COUNTED = 10_000  # keys; so many never run out
 _COLON = Literal(b":")
 _SHORT_ENOUGH: Regex = Repeat(CHARACTER, 0, MAX_KEY_CHARACTERS)
 _SHORT = {'"': '"', "\\": "\\", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
@@ -64,6 +76,26 @@ def key_regex(keys: StringSet, names: Iterable[str]) -> Regex:
     plain = [name.encode() + b":" for name in names if is_plain_key(name)]
     others = [sequence(quoted(every_form(name)), _COLON) for name in names if _is_encodable(name)]
     return difference(found, choice(literal_set(plain), *others))
+
+
+def are_surely_enough(keys: StringSet) -> bool:
+    """Return whether all keys of a set can be written, or so many that they never run out.
+
+    So it is for keys that are short enough if each character is an escape, and for those without escapes.
+    """
+    count = 0 if keys.texts is not None else keys.count(_MAX_COUNTED)
+    for short in (_SHORT_IN_ESCAPES, _SHORT_AS_THEY_ARE):
+        left = keys.intersect(short)
+        if count <= (left.count(_MAX_COUNTED) if left is not None else 0):
+            return True
+    return False
+
+
+_SHORT_IN_ESCAPES = StringSet(high=(MAX_KEY_CHARACTERS - 3) // len("\\u0000"))  # besides the quotes and the colon
+_SHORT_AS_THEY_ARE = StringSet(
+    high=MAX_KEY_CHARACTERS - 3,
+    within=(Language("characters of YAML keys", star(Chars(without(PRINTABLE, '"\\')))),),
+)
 
 
 def _listed(text: str) -> bytes:

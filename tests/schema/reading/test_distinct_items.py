@@ -116,3 +116,135 @@ def test_values_that_may_run_out_and_are_too_many_to_be_listed_are_refused():
     with pytest.raises(structgen.LimitExceededError, match="too many ways to count the items"):
         compiled_or_none(schema | {"minItems": 5_001})
     assert compiled_or_none(schema | {"minItems": 50}) is not None
+
+
+def unique(items, **more):
+    return compiled_or_none({"type": "array", "uniqueItems": True, "items": items, **more})
+
+
+def test_a_pattern_whose_only_keys_are_properties_has_no_further_objects():
+    one = {"const": 1}
+    items = {
+        "type": "object",
+        "properties": {"a": one, "b": one},
+        "patternProperties": {"^[ab]$": {"type": "integer"}},
+        "additionalProperties": False,
+    }
+    assert unique(items, minItems=5) is None
+    matcher = unique(items).matcher()
+    matcher.accept_bytes(b'[{},{"a":1},{"b":1},{"a":1,"b":1}')
+    assert bytes(matcher.allowed_token_ids()) == b"]"
+
+
+def nested(value, levels):
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("levels", [15, 16, 17, 40, 100])
+def test_values_that_nest_deep_are_counted(levels):
+    deep = {"const": nested(1, levels)}
+    assert unique(deep, minItems=1) is not None
+    assert unique(deep, minItems=2) is None
+    assert unique(True, prefixItems=[deep, deep], minItems=2) is None
+    matcher = unique(True, prefixItems=[{"enum": [nested(1, levels), 2]}, deep], minItems=2).matcher()
+    matcher.accept_bytes(b"[")
+    assert bytes(matcher.allowed_token_ids()) == b"2"
+
+
+def test_items_that_nest_without_end_are_not_counted():
+    schema = {"type": "array", "maxItems": 1, "items": {"$ref": "#/$defs/list"}}
+    assert unique({"$ref": "#/$defs/list"}, minItems=50, **{"$defs": {"list": schema}}) is not None
+
+
+def test_counts_leave_the_values_that_other_counts_need():
+    counts = [
+        {"contains": {"maximum": 139}, "minContains": 100},
+        {"contains": {"minimum": 70}, "minContains": 0, "maxContains": 50},
+    ]
+    matcher = unique({"type": "integer", "minimum": 0, "maximum": 209}, allOf=counts).matcher()
+    written = [*range(70), *range(140, 160)]  # 30 of 70 to 139 must follow, and no more than 30
+    matcher.accept_bytes(f"[{','.join(map(str, written))},".encode())
+    assert bytes(matcher.allowed_token_ids()) == b"1789"
+    matcher.accept_bytes(b"1")
+    assert not set(matcher.allowed_token_ids()) & set(b"456789")
+
+
+def test_the_last_number_that_can_be_written_ends_an_array():
+    matcher = unique({"type": "number", "exclusiveMinimum": 0, "maximum": 5e-324}).matcher()
+    matcher.accept_bytes(b"[5e-324")
+    assert ord("]") in matcher.allowed_token_ids()
+    assert ord(",") not in matcher.allowed_token_ids()
+
+
+def texts(first, last):
+    return {"enum": [f"x{number}" for number in range(first, last)]}
+
+
+def not_multiples(*steps):
+    return {"type": "integer", "minimum": 1, "maximum": 300, "not": {"anyOf": [{"multipleOf": n} for n in steps]}}
+
+
+PAIRS = {"type": "array", "minItems": 1, "maxItems": 2}
+MANY_KEYS = "abcdef"
+
+
+def unlike(values):
+    return {"not": {"properties": {key: {"const": value} for key, value in values.items()}, "required": list(values)}}
+
+
+def pairs_of_keys(last):
+    """Objects of 729 or fewer, of which conditions that no single key decides leave few: each key is followed by 2."""
+    keys = zip(MANY_KEYS, MANY_KEYS[1:] + MANY_KEYS[0])
+    found = [unlike({one: low, other: value}) for one, other in keys for low in (0, 1) for value in range(3)]
+    return {
+        "type": "object",
+        "properties": {key: {"enum": [0, 1, 2]} for key in MANY_KEYS},
+        "required": list(MANY_KEYS),
+        "additionalProperties": False,
+        "allOf": found[:last],
+    }
+
+
+@pytest.mark.parametrize(
+    ("items", "count"),
+    [
+        ({"anyOf": [{"type": "integer", "minimum": low, "maximum": 69} for low in range(10)]}, 70),
+        ({"anyOf": [texts(low, 70) for low in range(10)]}, 70),
+        (not_multiples(2, 3, 5, 7, 11), 63),
+        ({**PAIRS, "items": {"type": "boolean"}, "not": {"uniqueItems": True}}, 2),
+        (
+            {
+                **PAIRS,
+                "items": {"enum": [0, 1, 2, 3]},
+                "allOf": [{"if": {"contains": {"const": n}}, "then": {"contains": {"const": n ^ 1}}} for n in range(4)]
+                + [
+                    {"anyOf": [{"contains": {"const": n}}, {"not": {"contains": {"const": m}}}]}
+                    for n in (0, 1)
+                    for m in (0, 1)
+                ],
+            },
+            4,
+        ),
+        (pairs_of_keys(36), 1),
+        (pairs_of_keys(33), 2),
+    ],
+    ids=["numbers", "texts", "no multiples", "equal items", "items with conditions", "one object", "two objects"],
+)
+def test_values_are_not_counted_twice_nor_those_that_conditions_refuse(items, count):
+    assert unique(items, minItems=count) is not None
+    assert unique(items, minItems=count + 1) is None
+    assert unique(False, prefixItems=[items] * (count + 1), minItems=count + 1) is None
+
+
+@pytest.mark.parametrize(
+    "wrapped", [lambda items: items, lambda items: {"type": "array", "items": items, "minItems": 1}]
+)
+def test_objects_that_are_found_to_have_no_member_are_not_counted(wrapped):
+    conditions = [{"not": {"additionalProperties": {"not": {"const": number}}}} for number in range(9)]
+    dead = wrapped({"type": "object", "allOf": conditions, "maxProperties": 8})
+    items = {"anyOf": [{"const": 1}, dead]}
+    assert unique(items, minItems=1) is not None
+    assert unique(items, minItems=2) is None
+    assert unique(False, prefixItems=[items, {"const": 1}], minItems=2) is None

@@ -78,3 +78,9 @@ def test_many_words_as_patterns_are_one_class():
     assert not part.overlapping
     assert is_member(space, root, {"a word7x": 1, "word7": "a"})
     assert not is_member(space, root, {"a word7x": "a"})
+
+
+def test_merged_patterns_are_not_taken_for_a_pattern_of_their_names():
+    ((both, _),) = merged([(language("a"), (2,)), (language("b"), (2,))])
+    assert both != language("a or ecma b")
+    assert both != language("['ecma a', 'ecma b']")

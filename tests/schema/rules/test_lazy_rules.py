@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 from support.texts import is_read
+from support.vocabularies import BYTES
 
 import structgen
 from structgen.engine.grammar.tables import Lazy
@@ -425,3 +426,12 @@ def test_the_nodes_that_are_checked_are_those_that_a_check_looks_into(monkeypatc
             continue
     assert all(counts[: len(UNUSUAL)])
     assert 0 in counts
+
+
+def test_keys_that_begin_with_a_control_character_use_up_no_others():
+    patterns = {"^[ab]$": {"type": "integer"}, "^\u0000": {"type": "integer"}}
+    schema = {"type": "object", "patternProperties": patterns, "additionalProperties": False}
+    value = {"\u00000:1": 1, "\u00000:2": 2, "\u00001:1": 3, "a": 4, "b": 5}
+    matcher = structgen.compile(schema, BYTES, whitespace="compact").matcher()
+    matcher.accept_bytes(json.dumps(value, separators=(",", ":")).encode())
+    assert matcher.is_accepting

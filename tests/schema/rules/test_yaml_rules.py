@@ -248,6 +248,21 @@ def test_a_key_that_yaml_cannot_have_is_refused_with_its_place():
     assert caught.value.pointer == "/properties/a"
 
 
+@pytest.mark.parametrize("pattern", ["^a{1100}$", "^(b|a{1100})$", "^.{1030,}$"])
+def test_patterns_of_keys_too_long_for_yaml_are_refused_with_their_place(pattern):
+    inner = {"type": "object", "patternProperties": {pattern: {}}, "additionalProperties": False, "minProperties": 1}
+    with pytest.raises(UnsupportedSchemaError) as caught:
+        json_schema_to_yaml_rules({"properties": {"a": inner}})
+    assert (caught.value.pointer, caught.value.keyword) == ("/properties/a", "patternProperties")
+
+
+@pytest.mark.parametrize("pattern", ["^a{1000}$", "^[a-z]{1,300}$", "^é{200}$"])
+def test_patterns_of_long_keys_are_written(pattern):
+    schema = {"type": "object", "patternProperties": {pattern: {"const": 1}}, "additionalProperties": False}
+    key = re.sub(r"[^aé]", "", pattern)[0] * (1000 if "1000" in pattern else 200)
+    assert accepts(compiled(schema), f"{key}: 1")
+
+
 def test_messages_name_keys_values_and_locations():
     matcher = Matcher(compiled(PERSON, whitespace="single"))
     matcher.accept_bytes(b"name: Ada\n")
