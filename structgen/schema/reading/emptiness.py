@@ -74,8 +74,7 @@ class Sizes:
         if self._empty.issuperset(empty):
             return False
         self._empty.update(empty)
-        self._counts.clear()
-        self._values.clear()
+        self.forget()
         return True
 
     def need(self, items: int) -> None:
@@ -83,8 +82,12 @@ class Sizes:
         most = min(_LISTED_TIMES * items, _MAX_LISTED_LONG)
         if most > self._most:
             self._most = most
-            self._counts.clear()
-            self._values.clear()
+            self.forget()
+
+    def forget(self) -> None:
+        """Forget all counts, as something that they depend on has changed."""
+        self._counts.clear()
+        self._values.clear()
 
     def __contains__(self, node: object) -> bool:
         return self.count(cast("Node", node)) != 0

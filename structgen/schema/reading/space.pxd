@@ -57,7 +57,6 @@ cdef class Space:
 
 
 cpdef release(Space space)
-cpdef leave_out(Space space, part)
 cpdef bint has_circles(Space space) except -1
 cdef _fixed_points(Space space)
 cdef SimpleNodes _simple(Space space)

@@ -65,7 +65,7 @@ from structgen.schema.reading.told_apart import told_apart
 from structgen.schema.reading.widening import Widening, without_limits
 from structgen.schema.reading.writable import Narrowed, Writable
 
-__all__ = ["Space", "has_circles", "leave_out", "release"]
+__all__ = ["Space", "has_circles", "release"]
 
 T = TypeVar("T")
 
@@ -536,12 +536,6 @@ def release(space: Space) -> None:
     space._shapes.clear()
     space._beside.clear()
     space._may_hold.clear()
-
-
-def leave_out(space: Space, part: ArraySet | ObjectSet) -> None:
-    """Leave a set of arrays or objects without a member out of what can be written; it may have been counted."""
-    space.dead |= {part}
-    space._sizes = None
 
 
 def has_circles(space: Space) -> bool:

@@ -48,7 +48,7 @@ from structgen.schema.reading.keywords import unsupported
 from structgen.schema.reading.plain_data import plain_data
 from structgen.schema.reading.refs import CircleFound, Document, DynamicScopeNeeded
 from structgen.schema.reading.scopes import ROOT, Location, pointer
-from structgen.schema.reading.space import Space, has_circles, leave_out, release
+from structgen.schema.reading.space import Space, has_circles, release
 from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules.array_clauses import ArrayClauseRules
 from structgen.schema.rules.arrays import ArrayRules
@@ -381,7 +381,7 @@ def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
     if part.low > MAX_COUNTED_KEYS and not ObjectStates(lazy, part).is_alive(ObjectState(0)):
         raise Inexpressible("minProperties")  # the keys of an open object are counted up to that number
     if (part.overlapping or part.clauses or part.somewhere) and not lazy.rules_of(part)[0].is_alive(0):
-        leave_out(lazy.space, part)
+        _leave_out(lazy.space, part)
         raise _Widened
     if part.clauses:
         rules = lazy.rules_of(part)[0]
@@ -394,9 +394,15 @@ def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
         lazy.rules_of(part)
 
 
+def _leave_out(space: Space, part: ArraySet | ObjectSet) -> None:
+    """Leave a set of arrays or objects without a member out of what can be written; it may have been counted."""
+    space.dead |= {part}
+    space.sizes().forget()
+
+
 def _check_clauses(lazy: LazyRules, part: ArraySet) -> None:
     if not lazy.symbols_of(Shape(arrays=(part,)), frozenset()):
-        leave_out(lazy.space, part)
+        _leave_out(lazy.space, part)
         raise _Widened
 
 
