@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 
 from structgen.engine.matching.compiled import CompiledGrammar
@@ -49,6 +51,25 @@ def accepts(matcher: Matcher, token: int) -> bool:
 def accepted_tokens(matcher: Matcher, size: int) -> list[int]:
     """What `allowed_token_ids` should say: every token is tried."""
     return [token for token in range(size) if accepts(matcher, token)]
+
+
+def check_along(matcher: Matcher, tokens: int, size: int, rng: random.Random, steps: int) -> None:
+    """Compare the masks along a random text with what the matcher accepts.
+
+    Args:
+        matcher: it stays at the end of the text.
+        tokens: the tokens below this number have a text.
+        size: the size of the vocabulary.
+        rng: chooses the tokens.
+        steps: the number of masks.
+    """
+    for _ in range(steps):
+        allowed = matcher.allowed_token_ids()
+        assert allowed == accepted_tokens(matcher, size)
+        going_on = [token for token in allowed if token < tokens]
+        if not going_on:
+            return
+        matcher.accept_token(rng.choice(going_on))
 
 
 def token_ids(row: np.ndarray) -> list[int]:

@@ -14,7 +14,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.vocabularies import accepted_tokens, nodes_along
+from support.vocabularies import accepted_tokens, check_along, nodes_along
 
 import structgen
 from structgen.engine.automata.store import AutomatonStore
@@ -432,10 +432,4 @@ def test_texts_are_captured_beside_look_aheads(schema: str, body: str) -> None:
     rng = random.Random(1)
     for _ in range(TRIES):
         matcher.reset()
-        for _ in range(8):
-            allowed = matcher.allowed_token_ids()
-            assert allowed == accepted_tokens(matcher, vocabulary.size)
-            going_on = [token for token in allowed if token < len(tokens)]
-            if not going_on:
-                break
-            matcher.accept_token(rng.choice(going_on))
+        check_along(matcher, len(tokens), vocabulary.size, rng, 8)

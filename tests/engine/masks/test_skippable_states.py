@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 
 import pytest
-from support.vocabularies import accepted_tokens
+from support.vocabularies import accepted_tokens, check_along
 
 import structgen
 from structgen.engine.automata.store import AutomatonStore
@@ -362,14 +362,7 @@ def test_masks_after_a_terminal_that_may_end_after_each_character(pattern: str, 
 def check_masks(body: ast.Expression, rng: random.Random) -> None:
     """Compare the masks along a text with what matchers accept."""
     tables = normalize(ast.Grammar((ast.Rule("start", body),)))
-    matcher = Matcher(CompiledGrammar(tables, WORDS))
-    for _ in range(4):
-        allowed = matcher.allowed_token_ids()
-        assert allowed == accepted_tokens(matcher, WORDS.size)
-        going_on = [token for token in allowed if token < len(TOKENS)]
-        if not going_on:
-            return
-        matcher.accept_token(rng.choice(going_on))
+    check_along(Matcher(CompiledGrammar(tables, WORDS)), len(TOKENS), WORDS.size, rng, 4)
 
 
 @pytest.mark.parametrize("character", ["é", "日", "😀"])
