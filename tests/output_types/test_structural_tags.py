@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from typing import Any
 
 import pytest
@@ -176,6 +177,55 @@ def test_values_with_excluded_strings_are_left_out(schema, written, excluded):
     compiled = structgen.compile(grammar, sampler.vocabulary).grammar
     for seed in range(10):
         sampler.walk(compiled, random.Random(seed))  # raises at a dead end
+
+
+def _differing(strings: dict, count: int) -> list[dict]:
+    """Return a schema of so many different items, and one of so many keys."""
+    items = {"type": "array", "items": strings, "uniqueItems": True, "minItems": count}
+    keys = {"type": "object", "propertyNames": strings, "additionalProperties": {"type": "null"}}
+    return [items, {**keys, "minProperties": count}]
+
+
+@pytest.mark.parametrize(
+    ("strings", "excluded", "left"),
+    [
+        ({"type": "string", "pattern": "^[ab]{7}$"}, "b", 1),  # 128 strings, more than are listed
+        ({"type": "string", "pattern": "^a*$"}, "aa", 2),  # infinitely many
+        ({"type": "string", "pattern": r"^[ab\n]{1,2}$"}, "n", 6),  # an end of line is written with an n
+        ({"type": "string", "pattern": r'^["a]{2}$'}, '"a', 3),
+        ({"enum": [f"x{number}" for number in range(100)]}, "7", 81),
+    ],
+)
+def test_strings_without_excluded_texts_are_counted(strings, excluded, left):
+    tag = {"type": "json_schema", "excludes": [excluded]}
+    sampler = Sampler(byte_vocabulary())
+    for schema in _differing(strings, left):
+        grammar = Grammar.structural_tag(whole({**tag, "json_schema": schema}))
+        compiled = structgen.compile(grammar, sampler.vocabulary).grammar
+        for seed in range(5):
+            found = json.loads(sampler.walk(compiled, random.Random(seed)).text)
+            assert left == len(set(found))
+    for schema in _differing(strings, left + 1):
+        grammar = Grammar.structural_tag(whole({**tag, "json_schema": schema}))
+        with pytest.raises(structgen.UnsatisfiableSchemaError):
+            structgen.compile(grammar, sampler.vocabulary)
+
+
+def test_excluded_signs_of_json_stay_around_strings():
+    items = {"type": "array", "items": {"enum": ["a", 'b"']}, "minItems": 1}
+    nested = {"type": "object", "properties": {"v": items}, "required": ["v"], "additionalProperties": False}
+    for style, excluded in (("json", '"'), ("qwen_xml", '"'), ("python", "b")):
+        tag = {"type": "json_schema", "json_schema": nested, "excludes": [excluded, "[", ":"], "style": style}
+        compiled = structgen.compile(Grammar.structural_tag(whole(tag)), byte_vocabulary()).grammar
+        texts = {Sampler(byte_vocabulary()).walk(compiled, random.Random(seed)).text for seed in range(5)}
+        assert all(re.search(rb"""\[\s*["']a["']""", text) and b"b" not in text for text in texts)
+
+
+@pytest.mark.parametrize(("style", "sign"), [("python", "'"), ("python", "="), ("gemma", "|"), ("gemma", "{")])
+def test_signs_of_a_notation_cannot_be_excluded(style, sign):
+    tag = {"type": "json_schema", "json_schema": PARAMETERS, "excludes": [sign], "style": style}
+    with pytest.raises(structgen.UnsupportedSchemaError, match="cannot be excluded: the notation"):
+        structgen.compile(Grammar.structural_tag(whole(tag)), byte_vocabulary())
 
 
 @pytest.mark.parametrize(("format", "value"), [("email", "ab@cd.de"), ("hostname", "ab.de"), ("uri", "a://b")])

@@ -13,6 +13,8 @@ from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.regex import tree as rx
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
+from structgen.schema.algebra import Language
+from structgen.schema.json_text.strings import canonical
 
 __all__ = ["WithoutTexts"]
 
@@ -27,9 +29,12 @@ _CONTENT = rx.star(
 )
 """The characters of a JSON string up to a place between two of them, in a text of a terminal that is one."""
 _SIGNS = rx.ByteSet(sum(1 << byte for byte in b"-+.0123456789eE[]{},: \t\n\r"))
-_SYNTAX = rx.star(rx.choice(_SIGNS, rx.literal_set([b"true", b"false", b"null"])))
+_SYNTAX = rx.star(rx.choice(_SIGNS, rx.literal_set([b"true", b"false", b"null", b"True", b"False", b"None"])))
 _JSON = rx.choice(rx.sequence(_QUOTE, rx.ANY_BYTES), _SYNTAX)
-"""The terminals of JSON begin with a quote, or are numbers, words, punctuation and white space."""
+"""The terminals of JSON begin with a quote, or are numbers, words, punctuation and white space; those words of Python
+beside them are in no terminal of JSON."""
+_ESCAPES = {sign: canonical(sign).decode()[1:-1] for sign in (*map(chr, range(0x20)), '"', "\\")}
+_CHARS = rx.star(rx.ANY_CHAR)
 
 
 class WithoutTexts:
@@ -40,10 +45,12 @@ class WithoutTexts:
         limits: bounds on automata.
         narrowed: another narrowing, applied before this one.
         is_json: the terminals are JSON. Then only the characters between the quotes of a string count.
+        has_quotes: strings have quotes, or are JSON. Then numbers, words and punctuation are left as they are.
 
     Attributes:
         of_strings: narrows strings in their JSON form, as far as the notation writes the excluded texts as JSON does;
             None if it may not.
+        held: the strings, as decoded text, whose canonical form holds an excluded text.
     """
 
     def __init__(
@@ -53,6 +60,7 @@ class WithoutTexts:
         narrowed: Callable[[rx.Regex], rx.Regex] | None,
         *,
         is_json: bool = False,
+        has_quotes: bool = False,
     ) -> None:
         found = rx.literal_set([text.encode() for text in excludes])
         self._parts = [(_set_of(text.encode()), _holding(rx.Literal(text.encode()))) for text in excludes]
@@ -61,12 +69,14 @@ class WithoutTexts:
         self._quoted = rx.sequence(_QUOTE, _CONTENT, rx.repeat(rx.Literal(b"\\"), 0, 1), found, rx.ANY_BYTES)
         if any('"' in text for text in excludes):
             self._quoted = rx.sequence(_QUOTE, self._holding, _QUOTE, rx.star(_NO_QUOTE))
+        self.held = Language(f"holding {list(excludes)!r}", rx.sequence(_CHARS, _decoded(excludes), _CHARS))
         self.of_strings: WithoutTexts | None = None
         if is_json:
             self.of_strings = self
         elif not any(sign in '"\\' or sign < " " for text in excludes for sign in text):
             self.of_strings = WithoutTexts(excludes, limits, narrowed, is_json=True)
         self._is_json = is_json
+        self._has_quotes = has_quotes or is_json
         self._limits = limits
         self._few = replace(limits, automaton_states=min(limits.automaton_states, _MAX_STATES))
         self._narrowed = narrowed
@@ -85,9 +95,10 @@ class WithoutTexts:
         if not self._may_hold(regex):
             return regex
         store = AutomatonStore(self._limits)
-        if not self._is_json or not store.is_empty(rx.difference(regex, _JSON)):
-            return rx.difference(regex, self._holding)
-        return regex if store.is_empty(rx.difference(regex, _SYNTAX)) else rx.difference(regex, self._quoted)
+        if self._has_quotes and store.is_empty(rx.difference(regex, _SYNTAX)):
+            return regex
+        is_json = self._is_json and store.is_empty(rx.difference(regex, _JSON))
+        return rx.difference(regex, self._quoted if is_json else self._holding)
 
     def _may_hold(self, regex: rx.Regex) -> bool:
         """Return whether a text of a regex may hold an excluded one.
@@ -102,6 +113,37 @@ class WithoutTexts:
             return any(not store.is_empty(rx.intersection(regex, holding)) for holding in left)
         except LimitExceededError:
             return True
+
+
+def _decoded(excludes: Sequence[str]) -> rx.Regex:
+    r"""Return the runs of characters whose canonical form holds an excluded text, and no character too many.
+
+    For "n", these are the character n and the end of line, whose form is `\n`.
+    """
+    found: list[rx.Regex] = []
+    for text in excludes:
+        found.append(_rest(text))
+        for sign, form in _ESCAPES.items():
+            ends = [form[at:] for at in range(1, len(form))]
+            found += [
+                rx.sequence(rx.Literal(sign.encode()), _rest(text[len(end) :])) for end in ends if _meet(end, text)
+            ]
+    return rx.choice(*found)
+
+
+def _meet(form: str, text: str) -> bool:
+    return text.startswith(form) or form.startswith(text)
+
+
+def _rest(text: str) -> rx.Regex:
+    """Return the runs of characters whose canonical form begins with a text, and no character too many."""
+    plain = text[: next((at for at, sign in enumerate(text) if sign in _ESCAPES), len(text))]
+    rest = text[len(plain) :]
+    if not rest:
+        return rx.Literal(plain.encode())
+    begun = [(sign, rest[len(form) :]) for sign, form in _ESCAPES.items() if _meet(form, rest)]
+    ways = [rx.sequence(rx.Literal(sign.encode()), _rest(left)) for sign, left in begun]
+    return rx.sequence(rx.Literal(plain.encode()), rx.choice(*ways)) if ways else rx.ByteSet(0)
 
 
 def _holding(regex: rx.Regex) -> rx.Regex:

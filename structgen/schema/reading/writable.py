@@ -15,7 +15,7 @@ from dataclasses import replace
 from operator import is_
 from typing import TypeAlias
 
-from structgen.engine.automata.finite_languages import count_texts, is_finite, texts_of
+from structgen.engine.automata.finite_languages import count_texts, is_finite, repeats_a_byte, texts_of
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.regex.tree import Regex, intersection
 from structgen.errors import LimitExceededError
@@ -33,6 +33,9 @@ Narrowed: TypeAlias = Callable[[Regex], Regex]
 
 _MAX_TEXTS = 64  # texts of a set that is narrowed
 _MAX_STATES = 5_000  # automaton states made for one set
+_FEW_STATES = 1_000  # that are visited to find out whether a set is finite
+_MANY = 1 << 31  # texts of a set; so many items or keys are not asked for
+_MAX_BYTES = 64  # of the texts that are counted to find many
 
 
 class Writable:
@@ -45,7 +48,7 @@ class Writable:
 
     def __init__(self, narrowed: Narrowed, limits: Limits) -> None:
         of_strings = narrowed.of_strings if isinstance(narrowed, WithoutTexts) else None
-        self._excludes = of_strings is not None
+        self._held = None if of_strings is None else of_strings.held
         self._narrowed = of_strings or narrowed
         self._limits = replace(limits, automaton_states=min(limits.automaton_states, _MAX_STATES))
         self._known: dict[StringSet, StringSet | None] = {}
@@ -59,7 +62,7 @@ class Writable:
         return replace(shape, strings=strings, objects=objects)
 
     def _with_keys(self, part: ObjectSet) -> ObjectSet:
-        if self._excludes:
+        if self._held is not None:
             lost = [key for key in part.properties if self._strings(StringSet(texts=(key,))) is None]
             if lost:
                 part = replace(part, properties={**part.properties, **dict.fromkeys(lost, NONE)})
@@ -70,7 +73,7 @@ class Writable:
 
     def _strings(self, strings: StringSet) -> StringSet | None:
         """Return the strings of a set that can be written; None if there are none."""
-        if not self._excludes and (
+        if self._held is None and (
             strings.texts is not None or not strings.within or any(map(_has_many, strings.within))
         ):
             return strings
@@ -79,7 +82,7 @@ class Writable:
         return self._known[strings]
 
     def _left(self, strings: StringSet) -> StringSet | None:
-        has_end = self._excludes or strings.high is not None or len(strings.within) != 1
+        has_end = self._held is not None or strings.high is not None or len(strings.within) != 1
         if not (has_end or not lengths(strings.within[0].regex)[1]):
             return strings  # infinitely many lengths
         try:
@@ -87,11 +90,28 @@ class Writable:
             left = self._narrowed(written)
             if left is written:
                 return strings
-            if self._excludes and AutomatonStore(self._limits).is_empty(left):
-                return None
-            return self._listed(strings, left)
+            kept = strings if self._held is None else self._without(strings, self._held)
+            return None if kept is None else self._listed(kept, left)
         except (Inexpressible, LimitExceededError):  # too large to narrow
             return strings
+
+    def _without(self, strings: StringSet, held: Language) -> StringSet | None:
+        r"""Return the strings of a set whose canonical form holds no excluded text; the same object if there are many.
+
+        With other forms, `\u0062` for "b", more could be written. But keys and listed strings have the canonical one
+        only, and what is counted must be there in each.
+        """
+        if strings.texts is not None:
+            texts = tuple([text for text in strings.texts if not held.matches(text)])
+            return replace(strings, texts=texts) if texts else None
+        kept = replace(strings, outside=(*strings.outside, held))
+        store = AutomatonStore(self._limits)
+        state = store.add(kept.regex())
+        if store.is_empty(kept.regex()):
+            return None
+        if repeats_a_byte(store, state) or is_finite(store, state, _FEW_STATES) is False:
+            return strings
+        return strings if count_texts(store, state, _MANY, _MAX_BYTES) == _MANY else kept
 
     def _listed(self, strings: StringSet, left: Regex) -> StringSet | None:
         """Return a set without the texts that cannot be written, tested one by one."""

@@ -14,7 +14,7 @@ from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.composition import with_terminals
 from structgen.engine.grammar.tables import GrammarTables, RuleSource
 from structgen.engine.regex.unicode_classes import union_of
-from structgen.errors import UnsatisfiableSchemaError
+from structgen.errors import UnsatisfiableSchemaError, UnsupportedSchemaError
 from structgen.kbnf import ast
 from structgen.limits import Limits
 from structgen.schema.reading.excluded_texts import WithoutTexts
@@ -28,6 +28,10 @@ from structgen.schema.rules.to_rules import json_schema_to_rules, lazy_tables
 from structgen.schema.sources import Source
 
 __all__ = ["parameter_rules", "parameters_to_kbnf", "tokens_in_marks"]
+
+_PUNCTUATION = frozenset("{}[],:")  # of Gemma's notation, where strings have no quotes
+_SIGNS_OF_PYTHON = frozenset("=")  # beside the names of arguments, which have no quotes
+_QUOTED = frozenset("\"'\\")  # what strings of Python are written with
 
 
 def tokens_in_marks(style: str, special_tokens: Collection[str]) -> tuple[str, ...]:
@@ -71,7 +75,7 @@ def parameter_rules(
     tokens = tokens or {}
     marks = union_of([(token_id, token_id) for token_id in tokens.values()])
     if excludes:
-        narrowed = WithoutTexts(excludes, limits, narrowed, is_json=style == "json")
+        narrowed = _without(excludes, style, limits, narrowed)
 
     def tables(rules: RuleSource, key: Hashable, space: Space, may_be_empty: bool) -> GrammarTables:
         return replace(lazy_tables(key, rules, None, space), accepts_empty=may_be_empty, marks=marks)
@@ -90,6 +94,23 @@ def parameter_rules(
             left = narrowed if excludes else None
             found = read_call(schema, style, tables, options, token_id=token_id, narrowed=left, **common)
     return with_terminals(found, narrowed) if excludes and narrowed is not None else found
+
+
+def _without(excludes: Sequence[str], style: str, limits: Limits, narrowed: Narrowed | None) -> WithoutTexts:
+    """Return what keeps texts out of the strings of a notation.
+
+    Raises:
+        UnsupportedSchemaError: the notation itself is written with one of them.
+    """
+    if style == "json" or style in STYLES:  # those of `STYLES` keep them out of texts without quotes by themselves
+        return WithoutTexts(excludes, limits, narrowed, is_json=True)
+    is_python = style == "python"
+    signs = _SIGNS_OF_PYTHON if is_python else _PUNCTUATION
+    for text in excludes:
+        if text in signs or text in MARKS.get(style, "") or (is_python and not _QUOTED.isdisjoint(text)):
+            message = f"{text!r} cannot be excluded: the notation {style!r} is written with it"
+            raise UnsupportedSchemaError(message, pointer="")
+    return WithoutTexts(excludes, limits, narrowed, has_quotes=is_python)
 
 
 @contextmanager
@@ -126,7 +147,7 @@ def parameters_to_kbnf(
     """
     limits = limits or Limits()
     deadline = Deadline(limits.compile_seconds)
-    narrowed = WithoutTexts(excludes, limits, None) if excludes else None
+    narrowed = _without(excludes, style, limits, None) if excludes else None
     names = tokens_in_marks(style, special_tokens)
     tokens = {name: number for number, name in enumerate(names)}  # any ids: names are written
 
@@ -139,7 +160,7 @@ def parameters_to_kbnf(
             deadline=deadline,
             may_be_empty=may_be_empty,
             tokens=names,
-            changed=narrowed,
+            changed=None if style in STYLES else narrowed,
         )
 
     schema, options = source.json_schema, source.options
