@@ -7,7 +7,8 @@ In the order of imports, each module using those before it:
     number_keywords, substrings, keywords keywords about single types
     nodes, evaluation, applicators        keywords that combine subschemas
     tags, told_apart                      alternatives with constants that tell them apart; `oneOf` beside them
-    emptiness                             which sets of arrays and objects have members
+    distinct_items, emptiness             which sets of arrays and objects have members
+    sizes                                 how many values nodes have, and which
     shape_cache, widening                 shared shapes; `lenient=True`
     excluded_texts, writable              strings without some texts; those that a tokenizer can spell
     space                                 the nodes of a document and their shapes

@@ -50,7 +50,7 @@ from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.applicators import APPLICATORS, accepted, refused
 from structgen.schema.reading.atoms import Atoms, too_deep
 from structgen.schema.reading.dialects import is_of_draft4
-from structgen.schema.reading.emptiness import Sizes, witnesses
+from structgen.schema.reading.emptiness import witnesses
 from structgen.schema.reading.fixed_points import FixedPoints, Reentered
 from structgen.schema.reading.intersections import all_of, and_also
 from structgen.schema.reading.keywords import OWN_KEYWORDS, NodeOf, base_shape, unsupported
@@ -59,6 +59,7 @@ from structgen.schema.reading.refs import FORMED, Document, check_forms
 from structgen.schema.reading.scopes import Dialect, Location, pointer
 from structgen.schema.reading.shape_cache import common_shapes, flat_content, remember
 from structgen.schema.reading.simple_nodes import SimpleNodes, has_long_node
+from structgen.schema.reading.sizes import Sizes
 from structgen.schema.reading.tagged_pairs import MANY_PAIRS, both_by_tag, may_rule_out
 from structgen.schema.reading.tags import Tag, pairs_that_may_meet, tag_of
 from structgen.schema.reading.told_apart import told_apart

@@ -239,6 +239,23 @@ def test_values_are_not_counted_twice_nor_those_that_conditions_refuse(items, co
 
 
 @pytest.mark.parametrize(
+    ("numbers", "count"),
+    [
+        ({"minimum": 1, "maximum": 1.0000000000000002}, 2),
+        ({"minimum": 1, "exclusiveMaximum": 1.0000000000000002}, 1),
+        ({"exclusiveMinimum": 0, "maximum": 5e-324}, 1),
+        ({"minimum": 2**53, "maximum": 2**53 + 2}, 3),  # whole numbers in digits stay apart
+        ({"minimum": -1e-323, "maximum": 1e-323}, 5),
+    ],
+)
+def test_numbers_that_are_read_as_one_double_are_one(numbers, count):
+    items = {"type": "number", **numbers}
+    assert unique(items, minItems=count) is not None
+    assert unique(items, minItems=count + 1) is None
+    assert unique(False, prefixItems=[items] * (count + 1), minItems=count + 1) is None
+
+
+@pytest.mark.parametrize(
     "wrapped", [lambda items: items, lambda items: {"type": "array", "items": items, "minItems": 1}]
 )
 def test_objects_that_are_found_to_have_no_member_are_not_counted(wrapped):
