@@ -139,7 +139,7 @@ def report(times: dict[str, Times]) -> None:
         common = [in_both(getattr(times[own], what), getattr(times[name], what)) for name in others]
         for label, of in (("average", statistics.mean), *((f"p{part:g}", _percentile(part)) for part in PARTS)):
             ratios = [ratio(of(ours), of(theirs)) if ours else "" for ours, theirs in common]
-            rows.append([f"{what}, {label}", *map(of, columns), *ratios])
+            rows.append([f"{what}, {label}", *(of(column) if column else "" for column in columns), *ratios])
     print(table(["µs", *times, *(f"of {name}'s, where both have it" for name in others)], rows))
     for what in ("masks", "compiles"):
         print(f"\nstructgen's slowest {what}:\n")
