@@ -167,6 +167,9 @@ def _visit(regex: Regex, depth: int, values: list[int], work: Work, known: Known
         parts = _merged(choice.parts)
         work.append((UNION, (len(parts), tail), depth))
         for part in parts:
+            if tail == EMPTY and isinstance(part, Sequence):  # it may come again, such as one of some excluded texts
+                _plan(part, depth + 1, work, known)
+                continue
             work.append((VISIT, part, depth + 1))
             work.append((LOAD, tail, depth))
     elif isinstance(regex, Repeat):

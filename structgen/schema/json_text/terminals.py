@@ -136,8 +136,14 @@ def _quoted(strings: StringSet) -> Regex:
         is_source = any(language.name.startswith(SUBSTRING_OF) for language in strings.outside)
         raise Inexpressible(SUBSTRING_OF if is_source else "pattern") from error
     if excluded:
-        parts.append(Complement(quoted(choice(*map(every_form, excluded))) if few else texts_regex(excluded)))
+        parts.append(Complement(choice(*map(_every_quoted, excluded)) if few else texts_regex(excluded)))
     return intersection(*parts)
+
+
+@lru_cache(maxsize=1024)
+def _every_quoted(text: str) -> Regex:
+    """Return every way to write a text as a string: one object, which the engine translates once."""
+    return quoted(every_form(text))
 
 
 def _bounds_left(strings: StringSet) -> tuple[int, int | None]:
