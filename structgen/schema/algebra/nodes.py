@@ -160,7 +160,11 @@ def any_of(nodes: Iterable[Node]) -> Node:
         spend(1)
         if not node:
             return ANY
-        if node != NONE:
+        only = node[0]
+        if len(node) == 1 and not isinstance(only, int) and len(only.nodes) <= _MAX_ABSORBED:
+            for other in only.nodes:
+                found[other] = None
+        elif node != NONE:
             found[node] = None
     if len(found) < 2:
         return next(iter(found), NONE)
@@ -177,6 +181,8 @@ def any_of(nodes: Iterable[Node]) -> Node:
         spend(len(found) * len(found) >> 3)
         sets = [set(node) for node in found]
         least = [node for node, mine in zip(found, sets, strict=True) if not any(other < mine for other in sets)]
+        if _is_everything(least):
+            return ANY
     if len(least) == 1:
         return least[0]
     depth = 1 + max([atom.depth for node in least for atom in node if not isinstance(atom, int)], default=0)
@@ -185,6 +191,33 @@ def any_of(nodes: Iterable[Node]) -> Node:
         if plain is not None:
             return any_of(plain)
     return (AnyOf(tuple(sorted(least, key=_ranks)), size, depth),)
+
+
+def _is_everything(nodes: list[Node]) -> bool:
+    """Return whether every value is in one of some nodes, as their plain atoms show.
+
+    Two nodes that differ in one atom and its complement are one: the values in 2 and 3, and those in 2 and not in 3,
+    are those in 2. If others are left in the end, they could be joined in several ways, so a union keeps its name.
+    """
+    while len(nodes) > 1:
+        joined = _with_two_joined(nodes)
+        if joined is nodes:
+            return False
+        nodes = _least(joined)
+    return not nodes[0]
+
+
+def _with_two_joined(nodes: list[Node]) -> list[Node]:
+    """Return nodes with two of them as one; the same object if no two differ in one atom and its complement only."""
+    known = {frozenset(node) for node in nodes}
+    for node in nodes:
+        for atom in node:
+            if isinstance(atom, int) and atom > 0 and _is_decided(atom):
+                rest = tuple([other for other in node if other != atom])
+                opposite = frozenset((*rest, -atom))
+                if opposite in known:
+                    return [rest, *[other for other in nodes if other is not node and frozenset(other) != opposite]]
+    return nodes
 
 
 def _resolved(nodes: Iterable[Node]) -> list[Node] | None:

@@ -7,7 +7,7 @@ from structgen.schema.rules.states cimport Property
 
 @cython.final
 cdef class Clauses:
-    cdef object _holds, _is_deferrable, _shapes
+    cdef object _holds, _is_deferrable, _shapes, _disjoint
     cdef dict _splits
     cdef dict _by_absence, _by_value, _able, _bits, _masks, _choices, _cases, _deferred
     cdef tuple _properties

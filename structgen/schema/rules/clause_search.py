@@ -28,6 +28,7 @@ from structgen.schema.algebra import (
 )
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.rules.clause_choices import Choice, ChoiceSearch, too_many
+from structgen.schema.rules.disjoint_values import DisjointValues
 from structgen.schema.rules.states import Property
 
 __all__ = ["Clauses", "Splits"]
@@ -75,6 +76,7 @@ class Clauses:
         self._is_deferrable = is_deferrable
         self._shapes = shapes
         self._splits = splits
+        self._disjoint = DisjointValues(holds, shapes)
         index_of_key = {entry.key: index for index, entry in enumerate(properties)}
         absent: list[set[int]] = [set() for _ in properties]
         self._properties = properties
@@ -180,13 +182,15 @@ class Clauses:
         return shape.arrays not in ((), ALL_ARRAYS) or shape.objects not in ((), ALL_OBJECTS)
 
     def _compare(self, node: Node, other: Node) -> int:
-        """Return 1 if all values of a node of scalars, which has some, are in another node, -1 if none is, else 0.
+        """Return 1 if all values of a node, which has some, are surely in another node, -1 if surely none is, else 0.
 
         Their conjunction needs no node for that: n nodes that exclude one text each have n²/2 conjunctions.
         """
         shape = self._shapes[node]
         if shape.arrays or shape.objects:
-            return 0
+            if self._disjoint.are_disjoint(node, other):
+                return -1
+            return 1 if is_decided(other) and self._disjoint.are_disjoint(node, complement(other)) else 0
         if not self._has_value(other):
             return -1
         both = shape.intersect(self._shapes[other])

@@ -298,13 +298,25 @@ def _set_rules(lazy: LazyRules, part: ArraySet | ObjectSet | TextGrammar | JsonC
 
 
 def _check_all(lazy: LazyRules) -> None:
-    """Check all nodes that have a value; see `_check`."""
+    """Check all nodes that have a value; see `_check`.
+
+    Raises:
+        _Widened: a shape became wider, or some sets have no member. What only these need is no reason to refuse.
+    """
     checked = set[Node]()
-    while len(checked) < len(lazy.productive):  # the rules of a set may need more nodes
-        unchecked = lazy.productive - checked
-        for node in lazy.not_surely_writable(unchecked):
-            _check(lazy, node, lazy.shapes[node])
-        checked |= unchecked
+    known = len(lazy.space.dead)
+    try:
+        while len(checked) < len(lazy.productive):  # the rules of a set may need more nodes
+            unchecked = lazy.productive - checked
+            for node in lazy.not_surely_writable(unchecked):
+                _check(lazy, node, lazy.shapes[node])
+            checked |= unchecked
+    except UnsupportedSchemaError as error:
+        if len(lazy.space.dead) > known:
+            raise _Widened from error
+        raise
+    if len(lazy.space.dead) > known:
+        raise _Widened
     lazy.splits.clear()  # the sets of one node ask for the same; masks ask for little
 
 
@@ -382,7 +394,7 @@ def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
         raise Inexpressible("minProperties")  # the keys of an open object are counted up to that number
     if (part.overlapping or part.clauses or part.somewhere) and not lazy.rules_of(part)[0].is_alive(0):
         _leave_out(lazy.space, part)
-        raise _Widened
+        return
     if part.clauses:
         rules = lazy.rules_of(part)[0]
         assert isinstance(rules, ObjectRules)
@@ -395,15 +407,21 @@ def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
 
 
 def _leave_out(space: Space, part: ArraySet | ObjectSet) -> None:
-    """Leave a set of arrays or objects without a member out of what can be written; it may have been counted."""
+    """Leave a set of arrays or objects without a member out of what can be written; it may have been counted.
+
+    Raises:
+        _Widened: with `lenient`, at once, as what only this set needs must not be dropped. Otherwise the other sets are
+            checked first: there may be many such sets.
+    """
     space.dead |= {part}
     space.sizes().forget()
+    if space.options.lenient:
+        raise _Widened
 
 
 def _check_clauses(lazy: LazyRules, part: ArraySet) -> None:
     if not lazy.symbols_of(Shape(arrays=(part,)), frozenset()):
         _leave_out(lazy.space, part)
-        raise _Widened
 
 
 def expressed(made: Callable[[], _T], space: Space, node: Node) -> _T:
