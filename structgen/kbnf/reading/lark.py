@@ -41,7 +41,7 @@ from structgen.kbnf.reading.lark_imports import Sources
 from structgen.kbnf.reading.lark_indentation import NEWLINE, indented_rules
 from structgen.kbnf.reading.lark_items import Definition
 from structgen.kbnf.reading.lark_lazy import lazy_first
-from structgen.kbnf.reading.lark_lexer import LarkDialect, LarkToken, pattern_of, text_of
+from structgen.kbnf.reading.lark_lexer import LarkDialect, LarkToken, check_is_text, pattern_of, text_of
 from structgen.kbnf.reading.lark_lexing import LexedGrammar
 from structgen.kbnf.reading.lark_terminals import LookingOut, Terminal, first_look, regex_terminal
 from structgen.kbnf.reading.lark_words import words_of
@@ -337,8 +337,10 @@ class _Reader:
         if isinstance(data, dict) and len(data) == 1:
             ((kind, value),) = data.items()
             if kind == "substring_chunks" and isinstance(value, list) and all(isinstance(c, str) for c in value):
+                check_is_text(self._text, token, "".join(value))
                 return rx.Substrings(tuple(chunk.encode() for chunk in value))
             if kind in ("substring_chars", "substring_words") and isinstance(value, str):
+                check_is_text(self._text, token, value)
                 units = words_of(value) if kind == "substring_words" else list(value)
                 return rx.Substrings(tuple(unit.encode() for unit in units))
         hint = "substring_chunks (a list of texts), substring_words and substring_chars (texts) are"

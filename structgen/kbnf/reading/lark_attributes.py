@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import NoReturn
 
 from structgen.engine.automata.store import AutomatonStore
@@ -122,7 +123,7 @@ def _add(found: Attributes, text: str, rule: LarkToken, part: list[LarkToken]) -
         found.max_tokens = int(digits)
     else:
         written = text[value[0].offset : value[-1].offset + len(value[-1].text)]
-        if not _NUMBER.fullmatch(written):
+        if not _NUMBER.fullmatch(written) or not isfinite(float(written)):
             _fail(text, value[0], f"a temperature is a number from 0 up, not {written}")
         found.temperature = float(written)
 
