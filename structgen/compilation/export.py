@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast, get_args, overload
 
+from structgen.engine.deadlines import Deadline
 from structgen.errors import GrammarError
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
@@ -72,15 +73,15 @@ def export(
             and `except!`. "gbnf": for llama.cpp. "lark": for llguidance. "xgrammar": EBNF for xgrammar. "vllm": a
             dict, the arguments of vLLM's `StructuredOutputsParams`.
         end: a text that must follow the value and cannot be part of it, such as `"\n"`. Remove it from the output.
-        limits: bounds on the size of the schema and of the exported text.
+        limits: bounds on the size of the schema and of the exported text, and on the time: `compile_seconds`.
         options: options for a schema; see `structgen.schema.options.SchemaArguments`: `whitespace`, `numbers`,
             `property_order`, `formats`, `draft`, `lenient`, `registry`, `base_uri`. With
             `format="yaml"`, a recursive schema is refused.
 
     Raises:
         SchemaError: the schema cannot be used; with its JSON pointer.
-        GrammarError: the dialect lacks a construct that the grammar needs.
-        LimitExceededError: the grammar is too large.
+        GrammarError: the dialect lacks a construct that the grammar needs; or `end` has a lone surrogate.
+        LimitExceededError: the grammar is too large, or takes too long.
         ValueError: the dialect is unknown.
 
     Example:
@@ -94,7 +95,8 @@ def export(
     limits = limits or Limits()
     if not isinstance(schema, Grammar) or schema.bound:
         options = {"numbers": "plain", **options}
-    text = _written(_tree(schema, to, end, limits, options), to, limits)
+    with Deadline(limits.compile_seconds, memory_bytes=limits.memory_bytes):
+        text = _written(_tree(schema, to, end, limits, options), to, limits)
     return {"grammar": text} if to == "vllm" else text
 
 
@@ -123,6 +125,7 @@ def export_for_server(given: Any, to: Dialect, options: Mapping[str, Any], limit
 def _tree(schema: Any, to: Dialect, end: str, limits: Limits, options: SchemaArguments) -> ast.Grammar:
     """Return the grammar, followed by `end`."""
     from structgen.kbnf import ast
+    from structgen.kbnf.composition import of_text
 
     grammar = _tree_of(schema, _END_NAME if end else "start", to, limits, options)
     if not end:
@@ -130,7 +133,7 @@ def _tree(schema: Any, to: Dialect, end: str, limits: Limits, options: SchemaArg
     start, names = "start", {rule.name for rule in grammar.rules}
     while start in names:
         start += "_"
-    whole = ast.Sequence((ast.Reference(grammar.start), ast.Literal(end.encode())))
+    whole = ast.Sequence((ast.Reference(grammar.start), of_text(end).rules[0].body))
     return ast.Grammar((ast.Rule(start, whole), *grammar.rules), start)
 
 
