@@ -1,4 +1,4 @@
-"""Schemas and grammars made to exhaust a server end with an error that names a limit, or with an answer, in bounded time."""
+"""Schemas and grammars made to exhaust a server end with an error that names a limit, or with an answer, in time."""
 
 import sys
 import time
