@@ -157,11 +157,11 @@ def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: Sche
             of_both: Any = {**options, **bound.options} if is_schema else {}
             return _tree_of(bound.schema, "value", to, limits, of_both)
 
-        return grammar_with_schemas(schema.tree, of_schema)
+        return _as_read(schema, grammar_with_schemas(schema.tree, of_schema), start, to)
     if isinstance(schema, Grammar):
         if options:
             raise ValueError(f"{', '.join(options)}: these options are for schemas, not for a Grammar")
-        return schema.tree
+        return _as_read(schema, schema.tree, start, to)
     if isinstance(schema, Parameters):
         return _parameters(schema, limits, options)
     if isinstance(schema, Yaml):
@@ -181,6 +181,22 @@ def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: Sche
         return template_grammar(schema, inner, strings_of)
     exact_formats = _EXACT_FORMATS.get(to, _OF_RULES)
     return schema_to_kbnf(schema, start=start, limits=limits, exact_formats=exact_formats, **options)
+
+
+def _as_read(grammar: Grammar, tree: ast.Grammar, start: str, to: Dialect) -> ast.Grammar:
+    """Return the tree of a grammar without the empty text, if it is in KBNF and will be read as something else.
+
+    Args:
+        grammar: the grammar.
+        tree: its tree, holes filled.
+        start: "start" for a whole grammar, another name for a part of one.
+        to: the notation.
+    """
+    from structgen.kbnf.nonempty import without_empty_text
+
+    if grammar.kind != "kbnf" or (start == "start" and to in ("kbnf", "kbnf-older")):
+        return tree
+    return without_empty_text(tree)
 
 
 def _parameters(parameters: Parameters, limits: Limits, options: SchemaArguments) -> ast.Grammar:
