@@ -185,7 +185,12 @@ class _Reader:
     def grammar(self) -> ast.Grammar:
         self._read_items()
         if self._declared:
-            return indented_rules(self._lexed_rules())
+            try:
+                return indented_rules(self._lexed_rules())
+            except RecursionError:
+                token = next(iter(self._declared.values()))
+                hint = "give the inner parts names"
+                self.fail(token, f"the rules of a grammar with {token.text} are nested too deeply", hint=hint)
         if self._ignored:
             ignored = rx.choice(*self._ignored_regexes())
             is_once = self._options.get("skip_repetition") == "once"

@@ -214,3 +214,10 @@ def test_no_rule_has_to_use_the_end_of_a_line():
     found = constraint_of(structgen.Grammar.lark(text, dialect="lark"))
     assert is_read(found, "a(\n  b\n)")
     assert not is_read(found, "a\n(b)")
+
+
+def test_rules_that_are_nested_too_deeply():
+    text = "start: " + "(" * 3000 + '"a"' + ' "b")?' * 3000 + "\n%declare _INDENT _DEDENT\n_NEWLINE: /\\n[ \\t]*/"
+    with pytest.raises(GrammarError, match="nested too deeply") as caught:
+        parse_lark(text, dialect="lark")
+    assert caught.value.line == 2
