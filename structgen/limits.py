@@ -29,7 +29,7 @@ class Limits:
         set_items: items of one item set.
         mask_bytes: bytes of masks kept for one vocabulary. Past it, masks are computed again when needed.
         cache_bytes: estimated bytes of compiled grammars kept for reuse; about two hundred grammars of usual size.
-        compile_seconds: wall-clock seconds for one compile.
+        compile_seconds: wall-clock seconds for one compile, one export, or reading one Lark grammar.
         mask_seconds: wall-clock seconds for one mask, or for accepting one token.
         memory_bytes: memory that one compile, one mask or one accepted token may take. It is compared while it grows.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast, get_args, overload
 
+from structgen.engine.deadlines import Deadline
 from structgen.errors import GrammarError
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
@@ -72,15 +73,15 @@ def export(
             and `except!`. "gbnf": for llama.cpp. "lark": for llguidance. "xgrammar": EBNF for xgrammar. "vllm": a
             dict, the arguments of vLLM's `StructuredOutputsParams`.
         end: a text that must follow the value and cannot be part of it, such as `"\n"`. Remove it from the output.
-        limits: bounds on the size of the schema and of the exported text.
+        limits: bounds on the size of the schema and of the exported text, and on the time: `compile_seconds`.
         options: options for a schema; see `structgen.schema.options.SchemaArguments`: `whitespace`, `numbers`,
             `property_order`, `formats`, `draft`, `lenient`, `registry`, `base_uri`. With
             `format="yaml"`, a recursive schema is refused.
 
     Raises:
         SchemaError: the schema cannot be used; with its JSON pointer.
-        GrammarError: the dialect lacks a construct that the grammar needs.
-        LimitExceededError: the grammar is too large.
+        GrammarError: the dialect lacks a construct that the grammar needs; or `end` has a lone surrogate.
+        LimitExceededError: the grammar is too large, or takes too long.
         ValueError: the dialect is unknown.
 
     Example:
@@ -94,7 +95,8 @@ def export(
     limits = limits or Limits()
     if not isinstance(schema, Grammar) or schema.bound:
         options = {"numbers": "plain", **options}
-    text = _written(_tree(schema, to, end, limits, options), to, limits)
+    with Deadline(limits.compile_seconds, memory_bytes=limits.memory_bytes):
+        text = _written(_tree(schema, to, end, limits, options), to, limits)
     return {"grammar": text} if to == "vllm" else text
 
 
@@ -123,6 +125,7 @@ def export_for_server(given: Any, to: Dialect, options: Mapping[str, Any], limit
 def _tree(schema: Any, to: Dialect, end: str, limits: Limits, options: SchemaArguments) -> ast.Grammar:
     """Return the grammar, followed by `end`."""
     from structgen.kbnf import ast
+    from structgen.kbnf.composition import of_text
 
     grammar = _tree_of(schema, _END_NAME if end else "start", to, limits, options)
     if not end:
@@ -130,7 +133,7 @@ def _tree(schema: Any, to: Dialect, end: str, limits: Limits, options: SchemaArg
     start, names = "start", {rule.name for rule in grammar.rules}
     while start in names:
         start += "_"
-    whole = ast.Sequence((ast.Reference(grammar.start), ast.Literal(end.encode())))
+    whole = ast.Sequence((ast.Reference(grammar.start), of_text(end).rules[0].body))
     return ast.Grammar((ast.Rule(start, whole), *grammar.rules), start)
 
 
@@ -154,11 +157,11 @@ def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: Sche
             of_both: Any = {**options, **bound.options} if is_schema else {}
             return _tree_of(bound.schema, "value", to, limits, of_both)
 
-        return grammar_with_schemas(schema.tree, of_schema)
+        return _as_read(schema, grammar_with_schemas(schema.tree, of_schema), start, to)
     if isinstance(schema, Grammar):
         if options:
             raise ValueError(f"{', '.join(options)}: these options are for schemas, not for a Grammar")
-        return schema.tree
+        return _as_read(schema, schema.tree, start, to)
     if isinstance(schema, Parameters):
         return _parameters(schema, limits, options)
     if isinstance(schema, Yaml):
@@ -178,6 +181,22 @@ def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: Sche
         return template_grammar(schema, inner, strings_of)
     exact_formats = _EXACT_FORMATS.get(to, _OF_RULES)
     return schema_to_kbnf(schema, start=start, limits=limits, exact_formats=exact_formats, **options)
+
+
+def _as_read(grammar: Grammar, tree: ast.Grammar, start: str, to: Dialect) -> ast.Grammar:
+    """Return the tree of a grammar without the empty text, if it is in KBNF and will be read as something else.
+
+    Args:
+        grammar: the grammar.
+        tree: its tree, holes filled.
+        start: "start" for a whole grammar, another name for a part of one.
+        to: the notation.
+    """
+    from structgen.kbnf.nonempty import without_empty_text
+
+    if grammar.kind != "kbnf" or (start == "start" and to in ("kbnf", "kbnf-older")):
+        return tree
+    return without_empty_text(tree)
 
 
 def _parameters(parameters: Parameters, limits: Limits, options: SchemaArguments) -> ast.Grammar:

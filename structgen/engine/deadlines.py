@@ -324,12 +324,17 @@ class Deadline:
 
 
 def _forget_others() -> None:
-    """Forget the deadlines of other threads, in a forked process: they do not run there, and never end."""
+    """Forget the deadlines of other threads, in a forked process: they do not run there, and never end.
+
+    A grammar's deadline is used again there. So it must be one that has not begun.
+    """
     release_collections()
     thread = this_thread()
     for deadline in _begun[SPARE:]:
         if deadline._thread != thread:
             _begun.remove(deadline)
+            deadline._depth = 0
+            deadline._outer = None
 
 
 _begun.extend([Deadline(0.0)] * SPARE)

@@ -21,7 +21,7 @@ MAX_WAIT_SECONDS = 1.0  # of one fork, for all locks together
 
 _locks: dict[int, weakref.ref[Any]] = {}  # by id; an entry goes with its lock
 _in_forked: list[Callable[[], None]] = []
-_taken: list[Any] = []
+_taken: dict[int, list[Any]] = {}  # by thread, as several may fork at a time: each releases what it took
 
 
 def forkable_lock() -> threading.Lock:
@@ -55,23 +55,26 @@ def _all_locks() -> list[Any]:
 
 def _before() -> None:
     end = time.monotonic() + MAX_WAIT_SECONDS
+    taken = _taken[threading.get_ident()] = []
     for lock in _all_locks():
         # The forking thread may itself hold a plain lock: it is not waited for longer than others.
         if lock.acquire(timeout=max(0.0, end - time.monotonic())):
-            _taken.append(lock)
+            taken.append(lock)
 
 
 def _after_in_parent() -> None:
-    while _taken:
-        _taken.pop().release()
+    taken = _taken.pop(threading.get_ident(), [])
+    while taken:
+        taken.pop().release()
 
 
 def _after_in_child() -> None:
-    taken = set(map(id, _taken))
-    _after_in_parent()
+    taken = set(map(id, _taken.get(threading.get_ident(), ())))
     for lock in _all_locks():
         if id(lock) not in taken:
             lock._at_fork_reinit()
+    _after_in_parent()  # after that: to release a lock may take another one, which must be free
+    _taken.clear()
     for function in _in_forked:
         function()
 

@@ -113,11 +113,16 @@ class RowQueue:
             rows: the number of rows that will be added.
         """
         wanted = min(threads, os.cpu_count() or 1, rows // MIN_ROWS, MAX_THREADS) - 1
-        while len(self._helpers) < wanted:
-            helper = _free_helper()
-            if helper is None:
-                break
-            self._helpers.append(helper)
+        try:
+            while len(self._helpers) < wanted:
+                helper = _free_helper()
+                if helper is None:
+                    break
+                self._helpers.append(helper)
+        except BaseException:  # such as Ctrl-C while a thread starts: `finish` would wait for helpers never called
+            _idle.extend(self._helpers)
+            self._helpers.clear()
+            raise
         self._blocks = 1 + len(self._helpers)
         self._size = rows // self._blocks
         self._rows = rows

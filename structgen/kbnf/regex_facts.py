@@ -164,7 +164,7 @@ def _without_empty(node: rx.Regex, known: dict[int, rx.Regex]) -> rx.Regex:
         return rx.choice(*(known[id(part)] for part in node.parts))
     if isinstance(node, rx.Repeat):
         body = known[id(node.body)]
-        return rx.NOTHING if body == rx.NOTHING else rx.repeat(body, 1, node.max)
+        return rx.NOTHING if body == rx.NOTHING or node.max == 0 else rx.repeat(body, 1, node.max)
     if isinstance(node, rx.Complement):
         return rx.Complement(rx.choice(node.body, rx.EMPTY))
     if isinstance(node, rx.Intersection):

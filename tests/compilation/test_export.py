@@ -171,3 +171,8 @@ def test_multiples_have_any_number_of_digits(to, recwarn):
             assert matcher.is_accepting
             assert not set(matcher.allowed_token_ids()) & set(b"-.eE")
         assert not structgen.check(structgen.Grammar.kbnf(text, eager=False), "71").fits
+
+
+def test_an_end_with_a_lone_surrogate_is_refused():
+    with pytest.raises(structgen.GrammarError, match="lone surrogate"):
+        structgen.export({"type": "integer"}, "gbnf", end="\ud800")

@@ -1,5 +1,6 @@
 """Deadlines: what they end, and that nothing else is affected."""
 
+import os
 import random
 import threading
 import time
@@ -139,3 +140,35 @@ def test_counts_beyond_32_bits_work() -> None:
     matcher = structgen.compile(structgen.Grammar.regex(pattern), BYTES).matcher()
     matcher.accept_bytes(b"a" * 60)
     assert matcher.allowed_token_ids() == [ord("a"), ord("b")]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_process_begins_the_deadlines_of_other_threads_anew() -> None:
+    """A grammar has one deadline for its masks. Here another thread makes a mask while the process forks."""
+    deadline = Deadline(0.0, "mask_seconds")
+    has_begun, may_end = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with Deadline(60.0), deadline:
+            has_begun.set()
+            may_end.wait(60)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    has_begun.wait(60)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            deadline.begin_anew()
+            look()  # reads the clock
+            time.sleep(0.01)
+            spend(1_000_000)
+        except LimitExceededError:
+            status = 0
+        finally:
+            os._exit(status)
+    may_end.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0

@@ -131,3 +131,26 @@ def test_a_forked_process_starts_threads_of_its_own() -> None:
         finally:
             os._exit(status)
     assert os.waitpid(child, 0)[1] == 0
+
+
+@only_compiled
+def test_an_interrupt_while_a_helper_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The helpers that were found before are not called any more. The call must not wait for them."""
+    check_rows(8, 2)
+    start = threading.Thread.start
+    started: list[threading.Thread] = []
+
+    def interrupted(thread: threading.Thread) -> None:
+        if started:
+            raise KeyboardInterrupt
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(worker_threads, "_idle", [])
+    monkeypatch.setattr(worker_threads, "_helpers_made", 0)
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        check_rows(20, 4)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    check_rows(20, 4)

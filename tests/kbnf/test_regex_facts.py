@@ -42,6 +42,7 @@ def test_the_shape_stays():
     assert without_empty(rx.Repeat(letters, 0, 9)) == rx.Repeat(letters, 1, 9)
     assert without_empty(rx.Repeat(rx.optional(letters), 3, 9)) == rx.Repeat(letters, 1, 9)
     assert without_empty(rx.optional(letters)) == letters
+    assert without_empty(rx.Repeat(letters, 0, 0)) == rx.NOTHING
     regex = rx.intersection(rx.Complement(rx.Literal(b"x")), rx.star(letters))
     assert without_empty(regex) == rx.intersection(rx.Complement(rx.Literal(b"x")), rx.plus(letters))
     assert without_empty(rx.plus(letters)) == rx.plus(letters)

@@ -134,8 +134,8 @@ class PayloadTables:
         units = tuple([unit for unit in units if unit])
         number = self._suffix_automaton_of.get(units)
         if number is None:
+            made = SuffixAutomaton(units)  # may pass a limit: nothing is stored before
             number = self._suffix_automaton_of[units] = len(self.suffix_automata)
-            made = SuffixAutomaton(units)
             self.suffix_automata.append(made)
             self.bytes_used += made.bytes_used
         return number
@@ -144,8 +144,8 @@ class PayloadTables:
         """Return the number of a set of integers; make it if it is new. `Remainders` says what the choices are."""
         number = self._remainder_set_of.get(choices)
         if number is None:
+            made = RemainderSet(choices)  # may pass a limit: nothing is stored before
             number = self._remainder_set_of[choices] = len(self.remainder_sets)
-            made = RemainderSet(choices)
             self.remainder_sets.append(made)
             self.bytes_used += made.bytes_used
         return number

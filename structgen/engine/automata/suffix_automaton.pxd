@@ -1,5 +1,9 @@
 cimport cython
 
+from structgen.engine.deadlines cimport spend
+
+cdef int EDGES_PER_UNIT
+
 
 cdef class SuffixAutomaton:
     cdef list _units                    # by number: the different units of the text
@@ -14,6 +18,7 @@ cdef class SuffixAutomaton:
     cdef int[::1] _link                 # by state: its suffix link, to the state of the longest suffix in another state
     cdef int[::1] _length               # by state: number of units of its longest run
     cdef int[::1] _from_start           # by unit: the edge of the start state; NONE if there is none yet
+    cdef int _passed                    # edges that searches have passed since the clock was last looked at
     cdef readonly long long bytes_used  # estimated memory, in bytes
 
     @cython.locals(at=int)

@@ -14,10 +14,12 @@ positions of the text, so that the same units follow them. For the text `a b b`:
 from __future__ import annotations
 
 from structgen.engine.arrays import zeros
+from structgen.engine.deadlines import spend
 
 __all__ = ["SuffixAutomaton"]
 
 NONE = -1
+EDGES_PER_UNIT = 256  # edges that a search passes in about a microsecond
 
 
 class SuffixAutomaton:
@@ -51,6 +53,7 @@ class SuffixAutomaton:
         self._link = zeros(states, NONE)
         self._length = zeros(states)
         self._from_start = zeros(len(self._units), NONE)  # by unit: the edge of state 0, which has one for each unit
+        self._passed = 0  # edges that searches have passed and `spend` has not counted
         self._build([number_of[unit] for unit in units])
         self._pack()
         self.bytes_used = 4 * (len(self._first) + 2 * len(self._targets)) + sum(map(len, self._units))
@@ -65,6 +68,8 @@ class SuffixAutomaton:
     def _build(self, text: list[int]) -> None:
         last = 0
         for unit in text:
+            spend(1 + self._passed // EDGES_PER_UNIT)
+            self._passed %= EDGES_PER_UNIT
             state = self._new_state(self._length[last] + 1)
             self._link[state] = 0
             at = last
@@ -127,6 +132,7 @@ class SuffixAutomaton:
         edge = self._first[state]
         while edge >= 0 and self._labels[edge] != unit:
             edge = self._next[edge]
+            self._passed += 1
         return edge
 
     def _pack(self) -> None:

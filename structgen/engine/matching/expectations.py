@@ -265,7 +265,7 @@ class ExpectationFinder:
             some = automata.first_bytes(state)
             byte = some.bit_length() - 1
             target = automata.next(state, byte) if some else 0
-            if some.bit_count() == 2 and byte < 0x80 and chr(byte).isalpha() and some >> (byte & ~0x20) & 1:
+            if some.bit_count() == 2 and byte < 0x80 and chr(byte).islower() and some >> (byte & ~0x20) & 1:
                 if automata.next(state, byte & ~0x20) != target:
                     break
                 is_free = True

@@ -90,8 +90,10 @@ class TableLock:
             while self._owner != FREE:
                 if end is not None and time.monotonic() >= end:
                     return False
-                if not self._changed.wait(PATIENCE_SECONDS) and self.guest is not None:
-                    self.guest.expire()
+                if not self._changed.wait(PATIENCE_SECONDS):
+                    guest = self.guest  # read once: the holder may set it to None meanwhile
+                    if guest is not None:
+                        guest.expire()
                 self._is_awaited = True
             self._owner = thread
             self._depth = 1

@@ -19,6 +19,7 @@ import threading
 import time
 import weakref
 from collections import Counter, deque
+from contextlib import suppress
 from math import inf
 from typing import Literal, TypeAlias
 
@@ -214,8 +215,10 @@ def warm_in_background(compiled: CompiledGrammar) -> None:
     with _lock:
         _waiting.append(weakref.ref(compiled))
         if _thread is None:
-            _thread = threading.Thread(target=_work, name="structgen-warm", daemon=True)
-            _thread.start()
+            thread = threading.Thread(target=_work, name="structgen-warm", daemon=True)
+            with suppress(RuntimeError):  # the system has no more threads: the next call tries again
+                thread.start()
+                _thread = thread
 
 
 def _work() -> None:

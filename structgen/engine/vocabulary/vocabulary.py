@@ -125,10 +125,11 @@ class Vocabulary:
             The vocabulary, `vocab_size` tokens wide.
 
         Raises:
-            VocabularyError: the id of a token that stands for text, or of an end token, is not below `vocab_size`; or
-                the tokenizer's kind or its decoder is not supported.
+            VocabularyError: the id of a token that stands for text, or of an end token, is not below `vocab_size`; that
+                is no integer; or the tokenizer's kind or its decoder is not supported.
         """
         ends = _end_tokens([getattr(tokenizer, "eos_token_id", None), eos_token_ids])
+        vocab_size = None if vocab_size is None else _size(vocab_size)
         key = (vocab_size, ends, tokenizer_state(tokenizer))
         found = _CACHE.of_tokenizer(tokenizer, key)
         if found is None:
@@ -193,14 +194,14 @@ class Vocabulary:
             The vocabulary, `size` tokens wide.
 
         Raises:
-            VocabularyError: an id is negative or not below `size`; a value is not bytes; or no token stands for text.
+            VocabularyError: an id is negative or not below `size`; that is no integer; a value is not bytes; or no
+                token stands for text.
         """
         ends = _end_tokens([eos_token_ids])
         spellings = _checked(tokens)
         names = {name: _token_id(token_id) for name, token_id in (special_tokens or {}).items()}
-        if size is None:
-            size = max([*spellings, *ends, *names.values()], default=-1) + 1
-        return _make(cls, spellings, ends, size, names)
+        found = max([*spellings, *ends, *names.values()], default=-1) + 1 if size is None else _size(size)
+        return _make(cls, spellings, ends, found, names)
 
     def with_spellings(self, spellings: dict[int, bytes]) -> Vocabulary:
         """Return a vocabulary as wide as this one, with other bytes for its tokens and without end tokens.
@@ -464,6 +465,14 @@ def _checked(tokens: Mapping[int, bytes]) -> dict[int, bytes]:
     if set(map(type, tokens)) == {int} and set(map(type, tokens.values())) == {bytes}:
         return dict(tokens)  # the usual case, fast
     return {_token_id(token_id): _spelling(token_id, text) for token_id, text in tokens.items()}
+
+
+def _size(value: Any) -> int:
+    """Return a number of tokens of any integer type as an int."""
+    try:
+        return whole_number(value, "a number of tokens")
+    except TypeError:
+        raise VocabularyError(f"a vocabulary of {value!r} tokens: an int is needed") from None
 
 
 def _token_id(value: Any) -> int:

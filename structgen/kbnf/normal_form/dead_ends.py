@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from structgen.engine.deadlines import spend
 from structgen.engine.grammar.tables import terminal_number
 from structgen.engine.regex import tree as rx
 from structgen.errors import GrammarError
@@ -131,6 +132,7 @@ class _Following:
         while True:
             found = states
             for symbol in symbols:
+                spend(1 + len(found))
                 found = self._after(symbol, found, by)
             if by is not None or not self.pending:
                 return found

@@ -6,6 +6,9 @@ the current margin; `indented!(x)` is `x` with a wider margin, `margin!` is the 
 
     block ::= newline indented!(line+);          (block, "")   -> newline (line+, " ") | newline (line+, "  ") | …
     line  ::= margin! statement newline;         (line, "  ")  -> "  " statement newline
+
+A body with several blocks would have a copy for each combination of their margins: 81 for two, half a million for six.
+So in such a body, each block has a key of its own: the number, the margin and the part of the body within the block.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from array import array
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from structgen.engine.deadlines import spend
 from structgen.engine.grammar.tables import (
     END,
     GrammarTables,
@@ -56,7 +60,8 @@ def indented_tables(productions: Productions, *, accepts_empty: bool) -> Grammar
 class IndentedRules:
     """The `RuleSource` and `Describer` of a grammar with margins.
 
-    A key is the number of a nonterminal and, where its texts depend on it, the margin.
+    A key is the number of a nonterminal and, where its texts depend on it, the margin; for a block in a body with
+    several ones, the symbols of the block as well.
 
     Args:
         productions: the normal form, with its marks.
@@ -76,9 +81,37 @@ class IndentedRules:
         self._lookaheads = {regex: Lookahead(number) for number, regex in enumerate(refused, 1)}
 
     def bodies(self, key: Any) -> Sequence[Sequence[Symbol | Lookahead]]:
-        """Return the bodies of a nonterminal at a margin."""
-        number, margin = key
-        return [made for body in self._bodies[number] for made in self._made(body, margin)]
+        """Return the bodies of a nonterminal at a margin, or those of a block in a body with several ones."""
+        number, margin, *block = key
+        if block:
+            return [self._with_keys(number, block[0], margin + step) for step in STEPS]
+        found: list[list[Symbol | Lookahead]] = []
+        for body in self._bodies[number]:
+            spend(len(body))
+            is_single = sum(self._kind(symbol) == "indented" for symbol in body) < 2
+            found += self._made(body, margin) if is_single else [self._with_keys(number, body, margin)]
+        return found
+
+    def _kind(self, symbol: int) -> str:
+        """Return the kind of a mark; "" for other symbols."""
+        mark = self._terminals.marks.get(symbol)
+        return "" if mark is None else mark.kind
+
+    def _with_keys(self, number: int, body: Body, margin: bytes) -> list[Symbol | Lookahead]:
+        """Return a body at a margin, with a key for each block that has a text."""
+        made: list[Symbol | Lookahead] = []
+        kinds = [self._kind(symbol) for symbol in body]
+        at = 0
+        while at < len(body):
+            if kinds[at] == "indented":
+                end = _end_of_block(kinds, at)
+                if any(kind in ("", "margin") for kind in kinds[at:end]):
+                    made.append(Lazy((number, margin, body[at + 1 : end])))
+                    at = end
+            elif kinds[at] != "dedented":
+                made += self._made(body[at : at + 1], margin)[0]
+            at += 1
+        return made
 
     def _made(self, body: Body, margin: bytes) -> list[list[Symbol | Lookahead]]:
         """Return a body at a margin: one copy for each combination of steps that its blocks may be indented by."""
@@ -139,6 +172,16 @@ class IndentedRules:
         """Return the name of a nonterminal's rule."""
         name: str = self._names[key[0]]
         return name
+
+
+def _end_of_block(kinds: list[str], at: int) -> int:
+    """Return the position of the end of the block that begins at a position, given the kinds of marks."""
+    depth = 0
+    for end in range(at, len(kinds)):
+        depth += (kinds[end] == "indented") - (kinds[end] == "dedented")
+        if not depth:
+            return end
+    raise ValueError("a block has no end")
 
 
 def _reaching_marks(productions: Productions) -> set[int]:

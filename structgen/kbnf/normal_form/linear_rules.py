@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from structgen.engine.deadlines import spend
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.repeated_terminals import has_some_text, repeated_text
 from structgen.kbnf.normal_form.simplification import components
@@ -53,20 +54,20 @@ def _cycles(grouped: Grouped, is_right: bool) -> dict[str, frozenset[str]]:
     numbers = {name: number for number, name in enumerate(grouped)}
     edges: dict[int, list[int]] = {}
     for name, bodies in grouped.items():
-        found = [numbers[end] for body in bodies for end in _names_at_end(body, is_right) if end in numbers]
-        if found:
-            edges[numbers[name]] = found
+        spend(len(bodies))
+        ends = [numbers[end] for body in bodies for end in _names_at_end(body, is_right) if end in numbers]
+        if ends:
+            edges[numbers[name]] = ends
     component = components(len(numbers), edges)
     members: dict[int, list[str]] = {}
     for name, number in numbers.items():
         if component[number] != number or number in edges:
             members.setdefault(component[number], []).append(name)
-    return {
-        name: frozenset(names)
-        for names in members.values()
-        for name in names
-        if len(names) > 1 or numbers[name] in edges.get(numbers[name], ())
-    }
+    found: dict[str, frozenset[str]] = {}
+    for names in members.values():
+        if len(names) > 1 or numbers[names[0]] in edges.get(numbers[names[0]], ()):
+            found |= dict.fromkeys(names, frozenset(names))
+    return found
 
 
 def _names_at_end(body: ast.Expression, is_right: bool) -> list[str]:
@@ -129,6 +130,7 @@ class _Rule:
         pending: list[tuple[ast.Expression, _Parts, frozenset[str]]] = []
         pending.extend((body, (), frozenset()) for body in reversed(self._grouped[self._name]))
         while pending:
+            spend(1)
             body, beside, passed = pending.pop()
             if len(repeated) + len(others) + len(pending) > _MAX_ALTERNATIVES:
                 return None

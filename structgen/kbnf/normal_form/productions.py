@@ -148,6 +148,7 @@ class TerminalTable:
         # Keys are the numbers of facts; for sequences tuples of their parts, as bytes or numbers of facts.
         self._others: dict[int | tuple[bytes | int, ...], int] = {}
         self._tokens: dict[Ranges, int] = {}
+        self._symbol_of_mark: dict[Mark, int] = {}
 
     def literal(self, data: bytes) -> int:
         """Return the symbol of a non-empty literal."""
@@ -174,13 +175,12 @@ class TerminalTable:
 
     def mark(self, mark: Mark) -> int:
         """Return the symbol of a mark."""
-        for symbol, known in self.marks.items():
-            if known == mark:
-                return symbol
-        symbol = terminal_symbol(len(self.regexes))
-        self.regexes.append(rx.NOTHING)  # keeps the numbering
-        self.data.append(None)
-        self.marks[symbol] = mark
+        symbol = self._symbol_of_mark.get(mark)
+        if symbol is None:
+            symbol = self._symbol_of_mark[mark] = terminal_symbol(len(self.regexes))
+            self.regexes.append(rx.NOTHING)  # keeps the numbering
+            self.data.append(None)
+            self.marks[symbol] = mark
         return symbol
 
     def hole(self, content: object) -> tuple[int | None, bool]:

@@ -28,6 +28,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Literal, NoReturn
 
+from structgen.engine.deadlines import Deadline
 from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.errors import GrammarError
@@ -41,7 +42,7 @@ from structgen.kbnf.reading.lark_imports import Sources
 from structgen.kbnf.reading.lark_indentation import NEWLINE, indented_rules
 from structgen.kbnf.reading.lark_items import Definition
 from structgen.kbnf.reading.lark_lazy import lazy_first
-from structgen.kbnf.reading.lark_lexer import LarkDialect, LarkToken, pattern_of, text_of
+from structgen.kbnf.reading.lark_lexer import LarkDialect, LarkToken, check_is_text, pattern_of, text_of
 from structgen.kbnf.reading.lark_lexing import LexedGrammar
 from structgen.kbnf.reading.lark_terminals import LookingOut, Terminal, first_look, regex_terminal
 from structgen.kbnf.reading.lark_words import words_of
@@ -75,13 +76,13 @@ def parse_lark(
         dialect: "llguidance" or "lark", see `LarkDialect`.
         start: the rule that it begins at.
         import_paths: the folders of the files that `%import` reads.
-        limits: bounds on the size of the grammar and of each regex.
+        limits: bounds on the size of the grammar and of each regex, and on the time: `compile_seconds`.
         bound: the names that `@name` may refer to.
 
     Raises:
         GrammarError: the text is not a Lark grammar, or uses a construct that is not context-free; with line and
             column.
-        LimitExceededError: the grammar is too large.
+        LimitExceededError: the grammar is too large, or takes too long.
 
     Example:
         >>> parse_lark('start: "a"+').rules[-1].body
@@ -101,8 +102,10 @@ def read_lark(
 ) -> tuple[str, ast.Grammar]:
     """Return the text of a grammar with those of the imported files, and the tree; see `parse_lark`."""
     sources = Sources(text, dialect, import_paths)
+    limits = limits or Limits()
     try:
-        tree = _Reader(sources, dialect, start, limits or Limits(), bound).grammar()
+        with Deadline(limits.compile_seconds, memory_bytes=limits.memory_bytes):
+            tree = _Reader(sources, dialect, start, limits, bound).grammar()
     except GrammarError as error:
         raise sources.located(error) from None
     return sources.text, tree
@@ -117,15 +120,17 @@ def parse_lexed(
         text: the grammar.
         start: the rule that it begins at.
         import_paths: the folders of the files that `%import` reads.
-        limits: bounds on the size of the grammar and of each regex.
+        limits: bounds on the size of the grammar and of each regex, and on the time: `compile_seconds`.
 
     Raises:
         GrammarError: the text is not a Lark grammar, or uses a construct that is not supported; with line and column.
-        LimitExceededError: the grammar is too large.
+        LimitExceededError: the grammar is too large, or takes too long.
     """
     sources = Sources(text, "lark", import_paths)
+    limits = limits or Limits()
     try:
-        return _Reader(sources, "lark", start, limits or Limits()).lexed_grammar()
+        with Deadline(limits.compile_seconds, memory_bytes=limits.memory_bytes):
+            return _Reader(sources, "lark", start, limits).lexed_grammar()
     except GrammarError as error:
         raise sources.located(error) from None
 
@@ -180,7 +185,12 @@ class _Reader:
     def grammar(self) -> ast.Grammar:
         self._read_items()
         if self._declared:
-            return indented_rules(self._lexed_rules())
+            try:
+                return indented_rules(self._lexed_rules())
+            except RecursionError:
+                token = next(iter(self._declared.values()))
+                hint = "give the inner parts names"
+                self.fail(token, f"the rules of a grammar with {token.text} are nested too deeply", hint=hint)
         if self._ignored:
             ignored = rx.choice(*self._ignored_regexes())
             is_once = self._options.get("skip_repetition") == "once"
@@ -200,6 +210,7 @@ class _Reader:
         self._lexed = {}
         for name in self._declared:
             self._lexed[name] = Terminal.of(rx.NOTHING)
+            self._lexed[NEWLINE] = self._terminals[NEWLINE]  # even if no rule uses it
         self._read_rules()
         return LexedGrammar(self._lexed, tuple(self._ignored_regexes()), self._rules, self._start)
 
@@ -337,8 +348,10 @@ class _Reader:
         if isinstance(data, dict) and len(data) == 1:
             ((kind, value),) = data.items()
             if kind == "substring_chunks" and isinstance(value, list) and all(isinstance(c, str) for c in value):
+                check_is_text(self._text, token, "".join(value))
                 return rx.Substrings(tuple(chunk.encode() for chunk in value))
             if kind in ("substring_chars", "substring_words") and isinstance(value, str):
+                check_is_text(self._text, token, value)
                 units = words_of(value) if kind == "substring_words" else list(value)
                 return rx.Substrings(tuple(unit.encode() for unit in units))
         hint = "substring_chunks (a list of texts), substring_words and substring_chars (texts) are"

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import NoReturn
 
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.deadlines import spend
 from structgen.engine.regex import tree as rx
 from structgen.kbnf.reading.kbnf_lexer import fail
 from structgen.kbnf.reading.lark_lexer import LarkToken, text_of
@@ -122,7 +124,7 @@ def _add(found: Attributes, text: str, rule: LarkToken, part: list[LarkToken]) -
         found.max_tokens = int(digits)
     else:
         written = text[value[0].offset : value[-1].offset + len(value[-1].text)]
-        if not _NUMBER.fullmatch(written):
+        if not _NUMBER.fullmatch(written) or not isfinite(float(written)):
             _fail(text, value[0], f"a temperature is a number from 0 up, not {written}")
         found.temperature = float(written)
 
@@ -162,10 +164,11 @@ def before_stop(body: rx.Regex, stop: rx.Regex) -> rx.Regex | None:
     if isinstance(stop, rx.Chars):
         return rx.difference(body, rx.choice(*whole))
     texts = _texts_of(stop)
-    if texts is None or any(other in text[1:-1] for text in texts for other in texts):
+    if texts is None or any(_holds_one(text[1:-1], texts) for text in texts):
         return None
     found = []
     for text in texts:
+        spend(sum(map(len, texts)))
         # A stop text that ends before this one does: it begins in the rule's text, and this one goes on with it.
         begun = {
             other[:size]
@@ -176,6 +179,12 @@ def before_stop(body: rx.Regex, stop: rx.Regex) -> rx.Regex | None:
         refused = [*whole, *([rx.sequence(body, rx.literal_set(begun))] if begun else [])]
         found.append(rx.difference(body, rx.choice(*refused)))
     return rx.choice(*found)
+
+
+def _holds_one(text: bytes, texts: list[bytes]) -> bool:
+    """Return whether one of some texts is within a text."""
+    spend(len(texts))
+    return any(other in text for other in texts)
 
 
 def ends_anywhere(regex: rx.Regex) -> bool:

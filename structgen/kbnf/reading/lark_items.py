@@ -13,6 +13,7 @@ from structgen.kbnf.reading.lark_lexer import LarkDialect, LarkToken, lark_token
 __all__ = ["Definition", "Import", "Items", "read_items"]
 
 _DECLARED = frozenset((INDENT, DEDENT))
+_MAX_PRIORITY_DIGITS = 9
 _OPTIONS = ("no_forcing", "allow_initial_skip")  # of %llguidance, true or false
 
 
@@ -185,8 +186,8 @@ class _ItemReader:
             self._next()
             sign = -1
         number = self._next()
-        if number.kind != "number":
-            self._fail(name, "expected a priority after '.'")
+        if number.kind != "number" or len(number.text) > _MAX_PRIORITY_DIGITS:
+            self._fail(name, f"expected a priority of at most {_MAX_PRIORITY_DIGITS} digits after '.'")
         return sign * int(number.text)
 
     def _attributes(self, name: LarkToken) -> Attributes | None:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from structgen.engine.deadlines import spend
 from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.edges import is_nullable
 from structgen.kbnf import ast
@@ -47,13 +48,14 @@ def lazy_first(rules: dict[str, ast.Expression], lazy: Collection[str]) -> dict[
         RecursionError: the bodies are nested too deeply.
     """
     endings = {id(node): regex for name in lazy for node, regex in _lazy_terminal(rules[name])}
+    after = {
+        rest: {node: rx.sequence(regex, rest) for node, regex in endings.items()} for rest in (_ANY_TEXT, rx.ANY_BYTES)
+    }
     narrowed: dict[int, ast.Expression] = {}
     for node, others in _Positions(rules, endings.keys()).found.values():
-        refused = [
-            rx.sequence(endings[other], _ANY_TEXT if id(node) in endings else rx.ANY_BYTES)
-            for other in endings  # in their order
-            if other in others and other != id(node)
-        ]
+        spend(1 + len(endings))
+        longer = after[_ANY_TEXT if id(node) in endings else rx.ANY_BYTES]
+        refused = [longer[other] for other in endings if other in others and other != id(node)]  # in their order
         if refused:
             narrowed[id(node)] = ast.RegexTerminal(rx.difference(node.regex, rx.choice(*refused)))
     return {name: rewrite(body, lambda node: narrowed.get(id(node), node)) for name, body in rules.items()}
@@ -116,6 +118,7 @@ class _Positions:
 
     def _begins(self, node: ast.Expression) -> tuple[bool, Lazies]:
         """Return whether an expression may be empty, and the lazy terminals that it may begin with."""
+        spend(1)
         if isinstance(node, ast.Reference):
             return node.name in self._nullable, self._first[node.name]
         if isinstance(node, ast.Sequence):
@@ -147,6 +150,7 @@ class _Positions:
             here: the lazy terminals that may stand where it begins, those of its own aside.
             after: those that may come after it.
         """
+        spend(1 + len(here) + len(after))
         may_be_empty, first = self._begins(node)
         here = here | first | after if may_be_empty else here | first
         if isinstance(node, ast.Reference):

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
 from structgen.kbnf.reading.kbnf_lexer import fail, numbered_character
 
-__all__ = ["LarkDialect", "LarkToken", "lark_tokens", "pattern_of", "text_of"]
+__all__ = ["LarkDialect", "LarkToken", "check_is_text", "lark_tokens", "pattern_of", "text_of"]
 
 LarkDialect: TypeAlias = Literal["llguidance", "lark"]
 """The dialect: llguidance (regexes in Rust's syntax), or "lark", the Python toolkit (regexes in Python's)."""
@@ -154,7 +154,7 @@ def text_of(source: str, token: LarkToken, dialect: LarkDialect = "llguidance") 
         dialect: in the toolkit's, an escape that Lark does not know is the backslash and the character: `"\ "`, `"\b"`.
 
     Raises:
-        GrammarError: an escape is unknown, or is not a Unicode character.
+        GrammarError: an escape is unknown, or is not a Unicode character; or the text has a lone surrogate.
     """
     ignores_case = token.text.endswith("i")
     inner = token.text[1 : -2 if ignores_case else -1]
@@ -170,7 +170,14 @@ def text_of(source: str, token: LarkToken, dialect: LarkDialect = "llguidance") 
             fail(source, offset, f"unknown escape {found[0]}", hint="a backslash is written twice")
         return _SIMPLE_ESCAPES[found[4]]
 
+    check_is_text(source, token, inner)
     return _ESCAPE.sub(replace, inner), ignores_case
+
+
+def check_is_text(source: str, token: LarkToken, text: str) -> None:
+    """Raise a `GrammarError` that points at a token if a text in it has a lone surrogate."""
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        fail(source, token.offset, "a lone surrogate is no Unicode character")
 
 
 def pattern_of(source: str, token: LarkToken, pattern: str, dialect: LarkDialect) -> str:

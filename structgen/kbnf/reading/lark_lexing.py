@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.deadlines import spend
 from structgen.engine.regex import tree as rx
 from structgen.kbnf import ast
 from structgen.kbnf.reading.lark_terminals import Ending, Terminal
@@ -114,6 +115,7 @@ class _Companions:
 
     def _begins(self, rule: str, node: ast.Expression) -> tuple[bool, set[Use]]:
         """Return whether an expression has the empty text, and the uses that it may begin with."""
+        spend(1)
         if isinstance(node, ast.Reference):
             if node.name in self._rules:
                 return node.name in self._nullable, self._first[node.name]
@@ -136,6 +138,7 @@ class _Companions:
 
     def _visit(self, rule: str, node: ast.Expression, before: set[str], after: set[Use]) -> None:
         """Note what may stand at each position of an expression, given what may stand before and after it."""
+        spend(1 + len(after))
         is_nullable, first = self._begins(rule, node)
         self._stand_together(first | after if is_nullable else first)
         if isinstance(node, ast.Reference):
@@ -221,6 +224,7 @@ class _Conditions:
         """Return the characters after which a match of a terminal is a longer match of another one."""
         found = self._refused.get((name, other))
         if found is None:
+            spend(1)
             terminal, rival = self._terminals[name], self._terminals[other]
             found = self._refused[name, other] = []
             if rival.is_lazy or rival.priority < terminal.priority:

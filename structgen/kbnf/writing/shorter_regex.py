@@ -24,6 +24,8 @@ Alternative = tuple[rx.Regex, ...]
 """The parts of one alternative, one after the other; literals are taken apart into characters."""
 
 _MAX_ALTERNATIVES = 256  # more are left as they are: comparing them takes quadratic time
+_MAX_PIECES = 1_000  # of all alternatives together: they are compared at each of their pieces
+_MAX_LENGTH = 100  # pieces of one alternative; what two have in common is found piece by piece, by recursion
 _MAX_BLOCK = 4  # parts of a repeated block
 _MAX_COPIES = 8  # a part that is repeated exactly so often is taken apart
 
@@ -72,8 +74,9 @@ def _together(parts: list[rx.Regex]) -> list[rx.Regex]:
 
 
 def _choice(parts: Sequence[rx.Regex]) -> rx.Regex | None:
-    """Return the choice of some regexes; None where it has too many alternatives, or bytes that are no characters."""
+    """Return the choice of some regexes; None where they are too many or too long, or bytes that are no characters."""
     alternatives: list[Alternative] = []
+    count = 0
     waiting = list(reversed(parts))
     while waiting:
         part = waiting.pop()
@@ -81,7 +84,10 @@ def _choice(parts: Sequence[rx.Regex]) -> rx.Regex | None:
             waiting.extend(reversed(part.parts))
             continue
         pieces = _pieces(part)
-        if pieces is None or len(alternatives) > _MAX_ALTERNATIVES:
+        if pieces is None or len(pieces) > _MAX_LENGTH or len(alternatives) > _MAX_ALTERNATIVES:
+            return None
+        count += len(pieces)
+        if count > _MAX_PIECES:
             return None
         alternatives.append(pieces)
     return _factored(alternatives)

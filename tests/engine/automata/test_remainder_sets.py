@@ -9,7 +9,9 @@ import pytest
 
 from structgen.engine.automata.remainder_sets import RemainderSet, modulus_of
 from structgen.engine.automata.store import AutomatonStore
-from structgen.engine.regex.tree import Literal, Remainders, choice, sequence
+from structgen.engine.deadlines import Deadline
+from structgen.engine.regex.tree import Literal, Regex, Remainders, Substrings, choice, sequence
+from structgen.errors import LimitExceededError
 
 DIVISORS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 25)
 
@@ -82,3 +84,24 @@ def test_digits_lead_on_just_where_they_can_end(seed: int, most: int | None) -> 
             assert (state != 0) == (expected or (not text and start == starts[2])), text
             assert store.matches(start, text.encode() + end) == is_one
     assert store.emptiness.terms_searched == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "text"),
+    [
+        (Remainders(((99_991, ()),), 0, 1, None), Remainders(((2, ()),), 0, 1, None), b"99991"),
+        (Substrings((b"ab",) * 5_000), Substrings((b"c",)), b"abab"),
+    ],
+    ids=["remainders", "substrings"],
+)
+def test_what_a_limit_has_ended_takes_no_number(first: Regex, second: Regex, text: bytes) -> None:
+    """The next set has the number that the first one would have had; the first one is made anew."""
+    store = AutomatonStore()
+    with pytest.raises(LimitExceededError), Deadline(0.0):
+        store.add(first)
+    others = store.add(second)
+    state = store.add(first)
+    assert store.matches(state, text)
+    assert not store.matches(others, text)
+    assert not store.matches(state, b"2")
+    assert not store.matches(state, b"c")

@@ -156,6 +156,9 @@ def test_keywords_in_any_case_are_words():
     # Bytes of other characters that differ in the same bit are no letters.
     pair = structgen.compile(structgen.Grammar.kbnf("start ::= #'[ɐéa]x' | 'Éx';"), BYTES).matcher()
     assert "in any case" not in str(pair.expected())
+    # A capital letter and another character: only one of them is a letter.
+    digit = structgen.compile(structgen.Grammar.kbnf("start ::= #'[5A]x';"), BYTES).matcher()
+    assert [one.words for one in digit.expected()] == ['"5x" or "Ax"']
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import pickle
 import random
+import threading
 import weakref
 from typing import Any
 
@@ -171,6 +172,22 @@ def test_an_error_in_the_background_leaves_a_grammar_that_works(monkeypatch: pyt
     if thread is not None:
         thread.join()
     assert structgen.Matcher(compiled).allowed_token_ids() == [ord("{")]
+
+
+def test_a_thread_that_cannot_start_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", fail)
+        first = structgen.compile(PERSON, VOCABULARY, cache=False, warm="background")
+    assert warming._thread is None
+    structgen.compile(PERSON, VOCABULARY, cache=False, warm="background")
+    thread = warming._thread
+    while thread is not None:
+        thread.join()
+        thread = warming._thread
+    assert first.grammar.warming is not None
 
 
 def test_wrong_values_are_refused() -> None:

@@ -135,6 +135,18 @@ def test_two_indented_parts_of_one_body_have_margins_of_their_own(accepts):
     assert not accepted("a\nx\nb\n x\n")
 
 
+def test_a_body_with_many_blocks_has_no_copy_for_each_combination_of_margins(accepts):
+    """Twelve blocks have 282 billion combinations."""
+    block = r"'\n' indented!(margin! 'x'"
+    accepted = accepts("start ::= " + f"{block})" * 12 + " '.';")
+    margins = [" ", "  ", "\t", " " * 8]
+    assert accepted("".join(f"\n{margins[number % 4]}x" for number in range(12)) + ".")
+    assert not accepted("\nx" + "\n x" * 11 + ".")
+    nested = accepts("start ::= " + block * 12 + " !'y'" + ")" * 12 + " 'z';")
+    assert nested("".join(f"\n{' ' * number}x" for number in range(1, 13)) + "z")
+    assert not nested("".join(f"\n{' ' * min(number, 11)}x" for number in range(1, 13)) + "z")
+
+
 def test_differences_are_printed_as_terminals_and_the_others_refused(accepts):
     text = "start ::= #'[ab]{1,2}' - ('a' | 'bb');"
     printed = accepts(print_grammar(parse(text)))

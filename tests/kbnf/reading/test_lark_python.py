@@ -206,3 +206,18 @@ def _ends(pattern, text):
     """The positions where a match may end, given the text after it: of a lazy pattern only the first."""
     found = [end for end in range(1, len(text) + 1) if re.match(f"(?:{pattern})(?={re.escape(text[end:])}\\Z)", text)]
     return found[:1] if "*?" in pattern else found
+
+
+def test_no_rule_has_to_use_the_end_of_a_line():
+    """Inside brackets it is ignored all the same."""
+    text = 'start: "a" "(" "b" ")"\n%declare _INDENT _DEDENT\n_NEWLINE: /\\n[ \\t]*/'
+    found = constraint_of(structgen.Grammar.lark(text, dialect="lark"))
+    assert is_read(found, "a(\n  b\n)")
+    assert not is_read(found, "a\n(b)")
+
+
+def test_rules_that_are_nested_too_deeply():
+    text = "start: " + "(" * 3000 + '"a"' + ' "b")?' * 3000 + "\n%declare _INDENT _DEDENT\n_NEWLINE: /\\n[ \\t]*/"
+    with pytest.raises(GrammarError, match="nested too deeply") as caught:
+        parse_lark(text, dialect="lark")
+    assert caught.value.line == 2

@@ -78,3 +78,14 @@ def test_formats_get_shorter(name):
     shorter = shortened(regex)
     assert _are_equal(regex, shorter)
     assert len(regex_to_rust(shorter)) < 0.9 * len(regex_to_rust(regex))
+
+
+@pytest.mark.parametrize(
+    "alternatives",
+    [["ab" * 600 + "x", "ab" * 600 + "yz"], ["x" + "ab" * 600, "yz" + "ab" * 600], ["a" * size for size in range(250)]],
+    ids=["prefix", "suffix", "many"],
+)
+def test_long_alternatives_are_left_as_they_are(alternatives):
+    """What they have in common was found piece by piece, in cubic time and past Python's recursion."""
+    regex = rx.choice(*[rx.Literal(text.encode()) for text in alternatives])
+    assert shortened(regex) == regex
