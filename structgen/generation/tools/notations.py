@@ -396,7 +396,7 @@ _M3_OPEN = re.compile(r"\s*" + re.escape(_M3) + r"<(?P<key>[^/>][^>]*)>")
 def _read_m3(text: str, start: int, schema: Any) -> Arguments:
     values: dict[str, Any] = {}
     end = start
-    while (found := _M3_OPEN.match(text, end)) is not None and not found["key"].startswith("invoke "):
+    while (found := _M3_OPEN.match(text, end)) is not None and not found["key"].startswith('invoke name="'):
         at = _m3_close(text, found["key"], found.end())
         if at < 0:
             return Arguments(values, -1)
