@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from referencing.exceptions import Unresolvable
 
@@ -211,7 +211,7 @@ def _typed(raw: str, schema: Any) -> Any:
     if types == {"string"}:
         return raw
     try:
-        value = json.loads(raw)
+        value = json.loads(raw, parse_constant=_no_number)
     except ValueError:
         if "string" in types:
             return raw
@@ -223,6 +223,10 @@ def _typed(raw: str, schema: Any) -> Any:
     if kind == "string" or not (kind in types or (is_whole and "integer" in types)):
         return raw
     return _first_valid((value, raw), schema)
+
+
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no JSON")
 
 
 def _first_valid(values: Sequence[Any], schema: Any) -> Any:

@@ -379,3 +379,9 @@ def test_a_key_that_reads_as_an_end_mark_is_refused_by_name():
     with pytest.raises(structgen.UnsupportedSchemaError, match="the key '/a'"):
         constraint_of(arguments(schema, "minimax_m3_xml"))
     assert is_read(constraint_of(arguments(schema, "qwen_xml")), "[<parameter=/a>x</parameter>]")
+
+
+def test_what_an_export_cannot_express_is_refused_by_name():
+    grammar = arguments({"not": {"patternProperties": {"^x": {"type": "integer"}}}}, "qwen_xml")
+    with pytest.raises(structgen.UnsupportedSchemaError, match="this not cannot be expressed exactly in an export"):
+        structgen.export(grammar, "kbnf")
