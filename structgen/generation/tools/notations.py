@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from referencing.exceptions import Unresolvable
 
@@ -211,7 +211,7 @@ def _typed(raw: str, schema: Any) -> Any:
     if types == {"string"}:
         return raw
     try:
-        value = json.loads(raw)
+        value = json.loads(raw, parse_constant=_no_number)
     except ValueError:
         if "string" in types:
             return raw
@@ -223,6 +223,10 @@ def _typed(raw: str, schema: Any) -> Any:
     if kind == "string" or not (kind in types or (is_whole and "integer" in types)):
         return raw
     return _first_valid((value, raw), schema)
+
+
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no JSON")
 
 
 def _first_valid(values: Sequence[Any], schema: Any) -> Any:
@@ -396,7 +400,7 @@ _M3_OPEN = re.compile(r"\s*" + re.escape(_M3) + r"<(?P<key>[^/>][^>]*)>")
 def _read_m3(text: str, start: int, schema: Any) -> Arguments:
     values: dict[str, Any] = {}
     end = start
-    while (found := _M3_OPEN.match(text, end)) is not None and not found["key"].startswith("invoke "):
+    while (found := _M3_OPEN.match(text, end)) is not None and not found["key"].startswith('invoke name="'):
         at = _m3_close(text, found["key"], found.end())
         if at < 0:
             return Arguments(values, -1)

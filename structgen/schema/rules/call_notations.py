@@ -20,12 +20,13 @@ from structgen.engine.grammar.tables import Lazy, Spelling, Symbol
 from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
 from structgen.engine.vocabulary.marks import mark_of
-from structgen.schema.algebra import ALL_STRINGS, Inexpressible, Shape, StringSet
+from structgen.schema.algebra import ALL_STRINGS, Inexpressible, Language, Shape, StringSet
 from structgen.schema.json_text.layout import LAYOUTS, Layout
 from structgen.schema.json_text.strings import begun_text
 from structgen.schema.json_text.terminals import scalar_terminals
 from structgen.schema.options import SchemaOptions
 from structgen.schema.rules import python_strings
+from structgen.schema.rules.raw_strings import RawStrings
 
 __all__ = ["GemmaNotation", "KeywordNotation", "PythonNotation"]
 
@@ -47,8 +48,8 @@ def _words(shape: Shape, null: Sequence[bytes], true: bytes, false: bytes) -> li
 
 
 @cache
-def _any_bare_key() -> rx.Regex:
-    return parse_regex(_BARE, "python")
+def _bare_keys() -> StringSet:
+    return StringSet(within=(Language("bare keys", parse_regex(_BARE, "python")),))
 
 
 class _Punctuation(Layout):
@@ -102,20 +103,27 @@ def _bare(name: str) -> rx.Regex:
 class _BareKeys:
     """The side of a notation that spells keys, where they are bare; see `Notation`."""
 
-    def keys(self, keys: StringSet, names: Collection[str]) -> rx.Regex:
-        """Return the terminal of the bare keys of a set, without some names.
+    @property
+    def other_keys(self) -> StringSet | None:
+        """The bare keys. See `Notation`."""
+        return _bare_keys()
+
+    def check_keys(self, keys: StringSet) -> None:
+        """Make sure that all keys of a set can be written, or infinitely many.
 
         Raises:
-            Inexpressible: only some keys can be written, so that an object might lack keys to go on with.
+            Inexpressible: only a few can.
         """
         if keys == ALL_STRINGS[0]:
-            allowed = _any_bare_key()
-        else:
-            allowed = rx.intersection(_any_bare_key(), keys.regex())
-            store = AutomatonStore()
-            has_others = not store.is_empty(rx.difference(keys.regex(), _any_bare_key()))
-            if has_others and is_finite(store, store.add(allowed)):
-                raise Inexpressible("patternProperties")
+            return
+        store, bare = AutomatonStore(), _bare_keys().regex()
+        has_others = not store.is_empty(rx.difference(keys.regex(), bare))
+        if has_others and is_finite(store, store.add(rx.intersection(keys.regex(), bare))):
+            raise Inexpressible("patternProperties", "keys stand without quotes, so only few of them can be written")
+
+    def keys(self, keys: StringSet, names: Collection[str]) -> rx.Regex:
+        """Return the terminal of bare keys, without some names. See `Notation`."""
+        allowed = keys.regex()
         return rx.difference(allowed, rx.literal_set([name.encode() for name in names])) if names else allowed
 
     def key_of(self, text: bytes) -> str:
@@ -144,12 +152,12 @@ class GemmaNotation(_BareKeys):
     def __init__(self, mark: str, options: SchemaOptions, token_id: int | None) -> None:
         self.layout: Layout = _Punctuation(",", ":", _bare)
         self._plain = options.numbers == "plain"
-        self._unspelled = mark
-        self._refused = rx.sequence(rx.ANY_BYTES, rx.Literal(mark.encode()), rx.ANY_BYTES)
+        self._raw_strings = RawStrings((mark,))
         self._mark = rx.Literal(mark.encode() if token_id is None else mark_of(token_id))
 
     def scalars(self, shape: Shape) -> list[Symbol]:
         """Return the nonterminal of a shape's scalars. See `Notation`."""
+        shape = self._raw_strings.left(shape)
         return [Lazy(("scalars", shape))] if shape.null or shape.booleans or shape.numbers or shape.strings else []
 
     def check(self, shape: Shape) -> None:
@@ -165,24 +173,13 @@ class GemmaNotation(_BareKeys):
         found = [[terminal] for terminal in _words(shape, (b"null", b"None"), b"true", b"false")]
         found += [[terminal] for terminal in _numbers(shape, self._plain)]
         for strings in shape.strings:
-            raw = self._raw(strings)
+            self._raw_strings.check(strings)
+            raw = self._raw_strings.regex(strings)
             if strings.contains(""):
                 found.append([self._mark, self._mark])
             if strings.high != 0:
                 found.append([self._mark, raw, self._mark])
         return found
-
-    def _raw(self, strings: StringSet) -> rx.Regex:
-        """Return the strings of a set that hold no mark."""
-        if strings.texts is None:
-            regex = rx.difference(strings.regex(), self._refused)
-            if (strings.within or strings.outside) and AutomatonStore().is_empty(regex):
-                raise Inexpressible("pattern")
-            return regex
-        kept = [text for text in strings.texts if self._unspelled not in text]
-        if not kept:
-            raise Inexpressible("enum")
-        return rx.literal_set([text.encode() for text in kept])
 
 
 class PythonNotation:
@@ -211,6 +208,19 @@ class PythonNotation:
     def check(self, shape: Shape) -> None:
         """Make the terminals of a shape's scalars. See `Notation`."""
         self.scalars(shape)
+
+    @property
+    def other_keys(self) -> StringSet | None:
+        """All keys. See `Notation`."""
+        return None
+
+    def check_keys(self, keys: StringSet) -> None:
+        """Make the terminal of keys, to find out whether it can be made.
+
+        Raises:
+            Inexpressible: no automaton can express the set.
+        """
+        python_strings.keys_regex(keys, ())
 
     def keys(self, keys: StringSet, names: Collection[str]) -> rx.Regex:
         """Return the terminal of keys, without some names. See `Notation`."""

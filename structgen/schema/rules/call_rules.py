@@ -25,7 +25,7 @@ from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules.call_notations import GemmaNotation, KeywordNotation, PythonNotation
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.parameter_styles import MARKS
-from structgen.schema.rules.to_rules import MakeOfRules, expressed, read_schema, rules_beside
+from structgen.schema.rules.to_rules import MakeOfRules, check_members, expressed, read_schema, rules_beside
 
 __all__ = ["STYLES", "CallRules", "read_call"]
 
@@ -184,11 +184,13 @@ def _check(lazy: LazyRules, node: Node) -> None:
         Inexpressible: they cannot.
     """
     shape = lazy.shapes[node]
-    lazy.notation.check(shape)
+    notation: Any = lazy.notation
+    notation.check(shape)
     for part in shape.objects:
         for key in (*part.properties, *part.required):
             lazy.layout.key(key)
         for keys, _ in part.classes:
-            lazy.notation.keys(keys, ())
+            notation.check_keys(keys)
+        check_members(lazy, part)
     if any(part.repeats is not None for part in shape.arrays):
         raise Inexpressible("uniqueItems", "in this notation items cannot be made to differ")

@@ -8,6 +8,7 @@ from structgen.schema.json_text.terminals cimport key_regex, scalar_terminals
 cdef class JsonNotation:
     cdef readonly Layout layout
     cdef readonly bint is_plain
+    cdef readonly object other_keys
 
     cpdef list scalars(self, Shape shape)
     cpdef keys(self, keys, names)

@@ -32,6 +32,10 @@ class Notation(Protocol):
     def layout(self) -> Layout:
         """The punctuation."""
 
+    @property
+    def other_keys(self) -> StringSet | None:
+        """The keys that can be written where the schema does not declare them; None for all."""
+
     def scalars(self, shape: Shape) -> Sequence[Symbol]:
         """Return the symbols of a shape's scalars: terminals, or one nonterminal.
 
@@ -47,7 +51,7 @@ class Notation(Protocol):
         """
 
     def keys(self, keys: StringSet, names: Collection[str]) -> Regex:
-        """Return the terminal of the keys of a set, without some names.
+        """Return the terminal of the keys of a set, without some names. The set is within `other_keys`.
 
         Raises:
             Inexpressible: no automaton can express the set.
@@ -73,6 +77,7 @@ class JsonNotation:
 
     def __init__(self, layout: Layout, plain: bool = False) -> None:
         self.layout = layout
+        self.other_keys: StringSet | None = None
         self.is_plain = plain
 
     def scalars(self, shape: Shape) -> list[Regex]:

@@ -159,21 +159,22 @@ class ObjectStates:
         return tuple([case for case in cases if self._lazy.holds(case[1])])
 
     def _classes(self, part: ObjectSet) -> tuple[OtherKeys, ...]:
-        if part.is_open and not part.somewhere:
+        if part.is_open and not part.somewhere and self._lazy.notation.other_keys is None:
             self._lazy.holds(ANY)
             return _ANY_KEY
+        is_mixed = bool(part.overlapping) and self._lazy.captures and not part.somewhere
+        pairs: list[tuple[StringSet, tuple[Case, ...]]]
+        if is_mixed:
+            pairs = [(keys, ((_NONE, node),)) for keys, node in allowed_keys(part, self._lazy.holds)]
+        else:
+            pairs = [(keys, held) for keys, cases in part.key_cases() if (held := self._held(cases))]
         found: list[OtherKeys] = []
-        if part.overlapping and self._lazy.captures and not part.somewhere:
-            for keys, node in allowed_keys(part, self._lazy.holds):
-                size = self._unnamed_count(keys)
-                if size:
-                    found.append(OtherKeys(len(found), keys, ((_NONE, node),), size, True))
-            return tuple(found)
-        for keys, cases in part.key_cases():
-            held = self._held(cases)
-            size = self._unnamed_count(keys) if held else 0
-            if size:
-                found.append(OtherKeys(len(found), keys, held, size))
+        writable = self._lazy.notation.other_keys
+        for keys, cases in pairs:
+            left = keys if writable is None else keys.intersect(writable)
+            size = 0 if left is None else self._unnamed_count(left)
+            if left is not None and size:
+                found.append(OtherKeys(len(found), left, cases, size, is_mixed))
         return tuple(found)
 
     def _unnamed_count(self, keys: StringSet) -> int:

@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
-from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.grammar.tables import Lazy, Spelling
 from structgen.engine.regex import tree as rx
-from structgen.schema.algebra import Inexpressible, Shape, StringSet
+from structgen.schema.algebra import Inexpressible, Language, Shape, StringSet
 from structgen.schema.json_text.layout import Layout
 from structgen.schema.json_text.terminals import scalar_terminals
 from structgen.schema.options import SchemaOptions
 from structgen.schema.rules.mark_tokens import MarkTokens
 from structgen.schema.rules.parameter_styles import STYLES, Kind, Style
+from structgen.schema.rules.raw_strings import RawStrings
 
 __all__ = ["ParameterNotation"]
 
@@ -34,6 +34,7 @@ def _bytes(values: bytes) -> rx.Regex:
 
 
 _NAME = rx.sequence(_bytes(_LETTERS), rx.star(_bytes(_LETTERS + b"0123456789")))
+_NAMES = StringSet(within=(Language("names of arguments", _NAME),))
 
 
 class _Marks(Layout):
@@ -63,7 +64,8 @@ class _Marks(Layout):
         if self._escapes:
             for sign, entity in _ENTITIES:
                 name = name.replace(sign, entity)
-        if not name or _NOT_IN_KEYS.search(name) or any(token in name for token in self._names):
+        is_close = name.startswith("/") and self._style.before_key.endswith("<")
+        if not name or is_close or _NOT_IN_KEYS.search(name) or any(token in name for token in self._names):
             raise Inexpressible("properties", f"the key {name!r} cannot be written in this notation")
         return name
 
@@ -86,6 +88,7 @@ class ParameterNotation:
         layout: the punctuation.
         some_gap: white space; None if there is none between elements.
         tokens: the special tokens.
+        other_keys: names; nothing where only declared keys are written. See `Notation`.
         before_capture: the beginning of the text before a captured key. The capture has the rest.
     """
 
@@ -102,13 +105,12 @@ class ParameterNotation:
         self._after_capture = after[end:]
         self._marks = _Marks(self.style, after[:end], names, escapes=style == "cohere_xml")
         self.layout: Layout = self._marks
+        self.other_keys: StringSet | None = _NAMES if self.style.names else StringSet(texts=())
         self._plain = options.numbers == "plain"
         longest, gap = _LONGEST_GAP[options.whitespace], _bytes(_GAPS[options.whitespace])
         self._gap = rx.repeat(gap, 0, longest)
         self.some_gap = rx.repeat(gap, 1, longest) if longest else None
-        unspelled = rx.literal_set([text.encode() for text in sorted({self.style.unspelled, *excludes, *names})])
-        self._refused = rx.sequence(_ANY, unspelled, _ANY)
-        self._unspelled = (self.style.unspelled, *excludes, *names)
+        self._raw_strings = RawStrings((self.style.unspelled, *excludes, *names))
         self._before_key = before[start:].encode()
         self._after_key = after[:end].encode()
 
@@ -116,6 +118,7 @@ class ParameterNotation:
 
     def scalars(self, shape: Shape) -> list[Lazy]:
         """Return the nonterminal of a shape's scalars. See `Notation`."""
+        shape = self._raw_strings.left(shape)
         return [Lazy(("scalars", shape))] if shape.null or shape.booleans or shape.numbers or shape.strings else []
 
     def check(self, shape: Shape) -> None:
@@ -125,7 +128,7 @@ class ParameterNotation:
 
     def keys(self, keys: StringSet, names: Collection[str]) -> rx.Regex:
         """Return the terminal of keys with the text around them. See `Notation`."""
-        allowed = rx.intersection(_NAME, keys.regex())
+        allowed = keys.regex()
         if names:
             allowed = rx.difference(allowed, rx.literal_set([name.encode() for name in names]))
         return rx.sequence(rx.Literal(self._before_key), allowed, rx.Literal(self._after_key))
@@ -200,9 +203,7 @@ class ParameterNotation:
             Inexpressible: all of them hold a mark.
         """
         for strings in shape.strings:
-            raw = self._raw(strings) if strings.texts is not None or strings.within else None
-            if raw is not None and AutomatonStore().is_empty(raw):
-                raise Inexpressible("pattern")
+            self._raw_strings.check(strings)
 
     def _others(self, shape: Shape) -> Sequence[tuple[Kind, Shape]]:
         """Return the scalars that are no strings, by the text before them."""
@@ -225,14 +226,8 @@ class ParameterNotation:
         Raises:
             Inexpressible: none is left, or no automaton can express the set.
         """
-        if strings.texts is not None:
-            kept = [text for text in strings.texts if not any(mark in text for mark in self._unspelled)]
-            if not kept:
-                raise Inexpressible("enum")
-            return self._framed(rx.literal_set([text.encode() for text in kept]))
-        if strings == StringSet() and not self.style.has_sections:
-            return rx.difference(rx.star(rx.ANY_CHAR), self._refused)
-        return self._framed(rx.difference(strings.regex(), self._refused))
+        raw = self._raw_strings.regex(strings)
+        return raw if strings == StringSet() and not self.style.has_sections else self._framed(raw)
 
     def _framed(self, regex: rx.Regex) -> rx.Regex:
         """Return texts with what a reader removes from around them."""

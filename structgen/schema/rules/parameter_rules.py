@@ -28,12 +28,13 @@ from structgen.engine.grammar.tables import Capture, Lazy, Lookahead, Refusals, 
 from structgen.engine.regex import tree as rx
 from structgen.errors import UnsatisfiableSchemaError
 from structgen.limits import Limits
-from structgen.schema.algebra import ArraySet, Inexpressible, Node, ObjectSet, StringSet, meet
+from structgen.schema.algebra import ArraySet, Inexpressible, Node, ObjectSet
 from structgen.schema.options import SchemaOptions
+from structgen.schema.rules.json_elements import JsonInElements
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.parameter_notation import ParameterNotation
 from structgen.schema.rules.parameter_styles import Kind
-from structgen.schema.rules.to_rules import MakeOfRules, expressed, json_rules_beside, read_schema
+from structgen.schema.rules.to_rules import MakeOfRules, check_members, expressed, json_rules_beside, read_schema
 
 __all__ = ["ParameterRules", "read_parameters"]
 
@@ -69,7 +70,6 @@ class ParameterRules:
         self._change = change
         self._layout = outer.layout
         self._notation = notation
-        self._going_on: set[Any] = set()  # keys for which `_goes_on` is true, of a notation without keys of its own
 
     # --- the whole text ----------------------------------------------------------------------------------------------
 
@@ -134,44 +134,13 @@ class ParameterRules:
         return any(map(self._closes, self._outer.bodies(key)))
 
     def _goes_on(self, key: Any) -> bool:
-        """Return whether a set has a text that is not empty.
-
-        Where no key is written that the schema does not declare, the bodies of such keys lead nowhere. So an end is
-        searched for after the others.
-        """
-        if self._notation.style.names:
-            return not all(map(self._closes, self._outer.bodies(key)))
-        before: dict[Any, Any] = {key: None}
-        waiting = [key]
-        while waiting:
-            at = waiting.pop()
-            then = self._steps(at)
-            if at in self._going_on or any(one is None or (one[1] == "then" and self._has_empty(one)) for one in then):
-                while at is not None:
-                    self._going_on.add(at)
-                    at = before[at]
-                return True
-            new = [one for one in then if one not in before]
-            before |= dict.fromkeys(new, at)
-            waiting += reversed(new)
-        return False
-
-    def _steps(self, key: Any) -> list[Any]:
-        """Return the sets after the elements of a set's bodies, without keys that are not declared; None is the end."""
-        found = []
-        for body in self._outer.bodies(key):
-            last = body[len(body) - 1]
-            if not self._closes(body) and not isinstance(last, Capture):
-                of: Any = last.key if isinstance(last, Lazy) else None
-                found.append(None if of is None or of[0] in ("value", "without") else of)
-        return found
+        """Return whether a set has a text that is not empty."""
+        return not all(map(self._closes, self._outer.bodies(key)))
 
     def _made(self, body: Sequence[Symbol]) -> Bodies:
         """Return the bodies that a body of `LazyRules` becomes."""
         last = body[len(body) - 1]
         if isinstance(last, Capture):
-            if not self._notation.style.names:
-                return []  # no key is written that the schema does not declare
             captured = Capture(last.of, ("set", last.then), last.endless, last.refuses)
             return [[*self._notation.before_capture, captured]]
         then: Any = last.key if isinstance(last, Lazy) else None
@@ -328,6 +297,7 @@ def read_parameters(
         LimitExceededError: it costs more than `limits` allow.
     """
     notation = ParameterNotation(style, excludes, options, tokens)
+    inner = JsonInElements(notation.style.close, limits or Limits(), narrowed)
 
     def made(lazy: LazyRules, root: Node) -> T:
         if not lazy.shapes[root].objects:
@@ -335,7 +305,9 @@ def read_parameters(
         is_deep = notation.style.item is not None
         for node in list(lazy.productive) if is_deep else [root]:
             expressed(lambda node=node: _check(lazy, node, notation, is_deep), lazy.space, node)  # type: ignore[misc]
-        rules = ParameterRules(lazy, json_rules_beside(lazy), root, notation, narrowed)
+        if not is_deep:
+            inner.check(lazy, root)
+        rules = ParameterRules(lazy, json_rules_beside(lazy), root, notation, inner.change)
         return make(rules, ("whole",), lazy.space, rules.may_be_empty)
 
     return read_schema(
@@ -348,11 +320,6 @@ def read_parameters(
         deadline=deadline,
         narrowed=narrowed,
     )
-
-
-def _is_met_by_name(lazy: LazyRules, part: ObjectSet, keys: StringSet, node: Node) -> bool:
-    """Return whether some declared key of an object is one of `keys`, and may have a value in a node."""
-    return any(keys.contains(key) and lazy.holds(meet(part.at(key), node)) for key in part.properties)
 
 
 def _check(lazy: LazyRules, node: Node, notation: ParameterNotation, is_deep: bool) -> None:
@@ -370,13 +337,9 @@ def _check(lazy: LazyRules, node: Node, notation: ParameterNotation, is_deep: bo
         for _, other in part.classes:
             if lazy.holds(other):
                 notation.check_strings(lazy.shapes[other])
-        declared = len(part.properties)
-        if not notation.style.names:  # of the keys, only these are written
-            declared = sum(map(lazy.holds, part.properties.values()))
-            if not all(_is_met_by_name(lazy, part, *asked) for asked in part.somewhere):
-                raise Inexpressible("not", "it asks for a key that is not declared, which this notation cannot write")
-        if part.low > declared:
+        if part.low > len(part.properties):
             raise Inexpressible("minProperties")  # keys that are not declared are not all writable
+        check_members(lazy, part)
     if is_deep:
         notation.check_strings(shape)
         if any(part.repeats is not None for part in shape.arrays):

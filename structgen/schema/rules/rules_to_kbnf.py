@@ -17,11 +17,12 @@ from structgen.engine.deadlines import Deadline
 from structgen.engine.grammar.tables import Capture, Lazy, RuleSource, Symbol
 from structgen.engine.regex import tree as rx
 from structgen.engine.vocabulary.marks import is_mark, token_of
-from structgen.errors import LimitExceededError
+from structgen.errors import LimitExceededError, UnsupportedSchemaError
 from structgen.kbnf import ast
 from structgen.kbnf.inlining import inlined
 from structgen.kbnf.rewriting import free_name, sequence
 from structgen.limits import Limits
+from structgen.schema.algebra import Inexpressible
 
 __all__ = ["rules_to_kbnf"]
 
@@ -54,9 +55,14 @@ def rules_to_kbnf(
 
     Raises:
         LimitExceededError: the grammar is too large.
+        UnsupportedSchemaError: a printed grammar cannot express the schema exactly.
     """
     writer = _Writer(source, start, tokens, changed, limits, deadline)
-    return writer.write(key, may_be_empty=may_be_empty)
+    try:
+        return writer.write(key, may_be_empty=may_be_empty)
+    except Inexpressible as error:
+        message = f"this {error.keyword} cannot be expressed exactly in an export"
+        raise UnsupportedSchemaError(message, pointer="", keyword=error.keyword) from error
 
 
 class _Writer:

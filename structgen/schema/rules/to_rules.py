@@ -65,6 +65,7 @@ __all__ = [
     "MakeOfRules",
     "begins_plainly",
     "begins_with_many_texts",
+    "check_members",
     "expressed",
     "json_rules_beside",
     "json_schema_to_rules",
@@ -390,9 +391,11 @@ def _check_content(lazy: LazyRules, content: JsonContent) -> None:
 
 
 def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
-    if part.low > MAX_COUNTED_KEYS and not ObjectStates(lazy, part).is_alive(ObjectState(0)):
+    # A notation that cannot write each key finds out by itself what it cannot write of a set that has members.
+    every_key = lazy if lazy.notation.other_keys is None else json_rules_beside(lazy)
+    if part.low > MAX_COUNTED_KEYS and not ObjectStates(every_key, part).is_alive(ObjectState(0)):
         raise Inexpressible("minProperties")  # the keys of an open object are counted up to that number
-    if (part.overlapping or part.clauses or part.somewhere) and not lazy.rules_of(part)[0].is_alive(0):
+    if (part.overlapping or part.clauses or part.somewhere) and not every_key.rules_of(part)[0].is_alive(0):
         _leave_out(lazy.space, part)
         return
     if part.clauses:
@@ -404,6 +407,21 @@ def _check_keys(lazy: LazyRules, part: ObjectSet) -> None:
             key.encode()  # raises for a lone surrogate, which no text contains
     if part.somewhere or not all(are_surely_expressible(keys) for keys, _ in part.classes):
         lazy.rules_of(part)
+
+
+def check_members(lazy: LazyRules, part: ObjectSet) -> None:
+    """Make sure that some object of a set can be written, in a notation that cannot write each key.
+
+    Raises:
+        Inexpressible: none can, or a key that decides about others cannot.
+    """
+    rules = lazy.rules_of(part)[0]
+    assert isinstance(rules, ObjectRules)
+    for entry in rules.states.properties:
+        lazy.layout.key(entry.key)
+    if not rules.is_alive(0):
+        keyword = "not" if part.somewhere else "minProperties" if part.low else "patternProperties"
+        raise Inexpressible(keyword, "it asks for a key that is not declared, which this notation cannot write")
 
 
 def _leave_out(space: Space, part: ArraySet | ObjectSet) -> None:

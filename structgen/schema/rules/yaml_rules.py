@@ -121,6 +121,7 @@ class YamlNotation:
 
     def __init__(self) -> None:
         self.layout: Layout = _Marks()
+        self.other_keys: StringSet | None = None
 
     def scalars(self, shape: Shape) -> list[Lazy]:
         """Return the nonterminal of a shape's scalars. See `Notation`."""

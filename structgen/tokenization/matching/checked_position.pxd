@@ -4,9 +4,7 @@ from structgen.tokenization.matching.next_tokens cimport NextTokens
 from structgen.tokenization.matching.token_sets cimport UndecidedTokens, has
 from structgen.tokenization.matching.token_steps cimport TokenSteps
 from structgen.tokenization.matching.whole_words cimport WholeWords
-from structgen.tokenization.pre_tokens.scanner cimport Scanner, TokenRows
-
-cdef unsigned int ALL_BITS
+from structgen.tokenization.pre_tokens.scanner cimport Scanner
 
 
 cdef class Place:
@@ -26,12 +24,12 @@ cdef class CheckedPosition:
     cdef bint _begins_word      # whether the tokens begin a pre-token
     cdef int _word_before
     cdef unsigned int[::1] _usual       # see `TokenTexts`
-    cdef unsigned int[::1] _row
+    cdef Place _place
 
-    @cython.locals(joined=bint, before=int, rows=TokenRows)
+    @cython.locals(joined=bint, before=int)
     cpdef int begin(self, Place place) except -1
     @cython.locals(known=UndecidedTokens)
     cpdef int recall(self, UndecidedTokens undecided, Place place) except -1
     cdef int word_after(self, int token) except -2
-    @cython.locals(one="unsigned int")
+    @cython.locals(place=Place)
     cdef int drop(self, int token) except -1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from structgen.engine.matching.compiled import CompiledGrammar
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.matching.token_sets import UndecidedTokens, has
@@ -12,8 +10,6 @@ from structgen.tokenization.matching.tokenizer_state import Branch, TokenizerSta
 from structgen.tokenization.matching.whole_words import OTHER
 
 __all__ = ["CheckedPosition", "Place"]
-
-ALL_BITS = 0xFFFFFFFF  # of a word; declared as a C integer in the .pxd, so not importable from here
 
 
 class Place:
@@ -59,7 +55,7 @@ class CheckedPosition:
         self._usual = tokenization.texts.usual
         self._begins_word = False
         self._word_before = OTHER
-        self._row: Any = None  # of the tokens that fit the scanner
+        self._place: Place | None = None
 
     def begin(self, place: Place) -> None:
         """Begin to check the tokens of another place."""
@@ -69,8 +65,7 @@ class CheckedPosition:
         self._word_before = branch.word
         self.is_kept = not state.added and (self._begins_word or branch.word == OTHER)
         self.steps.begin(place.set_id, before, state.partial)
-        rows = self._next_tokens.rows(branch.scanner_state, state.partial)
-        self._row = rows.joins if joined else rows.begins
+        self._place = place
 
     def recall(self, undecided: UndecidedTokens, place: Place) -> None:
         """Take over what is known of the tokens of a place, and keep them for another call.
@@ -93,5 +88,6 @@ class CheckedPosition:
 
     def drop(self, token: int) -> None:
         """Drop a token from those that fit the scanner: whatever the grammar, nothing completes its last character."""
-        one = 1
-        self._row[token >> 5] &= ALL_BITS ^ (one << (token & 31))
+        place = self._place
+        if place is not None:
+            self._next_tokens.drop(place.branch.scanner_state, place.state.partial, place.joined, token)

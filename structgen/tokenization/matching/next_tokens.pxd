@@ -22,6 +22,8 @@ cdef class NextTokens:
     cdef object _spelled        # the added tokens that stand for their text
     cdef TokenRows _no_rows
     cdef readonly dict _rows    # by state of the scanner and unfinished character
+    cdef readonly dict _dropped  # by state of the scanner, unfinished character, and whether it joins: tokens
+    cdef int _dropped_count
     cdef dict _can_continue     # by state of the scanner, unfinished character and token
     cdef dict _first_bytes      # by state of the scanner, node of `WholeWords` and token
 
@@ -31,6 +33,7 @@ cdef class NextTokens:
     cdef TokenRows _make_rows(self, int scanner_state, int partial)
     @cython.locals(rows=TokenRows)
     cpdef bint can_continue(self, int scanner_state, int partial, int token) except -1
+    cpdef int drop(self, int scanner_state, int partial, bint joined, int token) except -1
     cpdef bint is_stuck(self, int scanner_state, int partial, int token) except -1
     @cython.locals(text=bytes)
     cpdef object first_bytes_after(self, int scanner_state, int word, int token)

@@ -32,6 +32,7 @@ MAX_ENDS = 65_536  # tokens that end within a character
 MAX_KEPT = 4096  # answers of each other kind
 
 ALL_BYTES = (1 << 256) - 1
+ALL_BITS = 0xFFFFFFFF  # of a word
 
 
 class NextTokens:
@@ -74,6 +75,8 @@ class NextTokens:
         self._spelled = mask_of(list(added.spelled), self._word_count)
         self._no_rows = TokenRows(self._word_count)
         self._rows: dict[tuple[int, int], TokenRows] = {}
+        self._dropped: dict[tuple[int, int, bool], set[int]] = {}
+        self._dropped_count = 0
         self._can_continue: dict[tuple[int, int, int], bool] = {}
         self._first_bytes: dict[tuple[int, int, int], int] = {}
 
@@ -116,7 +119,28 @@ class NextTokens:
             begins &= ~self._never
         if partial or not scanner.is_start(scanner_state):  # at a start, the token that follows begins a pre-token, too
             joins &= ~self._only_whole
+        for joined in (True, False):
+            for token in self._dropped.get((scanner_state, partial, joined), ()):
+                _drop(rows, joined, token)
         return rows
+
+    def drop(self, scanner_state: int, partial: int, joined: bool, token: int) -> None:
+        """Drop a token from the rows of a state: whatever the grammar, nothing completes its last character.
+
+        It is dropped for good. The tokens that a mask checks are chosen among those of the rows, and are kept; so rows
+        that are made again must not have others.
+
+        Args:
+            scanner_state: the state of the scanner before the token.
+            partial: the scanner's number of the unfinished character there.
+            joined: whether the token stands in the same pre-token as the one before.
+            token: the token.
+        """
+        dropped = self._dropped.setdefault((scanner_state, partial, joined), set())
+        if token not in dropped and self._dropped_count < MAX_ENDS:
+            self._dropped_count += 1
+            dropped.add(token)
+            _drop(self.rows(scanner_state, partial), joined, token)
 
     def _drop_pieces(self, row: NDArray[np.uint32], partial: bytes) -> None:
         """Remove the tokens that complete a character to one that is a token itself."""
@@ -185,3 +209,8 @@ class NextTokens:
         if self._scanner.may_end(scanner_state):
             row |= self._spelled
         return first_bytes(row, self._vocabulary.trie)
+
+
+def _drop(rows: TokenRows, joined: bool, token: int) -> None:
+    row = rows.joins if joined else rows.begins
+    row[token >> 5] &= ALL_BITS ^ (1 << (token & 31))

@@ -313,3 +313,75 @@ def test_a_needed_key_that_cannot_be_written_is_an_error(asks):
     with pytest.raises(structgen.UnsupportedSchemaError):
         constraint_of(arguments(schema, "minimax_m3_xml"))
     assert is_read(constraint_of(arguments(schema, "qwen_xml")), "[<parameter=bc>x</parameter>]")
+
+
+@pytest.mark.parametrize("style", [*STYLES, "python", "gemma"])
+@pytest.mark.parametrize(
+    "asks",
+    [
+        {"properties": {"a": False}, "patternProperties": {"^ x": {}}, "additionalProperties": False},
+        {"properties": {"a": {}}, "patternProperties": {"^<.?$": {}}, "propertyNames": {"minLength": 2}},
+        {"not": {"patternProperties": {"^[a:] ": False}}, "additionalProperties": True},
+        {"properties": {"b": {}}, "dependentRequired": {"b": ["x\n"]}, "additionalProperties": True},
+    ],
+)
+def test_a_needed_key_that_a_notation_cannot_write_is_refused_by_name(asks, style):
+    """The key of a pattern may be needed, and a dead end. As JSON within an argument, it is written."""
+    schema = {"type": "object", "minProperties": 1, "additionalProperties": False, **asks}
+    with pytest.raises(structgen.SchemaError):
+        constraint_of(arguments(schema, style))
+    if style in FLAT:
+        nested = {"properties": {"a": schema}, "required": ["a"]}
+        assert constraint_of(arguments(nested, style)).matcher().allowed_token_ids()
+
+
+@pytest.mark.parametrize("style", FLAT)
+def test_json_holds_no_mark_that_ends_its_argument(style):
+    """A reader takes the first such mark for the end."""
+    marks = STYLES[style]
+    schema = {"properties": {"a": {"type": ["array", "object"], "minItems": 1}}, "additionalProperties": False}
+    before = marks.before_key + "a" + marks.after_key
+    constraint = constraint_of(arguments(schema, style))
+    for kind, value, is_right in (
+        ("array", '["x<"]', True),
+        ("array", f'["{marks.close}"]', False),
+        ("array", f'["{marks.close.replace("<", chr(92) + "u003c")}"]', True),
+        ("object", f'{{"{marks.close}":1}}', False),
+        ("object", f'{{"x":"{marks.close[:-1]}"}}', True),
+    ):
+        assert lets_through(constraint, f"[{before}{marks.opening(kind)}{value}{marks.close}]") == is_right, value
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        {"enum": ["x", "</parameter>"]},
+        {"type": "string", "pattern": "^(x|</parameter>)$"},
+        {"type": "object", "properties": {"</parameter>": {}}},
+        {"type": "object", "patternProperties": {"^</parameter>[xy]$": {}}, "additionalProperties": False},
+    ],
+)
+def test_json_that_must_hold_the_mark_is_refused_by_name(inner):
+    with pytest.raises(structgen.UnsupportedSchemaError, match="which ends an argument"):
+        constraint_of(arguments({"properties": {"a": {"type": "array", "items": inner}}}, "qwen_xml"))
+
+
+@pytest.mark.parametrize("style", ["qwen_xml", "cohere_xml", "minimax_m3_xml"])
+def test_strings_that_all_hold_a_mark_are_refused_by_name(style):
+    mark = STYLES[style].unspelled
+    has_mark = {"type": "string", "not": {"pattern": f"^((?!{re.escape(mark)})[^])*$"}}
+    with pytest.raises(structgen.UnsupportedSchemaError, match="this pattern"):
+        constraint_of(arguments({"properties": {"a": has_mark}, "required": ["a"]}, style))
+
+
+def test_a_key_that_reads_as_an_end_mark_is_refused_by_name():
+    schema = {"properties": {"/a": {}}}
+    with pytest.raises(structgen.UnsupportedSchemaError, match="the key '/a'"):
+        constraint_of(arguments(schema, "minimax_m3_xml"))
+    assert is_read(constraint_of(arguments(schema, "qwen_xml")), "[<parameter=/a>x</parameter>]")
+
+
+def test_what_an_export_cannot_express_is_refused_by_name():
+    grammar = arguments({"not": {"patternProperties": {"^x": {"type": "integer"}}}}, "qwen_xml")
+    with pytest.raises(structgen.UnsupportedSchemaError, match="this not cannot be expressed exactly in an export"):
+        structgen.export(grammar, "kbnf")

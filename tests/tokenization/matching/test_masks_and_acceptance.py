@@ -4,10 +4,12 @@ import random
 
 import numpy as np
 import pytest
+from support import bpe_tokenizers
 from support.bpe_tokenizers import gemma_like, gpt2, gpt_neox, llama3, qwen3, vocabulary_of
 from support.vocabularies import accepts
 
 import structgen
+from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 
 KEYS = {"type": "object", "additionalProperties": {"type": "string", "maxLength": 9}, "maxProperties": 3}
 UNIQUE = {
@@ -61,3 +63,26 @@ def test_white_space_before_keys_that_must_differ_from_others_is_what_is_accepte
 def test_masks_of_a_large_vocabulary_hold_them_too(smollm2, schema):
     """There most tokens within a terminal are decided at once, also where its end may be refused."""
     _check_masks(smollm2.vocabulary, schema, 5, walks=2, tokens=24)
+
+
+def test_tokens_that_nothing_completes_stay_out_of_masks_that_are_made_again():
+    """After `"`, only `×` and `÷` would go on with the byte C3, and each is one token: so no grammar lets C3 join.
+
+    What follows a state of the tokenizer is forgotten after many other states, and found again.
+    """
+    texts = ["÷×", "×÷", "÷", "×", "é", "à"] * 30
+    tokenizer = bpe_tokenizers._bpe(
+        [bpe_tokenizers._split(bpe_tokenizers.LLAMA3), bpe_tokenizers._bytes_only()], 280, texts=texts
+    )
+    vocabulary = bpe_tokenizers.vocabulary_of_its_own(tokenizer, 0)
+    for key, is_forgotten in (("é", False), ("à", False), ("éa", True)):
+        schema = {"properties": {key: {"const": 1}}, "required": [key], "additionalProperties": False}
+        constraint = structgen.compile({"type": "object", **schema}, vocabulary, tokenization="proper")
+        expected = tokenizer.encode(key, add_special_tokens=False).ids[:1]
+        for _ in range(1 + is_forgotten):
+            matcher = constraint.matcher()
+            for token in tokenizer.encode('{"', add_special_tokens=False).ids:
+                matcher.accept_token(token)
+            assert matcher.allowed_token_ids() == expected
+            if is_forgotten:
+                ProperTokenization.of(vocabulary).next_tokens._rows.clear()
