@@ -19,7 +19,7 @@ import re
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import attrs
@@ -29,9 +29,10 @@ from jsonschema_specifications import REGISTRY as SPECIFICATIONS  # type: ignore
 from referencing import Registry
 from referencing.jsonschema import specification_with
 
-from structgen.errors import SchemaError
+from structgen.errors import LimitExceededError, SchemaError
 from structgen.limits import Limits
 from structgen.schema import formats
+from structgen.schema.algebra import Language
 from structgen.schema.json_text.numbers import exact
 from structgen.schema.options import SchemaOptions
 from structgen.schema.own_keywords import GRAMMAR, JSON_CONTENT, SUBSTRING_OF
@@ -69,6 +70,8 @@ _WITH_DEPENDENCIES = ("draft4", "draft6", "draft7")  # their `dependencies` hold
 _ROOT_URI = "urn:structgen:schema"
 _BY_DEFAULT = SchemaOptions()
 _FRAMES_LEFT = 150  # of the stack, for what a keyword calls
+_RAISED = Limits(automaton_states=2**22, grammar_symbols=2**28, regex_nodes=2**28, regex_depth=2**28)
+"""Bounds on patterns and grammars. Their compile has kept the caller's; a text needs few states of them."""
 
 
 def validator_for(schema: dict[str, Any] | bool, options: SchemaOptions = _BY_DEFAULT) -> Validator:
@@ -196,12 +199,21 @@ def _pattern(validator: Validator, pattern: Any, instance: Any, schema: Any) -> 
 def matches(pattern: str, text: str) -> bool:
     """Return whether a text has a match of a pattern of a schema."""
     try:
-        return language_of(pattern, "ecma", ROOT, "pattern", Limits()).matches(text)
+        return _language(pattern).matches(text)
     except SchemaError:  # automata cannot do this pattern; the grammar refused it or did not reach it
         try:
             return re.search(pattern, text) is not None
         except re.error:  # of another syntax than Python's; `lenient` dropped it from the grammar
             return True
+
+
+@lru_cache(maxsize=1024)
+def _language(pattern: str) -> Language:
+    """Return the texts in which a pattern matches, also where only the caller's own limits allow the pattern."""
+    try:
+        return language_of(pattern, "ecma", ROOT, "pattern", Limits())
+    except LimitExceededError:
+        return language_of(pattern, "ecma", ROOT, "pattern", _RAISED)
 
 
 def _pattern_properties(validator: Validator, patterns: Any, instance: Any, schema: Any) -> Errors:
@@ -241,7 +253,13 @@ def _substring_of(validator: Validator, source: Any, instance: Any, schema: Any)
 
 
 def _grammar(validator: Validator, grammar: Any, instance: Any, schema: Any) -> Errors:
-    if validator.is_type(instance, "string") and not texts_of_grammar(grammar).matches(instance):
+    if not validator.is_type(instance, "string"):
+        return
+    try:
+        texts = texts_of_grammar(grammar)
+    except LimitExceededError:
+        texts = texts_of_grammar(grammar, limits=_RAISED)
+    if not texts.matches(instance):
         yield jsonschema.ValidationError(f"{instance!r} is not a text of the grammar")
 
 
