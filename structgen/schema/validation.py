@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
+from urllib.parse import urldefrag
 
 import attrs
 import jsonschema
@@ -100,6 +101,10 @@ def _resolver(schema: Any, dialect: Dialect, registry: Registry[Any], base_uri: 
     """Return the resolver of references in a schema that comes from a URI. By itself, `jsonschema` knows only `$id`."""
     resource = _specification(dialect.name).create_resource(schema)
     uri = without_fragment(base_uri, resource.id() or "#")
+    if resource.id() is not None:  # `referencing` would join a relative URI with itself
+        in_root: Any = resource._specification
+        own = attrs.evolve(in_root, id_of=lambda contents: None if contents is schema else in_root.id_of(contents))
+        resource = own.create_resource(schema)
     known: Registry[Any] = SPECIFICATIONS.combine(registry)
     return known.with_resource(uri, resource).resolver(base_uri=uri)
 
@@ -109,7 +114,7 @@ def _specification(name: str) -> Any:
     """Return how a dialect's subschemas with URIs of their own are found.
 
     `referencing` takes all values of `dependencies` for schemas if the first one is, and none of them if it is a list
-    of keys.
+    of keys. From draft 2019-09 on, it takes a fragment such as `#name` for a URI of its own.
     """
     usual: Any = specification_with(_CLASSES[name].META_SCHEMA["$schema"])
 
@@ -121,7 +126,11 @@ def _specification(name: str) -> Any:
                 yield from (value for value in contents["dependencies"].values() if not isinstance(value, list))
         yield from usual.subresources_of(rest)
 
-    return attrs.evolve(usual, subresources_of=subresources_of)
+    def id_of(contents: Any) -> str | None:
+        uri = usual.id_of(contents)
+        return urldefrag(uri)[0] or None if isinstance(uri, str) else None
+
+    return attrs.evolve(usual, id_of=id_of, subresources_of=subresources_of)
 
 
 @cache
@@ -159,6 +168,10 @@ def _validator_class(dialect: Dialect, asserts_formats: bool, draft: str | None)
         for name, alias in arguments:
             if alias not in changes:
                 changes[alias] = getattr(self, name)
+        base_uri = changes["_resolver"]._base_uri
+        if "#" in base_uri:  # see `_specification`
+            base_uri = urldefrag(base_uri)[0] or self._resolver._base_uri
+            changes["_resolver"] = attrs.evolve(changes["_resolver"], base_uri=base_uri)
         inner = _dialect_inside(changes["schema"], dialect, changes["_resolver"], self, draft)
         return (made if inner is dialect else _validator_class(inner, asserts_formats, draft))(**changes)
 

@@ -252,3 +252,30 @@ def test_dependencies_with_keys_and_schemas(draft, order):
     assert not validator.is_valid({"a": 1})
     assert not validator.is_valid({"b": 1})
     assert not validator.is_valid({"d": {}})
+
+
+@pytest.mark.parametrize("draft", ["draft/2019-09/schema", "draft/2020-12/schema", None])
+@pytest.mark.parametrize("uri", [None, "http://example.com/a", "schemas/", "schemas/a.json", "urn:a"])
+@pytest.mark.parametrize("own", ["#name", "part.json", "http://example.com/b", "#"])
+def test_the_validator_resolves_references_as_the_grammar_does(allows, draft, uri, own):
+    """A relative URI of the root is joined with nothing, and a fragment is no URI of a subschema."""
+    is_resource = not own.startswith("#")
+    schema = {
+        **({"$schema": f"https://json-schema.org/{draft}"} if draft else {}),
+        **({"$id": uri} if uri else {}),
+        "properties": {
+            "a": {"$id": own, "properties": {"b": {"$ref": "#/$defs/c"}}, "$defs": {"c": {"const": 1}}},
+            "d": {"$ref": f"{own}#/$defs/c"} if is_resource else {"const": 1},
+            "e": {"$ref": "#/$defs/c"},
+        },
+        "additionalProperties": False,
+        "$defs": {"c": {"const": 2}},
+    }
+    validator = validator_for(schema)
+    for number in (1, 2, 3):
+        for value, wanted in [
+            ({"a": {"b": number}}, 1 if is_resource else 2),
+            ({"d": number}, 1),
+            ({"e": number}, 2),
+        ]:
+            assert allows(schema, value) == validator.is_valid(value) == (number == wanted), value
