@@ -15,6 +15,7 @@ r"""The final validator of plain JSON Schemas: `jsonschema`, made exact where it
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Iterator
@@ -200,7 +201,11 @@ def _dialect_inside(schema: Any, outer: Dialect, resolver: Any, validator: Any, 
 
 
 def _multiple_of(validator: Validator, step: Any, instance: Any, schema: Any) -> Errors:
-    if validator.is_type(instance, "number") and Fraction(exact(instance)) % exact(step):
+    if not validator.is_type(instance, "number"):
+        return
+    if isinstance(instance, float) and not math.isfinite(instance):  # 1e400, which Python reads so
+        yield jsonschema.ValidationError(f"{instance!r} is too large for its multiples to be told")
+    elif Fraction(exact(instance)) % exact(step):
         yield jsonschema.ValidationError(f"{instance!r} is not a multiple of {step}")
 
 
@@ -216,7 +221,7 @@ def matches(pattern: str, text: str) -> bool:
     except SchemaError:  # automata cannot do this pattern; the grammar refused it or did not reach it
         try:
             return re.search(pattern, text) is not None
-        except re.error:  # of another syntax than Python's; `lenient` dropped it from the grammar
+        except (re.error, OverflowError):  # of another syntax than Python's; `lenient` dropped it from the grammar
             return True
 
 
@@ -255,7 +260,10 @@ def _format(validator: Validator, name: Any, instance: Any, schema: Any) -> Iter
         return
     language = formats.language(name) if isinstance(name, str) else None
     if language is None or (language.may_match(instance) and not language.matches(instance)):
-        yield from jsonschema.Draft202012Validator.VALIDATORS["format"](validator, name, instance, schema)
+        try:
+            yield from jsonschema.Draft202012Validator.VALIDATORS["format"](validator, name, instance, schema)
+        except (ArithmeticError, ValueError):  # of a checker, which cannot read the text: the regex `a{4294967296}`
+            yield jsonschema.ValidationError(f"{instance!r} is not a {name!r}")
     elif not language.matches(instance):
         yield jsonschema.ValidationError(f"{instance!r} is not a {name!r}")
 
