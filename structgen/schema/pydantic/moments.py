@@ -119,9 +119,10 @@ def _seconds_of_time(value: time) -> tuple[int, int]:
 
 def _seconds_of_datetime(value: datetime) -> tuple[int, int]:
     """Return whole seconds and microseconds; Pydantic compares a bound without zone by its digits."""
-    moment = value if value.tzinfo is None else value.astimezone(UTC)
-    seconds, microseconds = _seconds_of_time(moment.time())
-    return moment.toordinal() * DAY + seconds, microseconds
+    seconds, microseconds = _seconds_of_time(value.time())
+    offset = (value.utcoffset() or timedelta()) // timedelta(microseconds=1)
+    shifted = divmod((value.toordinal() * DAY + seconds) * _MICROSECONDS + microseconds - offset, _MICROSECONDS)
+    return shifted[0], shifted[1]
 
 
 def _range(schema: Any, seconds_of: Any) -> tuple[int | None, int | None]:

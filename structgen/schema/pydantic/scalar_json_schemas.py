@@ -33,6 +33,8 @@ _BYTE_SIZE = r"^[0-9]{1,15}(\.[0-9]{1,9})? ?([kKmMgGtTpPeE]?[bB]|[kKmMgGtTpPeE][
 IS_BYTES = "x-structgen-bytes"
 """Marks a string that is read as bytes, until `_tighten` has set the formats."""
 _QUOTIENT_DIGITS = 27
+_MAX_STEP_DIGITS = 15
+"""Maximum digits of the step of decimals: numbers with a point are read as doubles, which round multiples of others."""
 
 
 def refused(keyword: str, why: str = "") -> JsonSchemaValue:
@@ -126,7 +128,9 @@ class ScalarJsonSchema(GenerateJsonSchema):
         names = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
         for name, keyword in (*names.items(), ("multiple_of", "multipleOf")):
             if schema.get(name) is not None:
-                bounds[keyword] = _as_decimal(schema[name])
+                bounds[keyword] = Decimal(str(schema[name]))  # of a float, what is written
+        if "multipleOf" in bounds and len(bounds["multipleOf"].normalize().as_tuple().digits) > _MAX_STEP_DIGITS:
+            return refused("multiple_of")
         digits, places = schema.get("max_digits"), schema.get("decimal_places")
         if digits is not None and places is not None:
             places = min(digits, places)  # Pydantic counts the zeros after the point: 0.01 has two digits
@@ -181,7 +185,8 @@ class ScalarJsonSchema(GenerateJsonSchema):
         names["multiple_of"] = "multipleOf"
         bounds = {keyword: schema[name] for name, keyword in names.items() if schema.get(name) is not None}
         number = {"type": "number", **{keyword: _as_decimal(bound) for keyword, bound in bounds.items()}}
-        if None in number.values():
+        step = bounds.get("multipleOf", 1)
+        if None in number.values() or Fraction(step) != Fraction(str(step)):
             return refused(next(name for name in names if schema.get(name) is not None))
         return number if bounds else {"anyOf": [of_format("x-fraction"), number]}
 
@@ -275,8 +280,6 @@ def _divisible(bounds: JsonSchemaValue) -> list[JsonSchemaValue]:
 
 def _as_decimal(bound: Any) -> Decimal | None:
     """Return a bound as JSON can write it, or None if it has no finite decimal form."""
-    if isinstance(bound, (int, float, Decimal)):
-        return Decimal(str(bound))
     exact = Fraction(bound)
     places = exact.denominator.bit_length()
     if 10**places % exact.denominator:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from decimal import Decimal
 from enum import Enum, IntEnum
+from fractions import Fraction
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pydantic
 import pytest
 from pydantic import AfterValidator, Field, PlainValidator, StringConstraints, TypeAdapter
 from pydantic.experimental.pipeline import validate_as
+from pydantic.json_schema import GenerateJsonSchema
 from support.texts import constraint_of, is_read, is_valid_for
 
 from structgen.errors import UnsupportedSchemaError
@@ -81,6 +83,14 @@ def test_constraints_around_a_type_hold_as_in_pydantic(kind, allowed):
         TypeAdapter(kind).validate_json(text)
 
 
+FRACTIONS: Any = [
+    (Annotated[Fraction, Field(ge=0.1, le=0.3)], ["0.1", "0.2", "0.3"]),
+    (Annotated[Fraction, Field(gt=Fraction(1, 10), multiple_of=Fraction(1, 10))], ["0.1", "0.2", "0.25"]),
+]
+if not hasattr(GenerateJsonSchema, "fraction_schema"):  # before Pydantic 2.14
+    FRACTIONS.clear()
+
+
 @pytest.mark.parametrize(
     ("kind", "texts"),
     [
@@ -89,10 +99,11 @@ def test_constraints_around_a_type_hold_as_in_pydantic(kind, allowed):
         (Annotated[Decimal, Field(multiple_of=0.1)], ["0.1", "0.3", "0.35"]),
         (Annotated[Decimal, Field(max_digits=30)], ["1" + "0" * 30, "9" * 30, f'"1{"0" * 30}"', f'"{"9" * 30}"']),
         (Annotated[Decimal, Field(max_digits=40, decimal_places=5)], ["1" + "0" * 35, "9" * 35]),
+        *FRACTIONS,
     ],
 )
 def test_bounds_of_decimals_are_exact(kind, texts):
-    """A float as a bound is the number that it is written as. No bound is rounded to 28 digits."""
+    """A float as a bound of decimals is what is written, and of fractions its value. No bound has only 28 digits."""
     constraint = constraint_of(kind, whitespace="compact")
     for text in texts:
         assert is_read(constraint, text) == is_valid_for(kind, text), text

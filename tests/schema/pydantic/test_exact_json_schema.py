@@ -468,6 +468,8 @@ def test_texts_are_let_through_as_the_type_asks(accepts, index):
         (Annotated[dt.datetime, Field(ge=dt.datetime.max)], "ge"),
         (pydantic.PaymentCardNumber, "format"),
         *([(Annotated[Fraction, Field(gt=Fraction(1, 3))], "gt")] if HAS_FRACTIONS else []),
+        *([(Annotated[Fraction, Field(multiple_of=0.1)], "multiple_of")] if HAS_FRACTIONS else []),
+        (Annotated[Decimal, Field(multiple_of=0.1 + 0.2)], "multiple_of"),
         (set[frozenset[int] | Person], "items"),
         (pydantic.FileUrl, "allowed_schemes"),
         (pydantic.FilePath, "format"),
