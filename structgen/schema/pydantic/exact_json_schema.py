@@ -134,7 +134,10 @@ class ExactJsonSchema(ScalarJsonSchema):
         """Return the schema of a type with one of Pydantic's constraints around it."""
         inner = narrowed(schema["schema"], constraint)
         if inner is not None:
-            return self.generate_inner(inner)
+            result = self.generate_inner(inner)
+            # A length in a string replaces that of the model's options; around it, both hold.
+            has_option = any(getattr(self._config, f"str_{name}", None) for name in constraint.keywords)
+            return {"allOf": [self.generate_inner(schema["schema"]), result]} if has_option else result
         if not follows_user_function(schema["schema"]):
             return refused(constraint.name)
         result = super().generate_inner(schema)

@@ -73,6 +73,17 @@ def test_options_for_strings_hold_where_a_type_is_read_from_one(accepts, model, 
         assert reads(json.dumps({"a": text})) == is_read_by(model, json.dumps({"a": text})), text
 
 
+@pytest.mark.parametrize("kind", [pydantic.SecretStr, str, str | list[int], pydantic.SecretStr | None])
+@pytest.mark.parametrize("lengths", [{"min_length": 1, "max_length": 5}, {"min_length": 3, "max_length": 4}])
+def test_lengths_of_a_field_beside_those_of_the_options(accepts, kind, lengths):
+    """They replace those of a string's options, and hold besides those of a string that another type is read from."""
+    model = model_of(Annotated[kind, Field(**lengths)], str_min_length=2, str_max_length=3)
+    reads = accepts(model)
+    for size in range(7):
+        text = json.dumps({"a": "x" * size})
+        assert reads(text) == is_read_by(model, text), text
+
+
 @pytest.mark.parametrize(
     ("model", "keyword"),
     [
