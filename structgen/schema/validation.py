@@ -29,6 +29,7 @@ import jsonschema
 from jsonschema.protocols import Validator
 from jsonschema_specifications import REGISTRY as SPECIFICATIONS  # type: ignore[import-untyped]
 from referencing import Registry
+from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
 from structgen.errors import LimitExceededError, SchemaError
@@ -192,7 +193,10 @@ def _check_stack() -> None:
 def _dialect_inside(schema: Any, outer: Dialect, resolver: Any, validator: Any, draft: str | None) -> Dialect:
     """Return the dialect of a subschema: its own, or else that of the resource that a reference led into."""
     if resolver is not validator._resolver:
-        root = resolver.lookup("#").contents
+        try:
+            root = resolver.lookup("#").contents
+        except Unresolvable:  # `$id` in a subschema whose draft has another keyword for it
+            root = None
         if isinstance(root, dict) and "$schema" in root:
             outer = dialect_within(root, outer, Library(validator._registry).contents, draft=draft)
     if isinstance(schema, dict) and "$schema" in schema:

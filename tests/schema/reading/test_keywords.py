@@ -427,6 +427,7 @@ def test_a_schema_without_values_is_told(schema, pointer):
         ({"allOf": [{"$ref": "#"}]}, "$ref"),
         ({"pattern": 1}, "pattern"),
         ({"format": 1}, "format"),
+        ({"uniqueItems": 1}, "uniqueItems"),
         ({"$schema": "http://nowhere.test/"}, "$schema"),
         ({"propertyNames": 3}, ""),
     ],
