@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
-from urllib.parse import urldefrag
+from urllib.parse import urldefrag, urlsplit
 
 import attrs
 import jsonschema
@@ -103,10 +103,10 @@ def _resolver(schema: Any, dialect: Dialect, registry: Registry[Any], base_uri: 
     """Return the resolver of references in a schema that comes from a URI. By itself, `jsonschema` knows only `$id`."""
     resource = _specification(dialect.name).create_resource(schema)
     uri = without_fragment(base_uri, resource.id() or "#")
-    if resource.id() is not None:  # `referencing` would join a relative URI with itself
-        in_root: Any = resource._specification
-        own = attrs.evolve(in_root, id_of=lambda contents: None if contents is schema else in_root.id_of(contents))
-        resource = own.create_resource(schema)
+    if not urlsplit(uri).scheme:  # `referencing` would join a relative URI with itself
+        usual: Any = resource._specification
+        in_root = attrs.evolve(usual, id_of=lambda contents: None if contents is schema else usual.id_of(contents))
+        resource = in_root.create_resource(schema)
     known: Registry[Any] = SPECIFICATIONS.combine(registry)
     return known.with_resource(uri, resource).resolver(base_uri=uri)
 

@@ -279,3 +279,29 @@ def test_the_validator_resolves_references_as_the_grammar_does(allows, draft, ur
             ({"e": number}, 2),
         ]:
             assert allows(schema, value) == validator.is_valid(value) == (number == wanted), value
+
+
+def test_a_plain_reference_to_a_dynamic_anchor_that_jsonschema_follows_dynamically():
+    named = {"$id": "http://x/b", "$defs": {"t": {"$dynamicAnchor": "t", "const": 2}}}
+    schema = {
+        "$schema": LATEST,
+        "$id": "http://x/a",
+        "properties": {"c": {"$ref": "http://x/b#t"}},
+        "$defs": {"t": {"$dynamicAnchor": "t", "const": 1}, "b": named},
+    }
+    with pytest.raises(UnsupportedSchemaError, match="another for jsonschema"):
+        schema_to_kbnf(schema)
+
+
+def test_a_dynamic_reference_leads_to_the_root_and_on_from_there(allows):
+    schema = {
+        "$schema": LATEST,
+        "$id": "http://x/a",
+        "$dynamicAnchor": "t",
+        "properties": {"b": {"$dynamicRef": "http://x/b#t"}, "c": {"$ref": "#/$defs/d"}},
+        "additionalProperties": False,
+        "$defs": {"b": {"$id": "http://x/b", "$defs": {"t": {"$dynamicAnchor": "t"}}}, "d": {"const": 1}},
+    }
+    validator = validator_for(schema)
+    for value, expected in [({"b": {"b": {"c": 1}}}, True), ({"b": {"c": 2}}, False), ({"b": 1}, True)]:
+        assert allows(schema, value) == validator.is_valid(value) == expected, value
