@@ -33,13 +33,20 @@ def arguments_of(function: Callable[..., Any]) -> Any:
         FunctionDefinitionError: a parameter has no annotation that can be read, or is `*args` or `**kwargs`.
     """
     name = name_of(function)
-    holder = function if inspect.isroutine(function) else getattr(function, "__wrapped__", type(function).__call__)
+    holder: Any = function
+    if isinstance(function, type):
+        holder = function.__init__  # type: ignore[misc]
+    elif not inspect.isroutine(function):
+        holder = getattr(function, "__wrapped__", type(function).__call__)
     try:
         hints = typing.get_type_hints(holder, include_extras=True)
+        signature = inspect.signature(function, eval_str=True)
     except NameError as error:
         raise FunctionDefinitionError(f"the annotations of {name} cannot be read: {error}") from error
+    except ValueError as error:
+        raise FunctionDefinitionError(f"the parameters of {name} cannot be read: {error}") from error
     fields: dict[str, Any] = {}
-    for parameter in inspect.signature(function).parameters.values():
+    for parameter in signature.parameters.values():
         if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
             raise FunctionDefinitionError(f"{name} takes {parameter}, which a model cannot fill in")
         hint = hints.get(parameter.name, parameter.annotation)  # for a class, the signature has the annotation

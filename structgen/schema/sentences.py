@@ -53,13 +53,24 @@ def _sentence_of_pydantic(error: ErrorDetails) -> str:
         return f"{place} is required"
     if kind == "extra_forbidden":
         return f"{place} is not an allowed property"
-    if kind in _KEYWORDS:
+    if kind in _KEYWORDS and (not kind.endswith(("_short", "_long")) or _is_as_long(error)):
         keyword, name = _KEYWORDS[kind]
         return f"{place}: {_WORDS[keyword](error['input'], error['ctx'][name])}"
     message = error["msg"]
     for prefix in ("Value error, ", "Assertion failed, "):
         message = message.removeprefix(prefix)
     return f"{place}: {message}"
+
+
+def _is_as_long(error: ErrorDetails) -> bool:
+    """Return whether Pydantic has counted the parts of the input: a text of JSON's, or items that it did not make one.
+
+    The items of a set are counted without repetitions, and a number may be read as a text.
+    """
+    value, kind = error["input"], error["type"]
+    if kind.startswith("string"):
+        return isinstance(value, str)
+    return isinstance(value, list | dict) and error["ctx"].get("actual_length") in (None, len(value))
 
 
 def sentences(errors: Iterable[jsonschema.ValidationError]) -> list[str]:

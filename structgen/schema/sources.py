@@ -128,7 +128,6 @@ def _json_parser(schema: dict[str, Any] | bool, options: SchemaOptions) -> Calla
 
 def _from_type(given: Any, options: SchemaOptions) -> Source:
     import pydantic  # imported late: only types need it
-    from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
 
     from structgen.schema.pydantic.model_schemas import adapter_and_schema
 
@@ -155,7 +154,7 @@ def _from_type(given: Any, options: SchemaOptions) -> Source:
         )
     try:
         adapter, json_schema = adapter_and_schema(given)
-    except (PydanticInvalidForJsonSchema, PydanticUserError, NameError, AttributeError, TypeError, ValueError) as error:
+    except _no_schema() as error:
         raise _not_a_schema(given, name, error) from error
     formats = "assert" if options.formats == "annotate" else options.formats
 
@@ -163,6 +162,15 @@ def _from_type(given: Any, options: SchemaOptions) -> Source:
         return adapter.validate_json(text, context=context)
 
     return Source(json_schema, replace(options, formats=formats, draft=None), parse, adapter)
+
+
+def _no_schema() -> tuple[type[Exception], ...]:
+    """Return the exceptions of Pydantic for a type that it makes no schema of."""
+    from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
+    from pydantic_core import SchemaError as NoValidator
+
+    own = NoValidator, PydanticInvalidForJsonSchema, PydanticUserError
+    return *own, NameError, AttributeError, TypeError, ValueError
 
 
 def _not_a_schema(given: Any, name: str, error: Exception) -> UnsupportedSchemaError:

@@ -15,23 +15,27 @@ r"""The final validator of plain JSON Schemas: `jsonschema`, made exact where it
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
+from urllib.parse import urldefrag, urlsplit
 
 import attrs
 import jsonschema
 from jsonschema.protocols import Validator
 from jsonschema_specifications import REGISTRY as SPECIFICATIONS  # type: ignore[import-untyped]
 from referencing import Registry
+from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
-from structgen.errors import SchemaError
+from structgen.errors import LimitExceededError, SchemaError
 from structgen.limits import Limits
 from structgen.schema import formats
+from structgen.schema.algebra import Language
 from structgen.schema.json_text.numbers import exact
 from structgen.schema.options import SchemaOptions
 from structgen.schema.own_keywords import GRAMMAR, JSON_CONTENT, SUBSTRING_OF
@@ -69,6 +73,8 @@ _WITH_DEPENDENCIES = ("draft4", "draft6", "draft7")  # their `dependencies` hold
 _ROOT_URI = "urn:structgen:schema"
 _BY_DEFAULT = SchemaOptions()
 _FRAMES_LEFT = 150  # of the stack, for what a keyword calls
+_RAISED = Limits(automaton_states=2**22, grammar_symbols=2**28, regex_nodes=2**28, regex_depth=2**28)
+"""Bounds on patterns and grammars. Their compile has kept the caller's; a text needs few states of them."""
 
 
 def validator_for(schema: dict[str, Any] | bool, options: SchemaOptions = _BY_DEFAULT) -> Validator:
@@ -97,6 +103,10 @@ def _resolver(schema: Any, dialect: Dialect, registry: Registry[Any], base_uri: 
     """Return the resolver of references in a schema that comes from a URI. By itself, `jsonschema` knows only `$id`."""
     resource = _specification(dialect.name).create_resource(schema)
     uri = without_fragment(base_uri, resource.id() or "#")
+    if not urlsplit(uri).scheme:  # `referencing` would join a relative URI with itself
+        usual: Any = resource._specification
+        in_root = attrs.evolve(usual, id_of=lambda contents: None if contents is schema else usual.id_of(contents))
+        resource = in_root.create_resource(schema)
     known: Registry[Any] = SPECIFICATIONS.combine(registry)
     return known.with_resource(uri, resource).resolver(base_uri=uri)
 
@@ -106,7 +116,7 @@ def _specification(name: str) -> Any:
     """Return how a dialect's subschemas with URIs of their own are found.
 
     `referencing` takes all values of `dependencies` for schemas if the first one is, and none of them if it is a list
-    of keys.
+    of keys. From draft 2019-09 on, it takes a fragment such as `#name` for a URI of its own.
     """
     usual: Any = specification_with(_CLASSES[name].META_SCHEMA["$schema"])
 
@@ -118,7 +128,11 @@ def _specification(name: str) -> Any:
                 yield from (value for value in contents["dependencies"].values() if not isinstance(value, list))
         yield from usual.subresources_of(rest)
 
-    return attrs.evolve(usual, subresources_of=subresources_of)
+    def id_of(contents: Any) -> str | None:
+        uri = usual.id_of(contents)
+        return urldefrag(uri)[0] or None if isinstance(uri, str) else None
+
+    return attrs.evolve(usual, id_of=id_of, subresources_of=subresources_of)
 
 
 @cache
@@ -156,6 +170,10 @@ def _validator_class(dialect: Dialect, asserts_formats: bool, draft: str | None)
         for name, alias in arguments:
             if alias not in changes:
                 changes[alias] = getattr(self, name)
+        base_uri = changes["_resolver"]._base_uri
+        if "#" in base_uri:  # see `_specification`
+            base_uri = urldefrag(base_uri)[0] or self._resolver._base_uri
+            changes["_resolver"] = attrs.evolve(changes["_resolver"], base_uri=base_uri)
         inner = _dialect_inside(changes["schema"], dialect, changes["_resolver"], self, draft)
         return (made if inner is dialect else _validator_class(inner, asserts_formats, draft))(**changes)
 
@@ -175,7 +193,10 @@ def _check_stack() -> None:
 def _dialect_inside(schema: Any, outer: Dialect, resolver: Any, validator: Any, draft: str | None) -> Dialect:
     """Return the dialect of a subschema: its own, or else that of the resource that a reference led into."""
     if resolver is not validator._resolver:
-        root = resolver.lookup("#").contents
+        try:
+            root = resolver.lookup("#").contents
+        except Unresolvable:  # `$id` in a subschema whose draft has another keyword for it
+            root = None
         if isinstance(root, dict) and "$schema" in root:
             outer = dialect_within(root, outer, Library(validator._registry).contents, draft=draft)
     if isinstance(schema, dict) and "$schema" in schema:
@@ -184,7 +205,11 @@ def _dialect_inside(schema: Any, outer: Dialect, resolver: Any, validator: Any, 
 
 
 def _multiple_of(validator: Validator, step: Any, instance: Any, schema: Any) -> Errors:
-    if validator.is_type(instance, "number") and Fraction(exact(instance)) % exact(step):
+    if not validator.is_type(instance, "number"):
+        return
+    if isinstance(instance, float) and not math.isfinite(instance):  # 1e400, which Python reads so
+        yield jsonschema.ValidationError(f"{instance!r} is too large for its multiples to be told")
+    elif Fraction(exact(instance)) % exact(step):
         yield jsonschema.ValidationError(f"{instance!r} is not a multiple of {step}")
 
 
@@ -196,12 +221,21 @@ def _pattern(validator: Validator, pattern: Any, instance: Any, schema: Any) -> 
 def matches(pattern: str, text: str) -> bool:
     """Return whether a text has a match of a pattern of a schema."""
     try:
-        return language_of(pattern, "ecma", ROOT, "pattern", Limits()).matches(text)
+        return _language(pattern).matches(text)
     except SchemaError:  # automata cannot do this pattern; the grammar refused it or did not reach it
         try:
             return re.search(pattern, text) is not None
-        except re.error:  # of another syntax than Python's; `lenient` dropped it from the grammar
+        except (re.error, OverflowError):  # of another syntax than Python's; `lenient` dropped it from the grammar
             return True
+
+
+@lru_cache(maxsize=1024)
+def _language(pattern: str) -> Language:
+    """Return the texts in which a pattern matches, also where only the caller's own limits allow the pattern."""
+    try:
+        return language_of(pattern, "ecma", ROOT, "pattern", Limits())
+    except LimitExceededError:
+        return language_of(pattern, "ecma", ROOT, "pattern", _RAISED)
 
 
 def _pattern_properties(validator: Validator, patterns: Any, instance: Any, schema: Any) -> Errors:
@@ -230,7 +264,10 @@ def _format(validator: Validator, name: Any, instance: Any, schema: Any) -> Iter
         return
     language = formats.language(name) if isinstance(name, str) else None
     if language is None or (language.may_match(instance) and not language.matches(instance)):
-        yield from jsonschema.Draft202012Validator.VALIDATORS["format"](validator, name, instance, schema)
+        try:
+            yield from jsonschema.Draft202012Validator.VALIDATORS["format"](validator, name, instance, schema)
+        except (ArithmeticError, ValueError):  # of a checker, which cannot read the text: the regex `a{4294967296}`
+            yield jsonschema.ValidationError(f"{instance!r} is not a {name!r}")
     elif not language.matches(instance):
         yield jsonschema.ValidationError(f"{instance!r} is not a {name!r}")
 
@@ -241,7 +278,13 @@ def _substring_of(validator: Validator, source: Any, instance: Any, schema: Any)
 
 
 def _grammar(validator: Validator, grammar: Any, instance: Any, schema: Any) -> Errors:
-    if validator.is_type(instance, "string") and not texts_of_grammar(grammar).matches(instance):
+    if not validator.is_type(instance, "string"):
+        return
+    try:
+        texts = texts_of_grammar(grammar)
+    except LimitExceededError:
+        texts = texts_of_grammar(grammar, limits=_RAISED)
+    if not texts.matches(instance):
         yield jsonschema.ValidationError(f"{instance!r} is not a text of the grammar")
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import jsonschema
 import pytest
 
 from structgen.engine.deadlines import Deadline
@@ -172,3 +173,15 @@ def test_long_texts_with_a_pattern_are_refused_by_the_compile(pattern):
     with pytest.raises(LimitExceededError, match=r"minLength .* takes too many automaton states \(at #\)"):
         schema_to_rules(schema)
     schema_to_rules(schema | {"minLength": 100})
+
+
+def test_an_answer_is_validated_by_a_pattern_that_only_raised_limits_allow():
+    pattern = "^(" + "|".join(f"w{number}" for number in range(60_000)) + ")$"
+    limits = Limits(regex_nodes=1_000_000)
+    schema = {"patternProperties": {pattern: {"pattern": pattern}}, "additionalProperties": False}
+    schema_to_rules(schema, limits=limits)
+    parse = resolve(schema, limits=limits).parse
+    assert parse('{"w1": "w59999"}') == {"w1": "w59999"}
+    for text in ('{"w1": "w60000"}', '{"w60000": "w1"}'):
+        with pytest.raises(jsonschema.ValidationError):
+            parse(text)

@@ -142,3 +142,29 @@ def test_reasons_of_other_errors():
     error = jsonschema.ValidationError("no")
     assert reasons(error) == ["the value: no"]
     assert reasons(ValueError("too old")) == []
+
+
+class Counted(BaseModel):
+    """A model whose values are not what the text counts."""
+
+    model_config = {"coerce_numbers_to_str": True}
+
+    code: str = Field("", max_length=3)
+    items: set[int] = Field({1, 2}, min_length=2)
+    word: pydantic.SecretStr = Field("", max_length=2)
+    names: dict[str, int] = Field({}, max_length=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('{"code": 12345}', "code: String should have at most 3 characters"),
+        ('{"items": [1, 1]}', "items: Set should have at least 2 items after validation, not 1"),
+        ('{"word": "abc"}', "word: Value should have at most 2 items after validation, not 3"),
+        ('{"names": {"a": 1, "b": 2}}', "names: there are 2 items, more than 1"),
+    ],
+)
+def test_what_pydantic_counts_otherwise_than_the_text_is_said_by_pydantic(text, sentence):
+    with pytest.raises(pydantic.ValidationError) as caught:
+        Counted.model_validate_json(text)
+    assert reasons(caught.value) == [sentence]

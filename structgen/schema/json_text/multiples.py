@@ -22,6 +22,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from math import ceil, floor, gcd, lcm
 
+from structgen.engine.automata.remainder_sets import modulus_of
 from structgen.engine.regex.tree import (
     EMPTY,
     NOTHING,
@@ -61,6 +62,7 @@ __all__ = [
     "digits_of_choices",
     "digits_of_multiples",
     "is_large",
+    "largest_divisor",
     "multiples_of_any_length",
     "other_forms",
     "step_in_integers",
@@ -68,6 +70,11 @@ __all__ = [
 
 MAX_DIVISOR = 5000
 """The largest divisor, without zeros at its end and decimal point, that has an automaton: a state per remainder."""
+MAX_DIVISOR_OF_FRACTIONS = 10_000
+"""The same for a step with digits after the point."""
+MAX_MODULUS_OF_EXPONENTS = 1024
+"""The largest number, without zeros at its end, whose remainders are counted for numbers with an exponent and bounds.
+It takes long to see that few digits can be no multiple of a larger one."""
 MAX_ODD_FACTOR = 64
 """The largest factor d of a step whose multiples are also written with an exponent."""
 MAX_MULTIPLE_DIGITS = 18
@@ -91,8 +98,20 @@ _POINT_ZEROS = Repeat(_ZERO, 1, MAX_FRACTION_DIGITS)
 
 def is_large(step: Number) -> bool:
     """Return whether the automaton of a step's multiples has too many states."""
-    divisor, _ = _without_zeros(Fraction(step).numerator)
-    return divisor > MAX_DIVISOR
+    most = MAX_DIVISOR if Fraction(step).denominator == 1 else MAX_DIVISOR_OF_FRACTIONS
+    return largest_divisor(step) > most
+
+
+@lru_cache(maxsize=1024)
+def largest_divisor(step: Number) -> int:
+    """Return the largest number that the digits of a step's multiples are divided by.
+
+    The zeros at its end do not count. It is 4096 for 4096, and 5 for 50. It is 3125 for 1/32: of the digits after the
+    point, there are at most five.
+    """
+    fraction = Fraction(step)
+    whole = (fraction * 10 ** _places(fraction)).numerator
+    return max(_without_zeros(whole)[0], _without_zeros(fraction.numerator)[0])
 
 
 def _without_zeros(divisor: int) -> tuple[int, int]:
@@ -255,6 +274,9 @@ def counted_forms(
     """Return `other_forms` of the members of sets of integers that remainders tell; of all the sets at once."""
     choices = tuple([(step, refused) for step, refused in choices if len(refused) <= MAX_EXCLUDED_STEPS])
     scientific = tuple([(step, refused) for step, refused in choices if _factors(Fraction(step))[0] <= MAX_ODD_FACTOR])
+    is_free = low is None and high is None
+    if not is_free and _without_zeros(modulus_of(scientific))[0] > MAX_MODULUS_OF_EXPONENTS:
+        scientific = ()
     has_zero = any(not refused for _, refused in choices)
     found: list[Regex] = [_whole_forms(low, low_open, high, high_open, choices)] if choices else []
     for sign, least, most in ((EMPTY, low or 0, high), (_MINUS, -(high or 0), None if low is None else -low)):
@@ -266,7 +288,6 @@ def counted_forms(
                 multiples.append(_ZERO_WITH_EXPONENT)
             parts.append(intersection(_scientific(sizes, *_middle(least, most)), choice(*multiples)))
         part = sequence(sign, choice(*parts))
-        is_free = low is None and high is None
         found.append(part if is_free else intersection(part, number_range(low, low_open, high, high_open)))
     return choice(*found)
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from math import ceil, floor
 
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.regex.tree import (
@@ -37,6 +38,7 @@ from structgen.schema.json_text.multiples import (
     digits_of_choices,
     digits_of_multiples,
     is_large,
+    largest_divisor,
     other_forms,
 )
 from structgen.schema.json_text.numbers import (
@@ -50,6 +52,7 @@ from structgen.schema.json_text.numbers import (
     integral_range,
     number_range,
 )
+from structgen.schema.json_text.plain_multiples import numbers_by_ending, places_of
 from structgen.schema.json_text.remainders import may_count
 from structgen.schema.json_text.strings import byte_set
 
@@ -61,6 +64,7 @@ NUMBER = number_range(None, False, None, False)
 MAX_LISTED = 1024
 """Maximum number of values listed for a divisor that is too large for automata: those nearest to 0."""
 _MAX_FEW_MULTIPLES = 64  # fewer are listed
+_MIN_DIVISOR_LISTED = 256  # from which on all multiples are listed if they are at most MAX_LISTED
 _MAX_FRACTION_CHARACTERS = 64  # of a listed value in plain decimal form
 _MAX_SAFE_DIGITS = 15  # significant digits that survive the way through a double
 _ANY = ByteSet((1 << 256) - 1)
@@ -94,12 +98,14 @@ def has_no_text(parts: tuple[NumberSet, ...], found: Regex) -> bool:
     """Return whether the regex made for sets of numbers matches nothing.
 
     Its form does not always show that: of 10**15 and more, no fraction can be written, so nothing is left without the
-    integers. Without bounds, something always is.
+    integers. Without bounds, something always is, unless steps have more digits after the point than are written.
     """
     if found == NOTHING:
         return True
     for part in parts:
-        if not part.outside or (part.low is None and part.high is None):
+        steps = part.outside if part.multiple is None else (part.multiple, *part.outside)
+        are_short = all(10 ** (_MAX_SAFE_DIGITS - 1) % Fraction(step).denominator == 0 for step in steps)
+        if not part.outside or (part.low is None and part.high is None and are_short):
             return False
     return AutomatonStore().is_empty(found)
 
@@ -189,6 +195,8 @@ def number_regex(numbers: NumberSet) -> Regex:
     if not all(map(_has_decimal_form, (*bounds, *steps, *numbers.outside))):
         raise Inexpressible("multipleOf")
     if numbers.values is None and steps and _is_listed(numbers, steps[0]):
+        if Fraction(steps[0]).denominator > 1 and is_large(steps[0]):
+            return _multiples_of_fraction(numbers, steps[0])
         numbers = NumberSet(values=_nearest_multiples(numbers, steps[0]), written=numbers.written)
     if numbers.values is not None:
         return values_regex(numbers.values, numbers.written)
@@ -247,25 +255,38 @@ def _some_multiples(numbers: NumberSet) -> Regex:
 
 def _is_listed(numbers: NumberSet, step: Number) -> bool:
     """Return whether the multiples in a range are few, or their automaton too large."""
-    if (
-        numbers.low is not None
-        and numbers.high is not None
-        and (numbers.high - numbers.low) / step < _MAX_FEW_MULTIPLES
-    ):
-        return step != 1
+    if numbers.low is not None and numbers.high is not None:
+        count = (numbers.high - numbers.low) / step
+        if count < _MAX_FEW_MULTIPLES:
+            return step != 1
+        if count < MAX_LISTED and largest_divisor(step) > _MIN_DIVISOR_LISTED:
+            return True
     return is_large(step)
+
+
+def _multiples_of_fraction(numbers: NumberSet, step: Number) -> Regex:
+    """Return the multiples of a fraction whose automaton is too large.
+
+    Their digits after the point tell them where these are few; otherwise they are listed, and all integers are told.
+    """
+    places = places_of(step, MAX_LISTED)
+    low, high, written = numbers.low, numbers.high, numbers.written
+    if places is not None and written == ANY_FORM and not numbers.outside and places < _MAX_SAFE_DIGITS:
+        before = _MAX_SAFE_DIGITS - places
+        return numbers_by_ending(low, numbers.low_open, high, numbers.high_open, step, before)
+    integers = numbers.intersect(INTEGERS[0])
+    listed = values_regex(_nearest_multiples(numbers, step), written)
+    return listed if integers is None else choice(listed, number_regex(integers))
 
 
 def _nearest_multiples(numbers: NumberSet, step: Number) -> tuple[Number, ...]:
     """Return the members of a set of multiples that are nearest to 0."""
-    first = -MAX_LISTED // 2 if numbers.low is None else int(numbers.low / step)
-    last = first + MAX_LISTED if numbers.high is None else int(numbers.high / step)
-    if numbers.low is None and numbers.high is not None:
-        last = min(last, MAX_LISTED // 2) if last > 0 else last
-        first = last - MAX_LISTED
-    elif last - first > MAX_LISTED:
-        first = min(max(first, -MAX_LISTED // 2), last - MAX_LISTED)
-    values = (_reduced(i * step) for i in range(first, min(last, first + MAX_LISTED) + 1))
+    lowest = None if numbers.low is None else ceil(numbers.low / Fraction(step))
+    highest = None if numbers.high is None else floor(numbers.high / Fraction(step))
+    first = -MAX_LISTED // 2 if lowest is None else max(lowest, -MAX_LISTED // 2)
+    last = first + MAX_LISTED if highest is None else min(highest, first + MAX_LISTED)
+    first = last - MAX_LISTED if lowest is None else max(lowest, last - MAX_LISTED)
+    values = (_reduced(number * step) for number in range(first, last + 1))
     return tuple(value for value in values if numbers.contains(value) and _is_safe(value, step))
 
 

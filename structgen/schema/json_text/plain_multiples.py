@@ -25,11 +25,15 @@ _MAX_PLACES = 12
 _MINUS, _POINT = Literal(b"-"), Literal(b".")
 
 
-def places_of(step: Number) -> int | None:
+def places_of(step: Number, max_endings: int = _MAX_ENDINGS) -> int | None:
     """Return the number of digits that tell whether a number is a multiple of a step; None if no few digits do.
 
     These are the digits after the point if the step is a fraction, such as 2 for 0.25, and the last ones if it is an
     integer, such as 2 for 20.
+
+    Args:
+        step: the step.
+        max_endings: the maximum number of different digits.
     """
     numerator, denominator = Fraction(step).as_integer_ratio()
     if numerator != 1 and denominator != 1:
@@ -37,7 +41,7 @@ def places_of(step: Number) -> int | None:
     for places in range(_MAX_PLACES + 1):
         if 10**places % (numerator * denominator) == 0:
             endings = denominator if numerator == 1 else 10**places // numerator
-            return places if endings <= _MAX_ENDINGS else None
+            return places if endings <= max_endings else None
     return None
 
 
@@ -54,7 +58,7 @@ def numbers_by_ending(
         step: the step, 1 divided by an integer.
         digits: the largest number of digits before the point.
     """
-    places = places_of(step) or 0
+    places = places_of(step, Fraction(step).denominator) or 0
     endings = [Fraction(number, Fraction(step).denominator) for number in range(Fraction(step).denominator)]
 
     def magnitudes(low: Number | None, low_open: bool, high: Number | None, high_open: bool) -> Regex:

@@ -210,6 +210,8 @@ def _multiples(numbers: NumberSet) -> Regex:
     low, high, step = numbers.low, numbers.high, numbers.multiple
     if step is not None and not (numbers.outside or numbers.is_integer) and (places := places_of(step)) is not None:
         return numbers_by_ending(low, numbers.low_open, high, numbers.high_open, step, MAX_SAFE_DIGITS - places)
+    if step is not None and Fraction(step).denominator > 1 and is_large(step):
+        return NOTHING
     parts: list[Regex] = []
     integers = NumberSet(low, numbers.low_open, high, numbers.high_open, 1).reduced()
     if integers is not None:

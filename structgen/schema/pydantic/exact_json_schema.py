@@ -13,9 +13,8 @@ Validators in Python are not visible here; only `validate_json` checks them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from enum import Enum
-from types import MappingProxyType
 from typing import Any
 
 from pydantic.json_schema import JsonSchemaValue
@@ -40,9 +39,16 @@ from structgen.schema.pydantic.core_schemas import (
     text_kind,
 )
 from structgen.schema.pydantic.defaults import is_refused_default, without_refused_defaults
-from structgen.schema.pydantic.map_keys import keeps_keys_distinct, key_names
+from structgen.schema.pydantic.map_keys import keeps_keys_distinct, key_names, member_names
+from structgen.schema.pydantic.moments import zone_names
+from structgen.schema.pydantic.option_scopes import OptionScopes
 from structgen.schema.pydantic.own_json_schemas import without_values
-from structgen.schema.pydantic.scalar_json_schemas import CHANGES_TEXT, IS_BYTES, ScalarJsonSchema, refused
+from structgen.schema.pydantic.scalar_json_schemas import (
+    CHANGES_TEXT,
+    IS_BYTES,
+    ScalarJsonSchema,
+    refused,
+)
 
 __all__ = ["ExactJsonSchema"]
 
@@ -56,6 +62,11 @@ _LOOKS_AT_MACHINE = frozenset(
         "import_string",
     }
 )  # fmt: skip
+_WRITTEN_IN_PYTHON = {
+    "Color._validate": "which texts are colors is code of Pydantic",
+    "PaymentCardNumber.validate": "the check digit of a card number is computed",
+}
+"""Types of Pydantic whose texts no JSON Schema describes, by the function that reads them, and why they are refused."""
 _SCALARS = ["string", "number", "boolean", "null"]
 
 
@@ -67,7 +78,12 @@ def _matched_whole(result: JsonSchemaValue) -> JsonSchemaValue:
 class ExactJsonSchema(ScalarJsonSchema):
     """Pydantic's generator of JSON Schemas, made as strict as `validate_json`."""
 
-    _known_types: Mapping[str, Any] = MappingProxyType({})  # core schemas of types that others refer to, by name
+    _scopes: OptionScopes  # set by `generate`
+
+    @property
+    def _config(self) -> Any:
+        """The options that hold at the type of which a schema is being made."""
+        return self._scopes.options
 
     def emit_warning(self, kind: Any, detail: str) -> None:
         """Ignore warnings: they are about defaults that JSON cannot express, which do not matter here."""
@@ -78,6 +94,7 @@ class ExactJsonSchema(ScalarJsonSchema):
         """Return the schema of any type; refuse Pydantic's types that look at the machine, such as existing files."""
         if schema["type"] == "missing-sentinel" and "schema" not in schema:
             return {"not": {}}  # `pydantic.MISSING`: no JSON is read as it
+        schema = self._scopes.named(schema)
         kind = text_kind(schema, is_strict=bool(getattr(self._config, "strict", False)))
         if kind == "bytes" and self.reads_encoded_bytes():
             return refused("val_json_bytes")
@@ -89,6 +106,10 @@ class ExactJsonSchema(ScalarJsonSchema):
             if is_own(function):
                 if name in _LOOKS_AT_MACHINE:
                     return refused("format", f"{name} looks at the machine; a grammar cannot")
+                if name in _WRITTEN_IN_PYTHON:
+                    return refused("format", _WRITTEN_IN_PYTHON[name])
+                if name == "validate_str_is_valid_iana_tz":
+                    return zone_names()
                 if name == "pattern_bytes_validator":
                     return refused("type", "Pydantic reads no JSON as Pattern[bytes]")
                 if name == "EncodedStr.decode_str":  # wraps bytes in some releases
@@ -100,7 +121,7 @@ class ExactJsonSchema(ScalarJsonSchema):
                     return result
             if is_outlines(function):
                 return _matched_whole(super().generate_inner(schema))
-        result = super().generate_inner(without_values(schema, self._known_types))
+        result = super().generate_inner(without_values(schema, self._scopes.definitions))
         if kind == "str" and result.get("type") == "string":
             self.bound_text(result)
         if VALUES in schema:
@@ -113,7 +134,10 @@ class ExactJsonSchema(ScalarJsonSchema):
         """Return the schema of a type with one of Pydantic's constraints around it."""
         inner = narrowed(schema["schema"], constraint)
         if inner is not None:
-            return self.generate_inner(inner)
+            result = self.generate_inner(inner)
+            # A length in a string replaces that of the model's options; around it, both hold.
+            has_option = any(getattr(self._config, f"str_{name}", None) for name in constraint.keywords)
+            return {"allOf": [self.generate_inner(schema["schema"]), result]} if has_option else result
         if not follows_user_function(schema["schema"]):
             return refused(constraint.name)
         result = super().generate_inner(schema)
@@ -174,7 +198,7 @@ class ExactJsonSchema(ScalarJsonSchema):
         values = self.generate_inner(schema["values_schema"]) if "values_schema" in schema else {}
         result["additionalProperties"] = values or True
         keys = self.generate_inner(schema["keys_schema"]) if "keys_schema" in schema else {}
-        names = key_names(keys)
+        names = member_names(schema.get("keys_schema"), self._scopes.definitions) or key_names(keys)
         is_rewritten = any(getattr(self._config, option, False) for option in CHANGES_TEXT)
         if result.get("minProperties", 0) > 1 and not keeps_keys_distinct(schema.get("keys_schema"), is_rewritten):
             names = refused("minProperties")
@@ -188,16 +212,12 @@ class ExactJsonSchema(ScalarJsonSchema):
     # --- models ------------------------------------------------------------------------------------------------------
 
     def model_schema(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of models, closed unless they keep extra keys."""
-        return _closed(super().model_schema(schema), schema)
+        """Return the schema of models, dataclasses or typed dicts, closed unless they keep extra keys."""
+        make = getattr(super(), f"{schema['type'].replace('-', '_')}_schema")
+        with self._scopes.inside(schema):
+            return _closed(make(schema), schema)
 
-    def dataclass_schema(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of dataclasses, closed unless they keep extra keys."""
-        return _closed(super().dataclass_schema(schema), schema)
-
-    def typed_dict_schema(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of typed dicts, closed unless they keep extra keys."""
-        return _closed(super().typed_dict_schema(schema), schema)
+    dataclass_schema = typed_dict_schema = model_schema
 
     def model_fields_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of a model's fields, with that of the names of its extra keys, which are always `str`."""
@@ -217,25 +237,26 @@ class ExactJsonSchema(ScalarJsonSchema):
         schema = field["schema"]
         has_none = schema["type"] == "default" and "default" not in schema and "default_factory" not in schema
         is_model = field["type"] != "typed-dict-field"  # the fields of a typed dict say so themselves
-        return (has_none and is_model) or is_refused_default(schema, self._config, self._known_types)
+        return (has_none and is_model) or is_refused_default(schema, self._config, self._scopes.definitions)
 
     def named_tuple_schema(self, schema: Any) -> JsonSchemaValue:
         """Return the schema of named tuples: fields before one that must be written must be written, too."""
-        given = without_refused_defaults(schema["fields"], self._config, self._known_types)
+        given = without_refused_defaults(schema["fields"], self._config, self._scopes.definitions)
         return super().named_tuple_schema({**schema, "fields": given})  # type: ignore[typeddict-item]
 
     def p_arguments_schema(self, arguments: Any, var_args_schema: Any) -> JsonSchemaValue:
         """Return the schema of positional arguments: the fields of named tuples in older releases."""
-        given = without_refused_defaults(arguments, self._config, self._known_types)
+        given = without_refused_defaults(arguments, self._config, self._scopes.definitions)
         return super().p_arguments_schema(given, var_args_schema)
 
     def definitions_schema(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of a type with the types that it refers to; they are kept to look into."""
-        self._known_types = {
-            **self._known_types,
-            **{definition["ref"]: definition for definition in schema["definitions"]},
-        }
+        """Return the schema of a type with the types that it refers to."""
+        self._scopes.begin(schema["definitions"])
         return super().definitions_schema(schema)
+
+    def definition_ref_schema(self, schema: Any) -> JsonSchemaValue:
+        """Return a reference to the schema of a type, with the options that hold here."""
+        return super().definition_ref_schema(self._scopes.referred_to(schema, self.generate_inner))
 
     def field_is_present(self, field: Any) -> bool:
         """Return whether a field is read from JSON: not if the constructor does not take it."""
@@ -276,6 +297,7 @@ class ExactJsonSchema(ScalarJsonSchema):
 
     def generate(self, schema: Any, mode: Any = "validation") -> JsonSchemaValue:
         """Return the whole schema of a core schema, with our formats."""
+        self._scopes = OptionScopes(schema, super()._config)
         result = super().generate(schema, mode)
         _tighten(result)
         return result

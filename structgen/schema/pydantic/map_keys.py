@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import SchemaValidator, ValidationError, core_schema, to_json
 
 from structgen.schema.pydantic.core_schemas import keeps_values_distinct
 from structgen.schema.pydantic.scalar_json_schemas import of_format, refused
 
-__all__ = ["keeps_keys_distinct", "key_names"]
+__all__ = ["keeps_keys_distinct", "key_names", "member_names"]
 
 _KEY_KEYWORDS = frozenset({"type", "title", "description", "examples", "default"})
 
@@ -24,6 +26,37 @@ def keeps_keys_distinct(keys: Any, is_rewritten: bool) -> bool:
     if keys is None or keys["type"] == "any":
         return True
     return keys["type"] in ("str", "int", "literal", "enum") and keeps_values_distinct(keys) and not is_rewritten
+
+
+def member_names(keys: Any, definitions: Mapping[str, Any]) -> JsonSchemaValue | None:
+    """Return the schema of keys that are members of an enumeration with integers; None for other keys.
+
+    Pydantic reads the key "1" as the member whose value is 1, and does not read it as `Literal[1]`.
+
+    Args:
+        keys: the core schema of the keys; None for any.
+        definitions: the core schemas that references may name, by their names.
+    """
+    while keys is not None and keys["type"] == "definition-ref":
+        keys = definitions.get(keys["schema_ref"])
+    if keys is None or keys["type"] != "enum":
+        return None
+    values = [member.value for member in keys["members"]]
+    if not any(type(value) is int for value in values):
+        return None
+    read = SchemaValidator(core_schema.dict_schema({**keys, "missing": None}))
+    names = [value if isinstance(value, str) else str(value) for value in values if isinstance(value, str | int)]
+    found = [name for name in names if _is_read(read, name)]
+    return {"enum": found} if found else {"not": {}}
+
+
+def _is_read(maps: SchemaValidator, name: str) -> bool:
+    """Return whether Pydantic reads a key of a map."""
+    try:
+        maps.validate_json(to_json({name: None}))
+    except ValidationError:
+        return False
+    return True
 
 
 def key_names(keys: JsonSchemaValue) -> JsonSchemaValue | None:

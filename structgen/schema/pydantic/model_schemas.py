@@ -3,7 +3,7 @@
 Pydantic makes the JSON Schema of a model anew in each call, in about a millisecond. Everything else of a compile that
 is in the cache takes 30 µs. So the schema is kept with the class that it belongs to, as text: no caller can change it,
 and it is freed with the class. It is made anew if the class was rebuilt (`model_rebuild`), and it is not kept at all
-where code of the user has a part in it, as such code may return something else each time.
+where code of the user or the clock has a part in it (`PastDate`), as it may be another one each time.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def adapter_and_schema(given: Any) -> tuple[pydantic.TypeAdapter[Any], JsonSchem
 def _keep(model: type[pydantic.BaseModel], adapter: pydantic.TypeAdapter[Any], json_schema: JsonSchemaValue) -> None:
     """Keep the schema of a model, unless it may be another one at the next call."""
     core_schema = model.__pydantic_core_schema__
-    if _has_user_code(core_schema):
+    if _may_change(core_schema):
         return
     try:
         text = json.dumps(json_schema)
@@ -82,9 +82,11 @@ def _keep(model: type[pydantic.BaseModel], adapter: pydantic.TypeAdapter[Any], j
         setattr(model, _NAME, _Kept(core_schema, adapter, text))
 
 
-def _has_user_code(core_schema: Any) -> bool:
-    """Return whether a function or a class of the user has a part in the JSON Schema of a core schema."""
+def _may_change(core_schema: Any) -> bool:
+    """Return whether the clock, or a function or class of the user, has a part in the JSON Schema of a core schema."""
     for part in parts_of(core_schema, ("metadata", "cls", "default"), {}):
+        if part.get("now_op") is not None:
+            return True
         metadata = part.get("metadata")
         if isinstance(metadata, dict) and _is_dynamic(metadata):
             return True

@@ -16,14 +16,16 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
+from zoneinfo import available_timezones
 
 from structgen.schema.formats import UNSUPPORTED
 from structgen.schema.formats.time_ranges import DAY, MAX_DURATION
 
-__all__ = ["date_format", "datetime_format", "time_format", "timedelta_format"]
+__all__ = ["date_format", "datetime_format", "time_format", "timedelta_format", "zone_names"]
 
 _LOWER, _UPPER = ("ge", "gt"), ("le", "lt")
 _MICROSECONDS = 10**6
+_FIRST_DAY, _LAST_DAY = date.min.toordinal(), date.max.toordinal()
 _FUTURE_MARGIN = 2  # days from today to the first day that is surely in the future tomorrow, too
 
 
@@ -38,16 +40,18 @@ def _first_keyword(schema: Any, names: tuple[str, ...]) -> str:
 
 def date_format(schema: Any) -> str:
     """Return the format of a type of dates."""
-    low = max((schema[k].toordinal() + (k == "gt") for k in _LOWER if schema.get(k)), default=0)
-    high = min((schema[k].toordinal() - (k == "lt") for k in _UPPER if schema.get(k)), default=0)
+    lows = [schema[k].toordinal() + (k == "gt") for k in _LOWER if schema.get(k)]
+    highs = [schema[k].toordinal() - (k == "lt") for k in _UPPER if schema.get(k)]
     today = date.today().toordinal(), datetime.now(UTC).date().toordinal()
     if schema.get("now_op") == "past":
-        high = min(high or max(today), min(today) - 1)
+        highs.append(min(today) - 1)
     elif schema.get("now_op") == "future":
-        low = max(low, max(today) + _FUTURE_MARGIN)
-    if low and high and low > high:
-        return _unsupported(_first_keyword(schema, (*_LOWER, *_UPPER)))
-    return f"x-date {low} {high}" if low or high else "date"
+        lows.append(max(today) + _FUTURE_MARGIN)
+    if not lows and not highs:
+        return "date"
+    if max(lows, default=_FIRST_DAY) > min(highs, default=_LAST_DAY) or max(lows, default=0) > _LAST_DAY:
+        return _unsupported(_first_keyword(schema, (*_LOWER, *_UPPER, "now_op")))
+    return f"x-date {max(lows, default=0)} {min(highs, default=0)}"
 
 
 def time_format(schema: Any) -> str:
@@ -74,6 +78,12 @@ def timedelta_format(schema: Any) -> str:
     return f"x-timedelta-between {_shown(low)} {_shown(high)}"
 
 
+def zone_names() -> dict[str, Any]:
+    """Return the schema of the names of time zones that this machine knows, where Pydantic looks for them, too."""
+    names = sorted(available_timezones())
+    return {"type": "string", "enum": names} if names else {"not": {}}
+
+
 def _bounded(schema: Any, name: str, seconds_of: Any) -> str:
     """Return a format of times or points in time."""
     zone = schema.get("tz_constraint")
@@ -92,7 +102,8 @@ def _bounded(schema: Any, name: str, seconds_of: Any) -> str:
             low = max((now + _FUTURE_MARGIN) * DAY, low or 0)
     if low is None and high is None:
         return f"{name}-naive" if is_naive else name
-    if low is not None and high is not None and low > high:
+    last = DAY - 1 if seconds_of is _seconds_of_time else (_LAST_DAY + 1) * DAY - 1
+    if low is not None and low > (last if high is None else high):
         return _unsupported(_first_keyword(schema, (*_LOWER, *_UPPER, "now_op")))
     return f"{name}-between {_shown(low)} {_shown(high)} {'naive' if is_naive else 'utc'}"
 
@@ -108,9 +119,10 @@ def _seconds_of_time(value: time) -> tuple[int, int]:
 
 def _seconds_of_datetime(value: datetime) -> tuple[int, int]:
     """Return whole seconds and microseconds; Pydantic compares a bound without zone by its digits."""
-    moment = value if value.tzinfo is None else value.astimezone(UTC)
-    seconds, microseconds = _seconds_of_time(moment.time())
-    return moment.toordinal() * DAY + seconds, microseconds
+    seconds, microseconds = _seconds_of_time(value.time())
+    offset = (value.utcoffset() or timedelta()) // timedelta(microseconds=1)
+    shifted = divmod((value.toordinal() * DAY + seconds) * _MICROSECONDS + microseconds - offset, _MICROSECONDS)
+    return shifted[0], shifted[1]
 
 
 def _range(schema: Any, seconds_of: Any) -> tuple[int | None, int | None]:

@@ -33,6 +33,8 @@ _BYTE_SIZE = r"^[0-9]{1,15}(\.[0-9]{1,9})? ?([kKmMgGtTpPeE]?[bB]|[kKmMgGtTpPeE][
 IS_BYTES = "x-structgen-bytes"
 """Marks a string that is read as bytes, until `_tighten` has set the formats."""
 _QUOTIENT_DIGITS = 27
+_MAX_STEP_DIGITS = 15
+"""Maximum digits of the step of decimals: numbers with a point are read as doubles, which round multiples of others."""
 
 
 def refused(keyword: str, why: str = "") -> JsonSchemaValue:
@@ -110,10 +112,12 @@ class ScalarJsonSchema(GenerateJsonSchema):
         """
         result = super().float_schema(schema)
         step = schema.get("multiple_of")
-        if step is not None and Fraction(step) != Fraction(str(step)):
-            low = max(result.get("minimum", -_MAX_ROUNDED_MULTIPLE), -_MAX_ROUNDED_MULTIPLE)
-            high = min(result.get("maximum", _MAX_ROUNDED_MULTIPLE), _MAX_ROUNDED_MULTIPLE)
-            if low > _MAX_ROUNDED_MULTIPLE or high < -_MAX_ROUNDED_MULTIPLE:
+        most = None if step is None else _max_multiple(step)
+        if most is not None:
+            low = max(result.get("minimum", -most), -most)
+            high = min(result.get("maximum", most), most)
+            above, below = result.get("exclusiveMinimum", low), result.get("exclusiveMaximum", high)
+            if max(low, above) > most or min(high, below) < -most:
                 return refused("multiple_of")
             result |= {"minimum": low, "maximum": high}
         return result | {NUMBER_FORM: DOUBLE if _reads_large_integers() else SHORT_DOUBLE}
@@ -124,7 +128,9 @@ class ScalarJsonSchema(GenerateJsonSchema):
         names = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
         for name, keyword in (*names.items(), ("multiple_of", "multipleOf")):
             if schema.get(name) is not None:
-                bounds[keyword] = Decimal(schema[name])
+                bounds[keyword] = Decimal(str(schema[name]))  # of a float, what is written
+        if "multipleOf" in bounds and len(bounds["multipleOf"].normalize().as_tuple().digits) > _MAX_STEP_DIGITS:
+            return refused("multiple_of")
         digits, places = schema.get("max_digits"), schema.get("decimal_places")
         if digits is not None and places is not None:
             places = min(digits, places)  # Pydantic counts the zeros after the point: 0.01 has two digits
@@ -134,10 +140,10 @@ class ScalarJsonSchema(GenerateJsonSchema):
         for used in range(digits + 1) if digits is not None and places is None else (places,):
             number: JsonSchemaValue = {"type": "number"}
             if used is not None:
-                number["multipleOf"] = Decimal(1).scaleb(-used)
+                number["multipleOf"] = _scaled(1, used)
             if digits is not None and used is not None:
-                most = Decimal(10) ** (digits - used) - Decimal(1).scaleb(-used)
-                number |= {"minimum": -most, "maximum": most}
+                most = 10**digits - 1
+                number |= {"minimum": _scaled(-most, used), "maximum": _scaled(most, used)}
             if no_zero:
                 number["not"] = {"const": 0}
             variants.append(
@@ -179,7 +185,8 @@ class ScalarJsonSchema(GenerateJsonSchema):
         names["multiple_of"] = "multipleOf"
         bounds = {keyword: schema[name] for name, keyword in names.items() if schema.get(name) is not None}
         number = {"type": "number", **{keyword: _as_decimal(bound) for keyword, bound in bounds.items()}}
-        if None in number.values():
+        step = bounds.get("multipleOf", 1)
+        if None in number.values() or Fraction(step) != Fraction(str(step)):
             return refused(next(name for name in names if schema.get(name) is not None))
         return number if bounds else {"anyOf": [of_format("x-fraction"), number]}
 
@@ -250,6 +257,19 @@ def _reads_large_integers() -> bool:
     return True
 
 
+def _max_multiple(step: float) -> float | None:
+    """Return the number up to which Pydantic surely finds the multiples of a float; None for any size.
+
+    A step that a double holds is an odd number of powers of 2, and so are its multiples. Doubles hold them up to 2**53
+    of these powers. Beyond that they are rounded, and multiples of 3 are no multiples any more.
+    """
+    exact = Fraction(step)
+    if exact != Fraction(str(step)):
+        return _MAX_ROUNDED_MULTIPLE
+    power = Fraction(exact.numerator & -exact.numerator, exact.denominator)
+    return None if power == exact else float(power * 2**53)
+
+
 def _divisible(bounds: JsonSchemaValue) -> list[JsonSchemaValue]:
     """Return bounds on decimals with a `multiple_of`: Python computes remainders only of short enough quotients."""
     if "multipleOf" not in bounds:
@@ -260,12 +280,17 @@ def _divisible(bounds: JsonSchemaValue) -> list[JsonSchemaValue]:
 
 def _as_decimal(bound: Any) -> Decimal | None:
     """Return a bound as JSON can write it, or None if it has no finite decimal form."""
-    if isinstance(bound, (int, float, Decimal)):
-        return Decimal(str(bound))
-    denominator = Fraction(bound).denominator
-    if 10 ** denominator.bit_length() % denominator:
+    exact = Fraction(bound)
+    places = exact.denominator.bit_length()
+    if 10**places % exact.denominator:
         return None
-    return Decimal(bound.numerator) / Decimal(bound.denominator)
+    return _scaled(exact.numerator * (10**places // exact.denominator), places)
+
+
+def _scaled(whole: int, places: int) -> Decimal:
+    """Return an integer divided by a power of ten. Operations on decimals would round it to 28 digits."""
+    sign, digits, _ = Decimal(whole).as_tuple()
+    return Decimal((sign, digits, -places))
 
 
 def _in_digits(result: JsonSchemaValue) -> JsonSchemaValue:

@@ -281,7 +281,10 @@ def _arrays(schema: dict[str, Any], location: Location, node_of: NodeOf) -> tupl
         rest = node_of(items, (location, "items"))
     low, high = _count(schema, "minItems", location) or 0, _count(schema, "maxItems", location)
     contains = _contains(schema, location, node_of)
-    repeats = False if schema.get("uniqueItems") is True else None
+    must_differ = schema.get("uniqueItems", False)
+    if not isinstance(must_differ, bool):
+        raise _fail("uniqueItems must be true or false", location, "uniqueItems")
+    repeats = False if must_differ else None
     found = ArraySet(prefix, rest, low, high, contains, repeats).reduced()
     return () if found is None else (found,)
 

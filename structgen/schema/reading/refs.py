@@ -197,8 +197,11 @@ class Document:
         scope = self._leaving(scope)
         if fragment and not fragment.startswith("/"):
             found = self._anchor(resource, fragment, scope, failure)
-            if keyword == "$dynamicRef" and fragment in self._dynamic.get(resource.uri, ()):
-                found = self._dynamic_target(fragment, found, scope, failure)
+            if fragment in self._dynamic.get(resource.uri, ()):
+                if keyword == "$dynamicRef":
+                    found = self._dynamic_target(fragment, found, scope, failure)
+                else:
+                    self._check_plain(fragment, found, scope, failure)
         else:
             found = self._at(resource, fragment, scope, failure)
             if keyword == "$recursiveRef" and _is_recursive(resource):
@@ -310,9 +313,7 @@ class Document:
         own = found.scope.resource.uri
         uri = dict(found.scope.entered).get(name, own)
         if uri != dict(scope.left).get(name, own):
-            raise failure.unsupported(
-                "names one schema by the standard and another for jsonschema, which validates the answer"
-            )
+            raise failure.conflict()
         resource = self._resources.get(uri, self._root)
         if name == _RECURSIVE:
             return self._at(resource, "", scope, failure)
@@ -322,6 +323,16 @@ class Document:
                 "leads to references that jsonschema, which validates the answer, resolves otherwise"
             )
         return target
+
+    def _check_plain(self, name: str, found: Subschema, scope: Scope, failure: _Failure) -> None:
+        """Refuse a `$ref` to a dynamic anchor that `jsonschema` would resolve by the dynamic scope."""
+        if sum(name in names for names in self._dynamic.values()) < 2:
+            return
+        if not self.is_dynamic:
+            raise DynamicScopeNeeded
+        own = found.scope.resource.uri
+        if dict(scope.left).get(name, own) != own:
+            raise failure.conflict()
 
     # --- names -------------------------------------------------------------------------------------------------------
 
@@ -393,6 +404,11 @@ class _Failure:
     def unsupported(self, what: str, hint: str = "") -> UnsupportedSchemaError:
         message = f"{self.keyword} {self.reference!r} {what}"
         return UnsupportedSchemaError(message, pointer=pointer(self.location), keyword=self.keyword, hint=hint)
+
+    def conflict(self) -> UnsupportedSchemaError:
+        return self.unsupported(
+            "names one schema by the standard and another for jsonschema, which validates the answer"
+        )
 
     def outside(self) -> UnsupportedSchemaError:
         hint = "copy the schema into $defs, or pass it in a registry; nothing is fetched"

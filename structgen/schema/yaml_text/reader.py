@@ -292,7 +292,7 @@ def _plain_types(value: str) -> Iterator[tuple[str, str]]:
     elif value in _BOOLEANS:
         yield "bool", _BOOLEANS[value]
     elif _RADIX.fullmatch(value):
-        yield "int", str(int(value, 0))
+        yield "int", _radix_json(value)
     elif _JSON_NUMBER.fullmatch(value):
         is_integer = value.lstrip("-").isdigit()
         yield ("int" if is_integer else "float"), value
@@ -307,7 +307,23 @@ def _plain_types(value: str) -> Iterator[tuple[str, str]]:
         yield "str", json.dumps(value, ensure_ascii=False)
 
 
+def _radix_json(value: str) -> str:
+    """Return the JSON text of an octal or hexadecimal number; nothing for one with more digits than Python writes."""
+    try:
+        return str(int(value, 0))
+    except ValueError:
+        return ""
+
+
 def _decimal_json(value: str) -> str:
-    """Return the JSON text of a number in a form that JSON does not have: `+1`, `007`, `.5`, `1.`."""
+    """Return the JSON text of a number in a form that JSON does not have: `+1`, `007`, `.5`, `1.`.
+
+    It is empty for an exponent that no decimal number of Python can have.
+    """
     digits = value.lstrip("+-")
-    return str(int(value)) if digits.isdigit() else str(Decimal(value)).replace("E", "e")
+    if digits.isdigit():
+        return ("-" if value.startswith("-") else "") + (digits.lstrip("0") or "0")
+    try:
+        return str(Decimal(value)).replace("E", "e")
+    except ArithmeticError:
+        return ""

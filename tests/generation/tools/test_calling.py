@@ -281,6 +281,7 @@ def test_bad_tools():
     for tools, message in [
         ([bare], "parameter x of bare has no annotation"),
         ([many], r"\*values"),
+        ([int], "parameters of int cannot be read"),
         ([add, again], "two tools are called 'add'"),
         ([lambda: 1], "a tool cannot be called '<lambda>'"),
         ([{"name": "a+b"}], r"a tool cannot be called 'a\+b'"),

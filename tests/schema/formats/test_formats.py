@@ -548,6 +548,7 @@ def test_texts_that_are_no_strings_are_not_asked_for(allows):
         ("email", "a b@c", True),  # left to the checker
         ("time", "23:59:60Z", False),
         ("regex", "(?P<name>a)", True),
+        ("regex", "a{4294967296}", False),  # Python has no such number of repetitions
         ("unheard-of", "", True),
     ],
 )

@@ -10,7 +10,9 @@ from fractions import Fraction
 
 import jsonschema
 import pytest
+from support.vocabularies import BYTES
 
+import structgen
 from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.deadlines import Deadline
 from structgen.errors import UnsupportedSchemaError
@@ -294,3 +296,37 @@ def test_integers_beside_many_excluded_steps():
     for number in range(-60, 300):
         expected = number >= -50 and all(Fraction(number) % Fraction(step) for step in steps)
         assert store.matches(state, str(number).encode()) == expected, number
+
+
+@pytest.mark.parametrize("numbers", ["any", "plain"])
+@pytest.mark.parametrize(
+    ("schema", "yes", "no"),
+    [
+        ({"minimum": 0, "maximum": 409600, "multipleOf": 4096}, ["0", "4096", "409600"], ["4097", "413696"]),
+        ({"minimum": -384884, "multipleOf": 4096, "not": {"multipleOf": 3}}, ["-376832", "8192"], ["-385024", "12288"]),
+        ({"minimum": 0, "maximum": 1e12, "multipleOf": 3125}, ["3125", "999999996875"], ["31"]),
+        ({"minimum": 0, "maximum": 1000, "multipleOf": 1 / 64}, ["0.015625", "999.75", "1000"], ["0.0156", "1000.25"]),
+        ({"minimum": -1, "maximum": 1, "multipleOf": 1 / 1024}, ["-0.9990234375", "0.5"], ["0.0009", "1.5"]),
+        ({"multipleOf": 1 / 128}, ["-1000000.0078125", "145"], ["0.0078"]),
+        ({"multipleOf": 1 / 4096}, ["0.000244140625", "-721383"], ["0.0002"]),
+        ({"minimum": -999999999999.75, "multipleOf": 1 / 4096}, ["0.109375", "-0.0625", "0"], ["0.0002"]),
+        ({"type": "integer", "minimum": -(10**15), "multipleOf": 10007}, ["0", "10007", "-20014"], ["1"]),
+        ({"minimum": 0, "maximum": 1000, "multipleOf": 1.0625}, ["1.0625", "999.8125"], ["1000"]),
+    ],
+)
+def test_masks_of_multiples_take_few_states(numbers, schema, yes, no):
+    """Many states were visited to see that a few digits cannot become a multiple."""
+    limits = structgen.Limits(automaton_states=60_000)
+    constraint = structgen.compile({"type": "number", **schema}, BYTES, numbers=numbers, limits=limits)
+    mask = structgen.allocate_token_bitmask(1, BYTES.size)
+    for text in (*yes, *no):
+        matcher = constraint.matcher()
+        for byte in text.encode():
+            matcher.fill_next_token_bitmask(mask)
+            if not mask[0][byte // 32] >> (byte % 32) & 1:
+                break
+            matcher.accept_token(byte)
+        else:
+            assert matcher.is_accepting == (text in yes), text
+            continue
+        assert text in no

@@ -178,3 +178,12 @@ def test_multiples_of_any_length(step, low, high, outside):
 @pytest.mark.parametrize("numbers", [{"multiple": 20}, {"multiple": 7, "low": 0, "high": 10**9}, {"values": (1, 2)}])
 def test_other_sets_keep_their_bound_on_digits(numbers):
     assert with_any_length(NumberSet(written=DIGITS, **numbers)) is None
+
+
+@pytest.mark.parametrize("numbers", ["any", "plain"])
+@pytest.mark.parametrize("step", [1e-14, 1e-15, 1e-16, 1e-20, 1e-300])
+def test_numbers_that_need_more_digits_than_plain_ones_have(numbers, step):
+    constraint = structgen.compile({"type": "number", "not": {"multipleOf": step}}, BYTES, numbers=numbers)
+    mask = structgen.allocate_token_bitmask(1, BYTES.size)
+    constraint.matcher().fill_next_token_bitmask(mask)
+    assert mask.any()

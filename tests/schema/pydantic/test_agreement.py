@@ -9,7 +9,9 @@ from __future__ import annotations
 import inspect
 from collections import Counter, OrderedDict
 from datetime import timedelta
+from enum import Enum, IntEnum
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
 
 import pydantic
 import pytest
@@ -37,6 +39,17 @@ class AnyNames(BaseModel):
     first: int = 1
 
 
+class Level(IntEnum):
+    LOW = 1
+    HIGH = 2
+    NONE = -3
+
+
+class Mixed(Enum):
+    NUMBER = 1
+    TEXT = "a"
+
+
 _EXTRA = ['{"FIRST":2}', '{"abc":1}', '{"abcd":1}', '{"FIRST":2,"abc":3}', '{"FIRST":2,"abcd":3}', '{"x":1}', "{}"]
 
 
@@ -53,6 +66,10 @@ _EXTRA = ['{"FIRST":2}', '{"abc":1}', '{"abcd":1}', '{"FIRST":2,"abc":3}', '{"FI
         (Annotated[tuple[int, str], Field(min_length=1)], ['[1,"a"]', "[1]", "[]", '[1,"a",2]']),
         (Annotated[tuple[int, ...], Field(min_length=1, max_length=2)], ["[]", "[1]", "[1,2]", "[1,2,3]"]),
         (Annotated[int, validate_as(int).gt(1).lt(3)], ["1", "2", "3"]),
+        (dict[Level, int], ['{"1":2}', '{"2":1,"-3":1}', '{"4":1}', "{}"]),
+        (Annotated[dict[Level, int], Field(min_length=1)], ['{"1":2}', "{}"]),
+        (dict[Mixed, int], ['{"1":2}', '{"a":2}', "{}"]),
+        (ZoneInfo, ['"UTC"', '"Europe/Berlin"', '"Nowhere"', '""', "1"]),
     ],
 )
 def test_masks_and_pydantic_agree(kind, texts):
@@ -85,6 +102,7 @@ def test_a_value_that_may_be_missing():
 def test_what_no_grammar_says_is_refused_by_name():
     for kind, keyword in [
         (OrderedDict[bool, int], "propertyNames"),
+        (Annotated[int, Field(gt=2.5)], "type"),  # Pydantic makes no validator of it
         (Annotated[int, validate_as(str).validate_as(int)], "type"),
     ]:
         with pytest.raises(UnsupportedSchemaError) as caught:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from decimal import Decimal
 from enum import Enum, IntEnum
+from fractions import Fraction
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pydantic
 import pytest
 from pydantic import AfterValidator, Field, PlainValidator, StringConstraints, TypeAdapter
 from pydantic.experimental.pipeline import validate_as
+from pydantic.json_schema import GenerateJsonSchema
 from support.texts import constraint_of, is_read, is_valid_for
 
 from structgen.errors import UnsupportedSchemaError
@@ -81,6 +83,32 @@ def test_constraints_around_a_type_hold_as_in_pydantic(kind, allowed):
         TypeAdapter(kind).validate_json(text)
 
 
+FRACTIONS: Any = [
+    (Annotated[Fraction, Field(ge=0.1, le=0.3)], ["0.1", "0.2", "0.3"]),
+    (Annotated[Fraction, Field(gt=Fraction(1, 10), multiple_of=Fraction(1, 10))], ["0.1", "0.2", "0.25"]),
+]
+if not hasattr(GenerateJsonSchema, "fraction_schema"):  # before Pydantic 2.14
+    FRACTIONS.clear()
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts"),
+    [
+        (Annotated[Decimal, Field(ge=0.1, le=0.3)], ["0.1", "0.3", '"0.1"', '"0.3"', '"0.3000000000000000001"', "0.2"]),
+        (Annotated[Decimal, Field(gt=0.1, lt=0.3)], ["0.1", "0.3", '"0.1"', '"0.3"', '"0.1000000000000000001"', "0.2"]),
+        (Annotated[Decimal, Field(multiple_of=0.1)], ["0.1", "0.3", "0.35"]),
+        (Annotated[Decimal, Field(max_digits=30)], ["1" + "0" * 30, "9" * 30, f'"1{"0" * 30}"', f'"{"9" * 30}"']),
+        (Annotated[Decimal, Field(max_digits=40, decimal_places=5)], ["1" + "0" * 35, "9" * 35]),
+        *FRACTIONS,
+    ],
+)
+def test_bounds_of_decimals_are_exact(kind, texts):
+    """A float as a bound of decimals is what is written, and of fractions its value. No bound has only 28 digits."""
+    constraint = constraint_of(kind, whitespace="compact")
+    for text in texts:
+        assert is_read(constraint, text) == is_valid_for(kind, text), text
+
+
 @pytest.mark.parametrize("digits", [1, 2, 3])
 @pytest.mark.parametrize("places", [0, 1, 2, 3, 4])
 def test_digits_of_decimals_are_counted_as_in_pydantic(digits, places):
@@ -137,6 +165,9 @@ def test_functions_of_the_user_are_no_constraints(kind, text):
         (0.1, ["3999999.9", "-0.3", "4e6"], ["9936799.7", "-61006133.9", "1.25"]),
         (0.3, ["3999999.9", "0.3"], ["12944305.8"]),
         (0.25, ["1202412375202.25"], ["0.3"]),
+        (3.0, ["9007199254740990", "-9007199254740990.0"], ["272601235210150434", "9007199254740996"]),
+        (0.75, ["999999999999.75"], ["2251799813685249.75", "1.25"]),
+        (4.0, ["272601235210150436"], ["6"]),
     ],
 )
 def test_multiples_of_a_float_are_those_that_pydantic_surely_finds(accepts, step, allowed, refused):

@@ -9,7 +9,18 @@ import weakref
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    FutureDate,
+    FutureDatetime,
+    PastDate,
+    PastDatetime,
+    TypeAdapter,
+    WithJsonSchema,
+    create_model,
+)
 from pydantic.errors import PydanticUserError
 
 from structgen.schema.pydantic import model_schemas
@@ -114,6 +125,14 @@ def test_code_of_the_user_is_asked_each_time() -> None:
     for model in (Extra, OfExtra):
         assert schema_of(model) == schema_of(model)
         assert not is_kept(model)
+
+
+@pytest.mark.parametrize("kind", [PastDate, FutureDate, PastDatetime, FutureDatetime])
+def test_bounds_by_the_clock_are_set_each_time(kind: Any) -> None:
+    """Those of last week would let a date of today through as one of the future."""
+    model = create_model("Meeting", dates=(list[kind], ...))
+    assert schema_of(model)["properties"]["dates"]["items"]["format"].startswith("x-date")
+    assert not is_kept(model)
 
 
 def test_schemas_that_are_given_with_a_type_are_kept() -> None:

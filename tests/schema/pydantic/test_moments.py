@@ -31,6 +31,10 @@ EDGES = {
         (dt.datetime(2020, 2, 28, 9, 59, 58, 5), dt.datetime(2020, 2, 28, 10, 0, 1, 7)),
         (dt.datetime(1, 1, 1, tzinfo=dt.UTC), dt.datetime(9999, 12, 31, 23, 59, 59, tzinfo=dt.UTC)),
         (
+            dt.datetime(1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=5, minutes=30))),
+            dt.datetime(9999, 12, 31, 23, 59, 59, tzinfo=dt.timezone(-dt.timedelta(hours=5))),
+        ),
+        (
             dt.datetime(2020, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=5))),
             dt.datetime(2020, 1, 1, tzinfo=dt.timezone(-dt.timedelta(hours=5))),
         ),

@@ -103,6 +103,13 @@ def test_an_embedded_resource_may_be_of_another_draft(accepts: Any) -> None:
     assert not judge(accepts, schema, {"a": [1]})
 
 
+def test_a_subschema_of_draft_4_has_no_uri_by_the_keyword_of_later_drafts(accepts: Any) -> None:
+    inner = {"$id": "https://old.test/a", "$schema": D4, "minimum": 3, "exclusiveMinimum": True}
+    schema = {"$schema": D2020, "properties": {"a": inner}}
+    assert judge(accepts, schema, {"a": 4})
+    assert not judge(accepts, schema, {"a": 3})
+
+
 def _meta(vocabularies: dict[str, bool]) -> Registry[Any]:
     contents = {"$schema": D2020, "$id": META, "$vocabulary": vocabularies}
     empty: Registry[Any] = Registry()

@@ -427,6 +427,7 @@ def test_a_schema_without_values_is_told(schema, pointer):
         ({"allOf": [{"$ref": "#"}]}, "$ref"),
         ({"pattern": 1}, "pattern"),
         ({"format": 1}, "format"),
+        ({"uniqueItems": 1}, "uniqueItems"),
         ({"$schema": "http://nowhere.test/"}, "$schema"),
         ({"propertyNames": 3}, ""),
     ],
@@ -494,3 +495,8 @@ def test_many_texts_are_listed_once_each_and_in_their_order() -> None:
     texts = [f"{number * 7919 % 30_011}" for number in range(30_000)]
     shape = value_shape([*texts, *texts[:100], 1], None, "enum", int)
     assert shape.strings[0].texts == tuple(texts)
+
+
+@pytest.mark.parametrize(("text", "is_multiple"), [("1e400", False), ("-1e400", False), ("1" + "0" * 400, True)])
+def test_multiples_of_numbers_that_are_no_doubles(text, is_multiple):
+    assert validator_for({"multipleOf": 2}).is_valid(json.loads(text)) == is_multiple

@@ -252,3 +252,56 @@ def test_dependencies_with_keys_and_schemas(draft, order):
     assert not validator.is_valid({"a": 1})
     assert not validator.is_valid({"b": 1})
     assert not validator.is_valid({"d": {}})
+
+
+@pytest.mark.parametrize("draft", ["draft/2019-09/schema", "draft/2020-12/schema", None])
+@pytest.mark.parametrize("uri", [None, "http://example.com/a", "schemas/", "schemas/a.json", "urn:a"])
+@pytest.mark.parametrize("own", ["#name", "part.json", "http://example.com/b", "#"])
+def test_the_validator_resolves_references_as_the_grammar_does(allows, draft, uri, own):
+    """A relative URI of the root is joined with nothing, and a fragment is no URI of a subschema."""
+    is_resource = not own.startswith("#")
+    schema = {
+        **({"$schema": f"https://json-schema.org/{draft}"} if draft else {}),
+        **({"$id": uri} if uri else {}),
+        "properties": {
+            "a": {"$id": own, "properties": {"b": {"$ref": "#/$defs/c"}}, "$defs": {"c": {"const": 1}}},
+            "d": {"$ref": f"{own}#/$defs/c"} if is_resource else {"const": 1},
+            "e": {"$ref": "#/$defs/c"},
+        },
+        "additionalProperties": False,
+        "$defs": {"c": {"const": 2}},
+    }
+    validator = validator_for(schema)
+    for number in (1, 2, 3):
+        for value, wanted in [
+            ({"a": {"b": number}}, 1 if is_resource else 2),
+            ({"d": number}, 1),
+            ({"e": number}, 2),
+        ]:
+            assert allows(schema, value) == validator.is_valid(value) == (number == wanted), value
+
+
+def test_a_plain_reference_to_a_dynamic_anchor_that_jsonschema_follows_dynamically():
+    named = {"$id": "http://x/b", "$defs": {"t": {"$dynamicAnchor": "t", "const": 2}}}
+    schema = {
+        "$schema": LATEST,
+        "$id": "http://x/a",
+        "properties": {"c": {"$ref": "http://x/b#t"}},
+        "$defs": {"t": {"$dynamicAnchor": "t", "const": 1}, "b": named},
+    }
+    with pytest.raises(UnsupportedSchemaError, match="another for jsonschema"):
+        schema_to_kbnf(schema)
+
+
+def test_a_dynamic_reference_leads_to_the_root_and_on_from_there(allows):
+    schema = {
+        "$schema": LATEST,
+        "$id": "http://x/a",
+        "$dynamicAnchor": "t",
+        "properties": {"b": {"$dynamicRef": "http://x/b#t"}, "c": {"$ref": "#/$defs/d"}},
+        "additionalProperties": False,
+        "$defs": {"b": {"$id": "http://x/b", "$defs": {"t": {"$dynamicAnchor": "t"}}}, "d": {"const": 1}},
+    }
+    validator = validator_for(schema)
+    for value, expected in [({"b": {"b": {"c": 1}}}, True), ({"b": {"c": 2}}, False), ({"b": 1}, True)]:
+        assert allows(schema, value) == validator.is_valid(value) == expected, value

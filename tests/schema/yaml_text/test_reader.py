@@ -22,6 +22,7 @@ from structgen.schema.yaml_text.reader import YamlSyntaxError, read_yaml, yaml_t
         ("12", "12"),
         ("-0", "-0"),
         ("+12", "12"),
+        (f"-00{'7' * 5000}", f"-{'7' * 5000}"),
         ("007", "7"),
         ("0o17", "15"),
         ("0x1F", "31"),
@@ -56,6 +57,8 @@ def test_collections():
     ("text", "position", "message"),
     [
         ("a: 1\nb: .inf", (2, 4), "not a number of JSON"),
+        ("a: +1e99999999999999999999", (1, 4), "not a number of JSON"),
+        (f"a: 0x{'f' * 5000}", (1, 4), "not a number of JSON"),
         ("a: .nan", (1, 4), "not a number of JSON"),
         ("a: 1\na: 2", (2, 1), "occurs twice"),
         ("1: 2", (1, 1), "not a string"),
