@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from structgen.generation.runs import Result, Run
 from structgen.models.base import AnyModel, Prompt, RemoteModel, Session, SessionBatch
-from structgen.models.session_batches import session_batch_of
+from structgen.models.session_batches import read_together, session_batch_of
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -182,7 +182,7 @@ def _pass(sessions: SessionBatch, rows: dict[int, Run[Any]]) -> Iterator[tuple[i
         return
     given: Sequence[NDArray[float32] | Exception]
     try:
-        given = sessions.forward(list(requests.values()))
+        given = read_together(sessions, list(requests.values()))
     except Exception as error:  # the whole pass failed: the state of each sequence is unknown now
         given = [error] * len(requests)
     for index, logits in zip(requests, given):

@@ -210,12 +210,17 @@ def test_prompts_longer_than_the_context(tiny_model):
         ({"top_p": 0.5}, ValueError),
         ({"stop": ""}, ValueError),
         ({"stop": [3]}, ValueError),
+        ({"stop": None}, ValueError),
+        ({"system": ["be brief"]}, TypeError),
+        ({"examples": None}, TypeError),
+        ({"reasoning": ["qwen"]}, TypeError),
+        ({"num_beams": None}, ValueError),
         ({"nonsense": 1}, TypeError),
         ({"whitespace": "none"}, ValueError),
     ],
 )
 def test_wrong_options_are_refused_at_once(tiny_model, options, error):
-    with pytest.raises(error):
+    with pytest.raises(error, match=next(iter(options))):
         structgen.Generator(tiny_model, bool, **options)
 
 
