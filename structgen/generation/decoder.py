@@ -320,7 +320,7 @@ class Decoder:
         is_exact, few = budget.narrow(self.matcher, self._rows, row, choice.room)
         if not is_exact:
             return self._first_that_fits(budget, choice, token_id, logits, row)
-        return self._least(budget, token_id) if few == [] else self._sample(logits, row, spent, few)
+        return self._least(budget, token_id, row) if few == [] else self._sample(logits, row, spent, few)
 
     def _first_that_fits(
         self, budget: Budget, refused: Choice, token_id: int, logits: NDArray[np.float32], row: int
@@ -341,14 +341,19 @@ class Decoder:
             token_id = self._sample(logits, row, spent, few)
             if self._is_end(token_id) or budget.choice(self.matcher, token_id, spent).fits:
                 return token_id
-        return self._least(budget, token_id)
+        return self._least(budget, token_id, row)
 
-    def _least(self, budget: Budget, token_id: int) -> int:
-        """Return the first token of a rest that fits, `NO_TOKEN` for an empty one; the given token for none known."""
+    def _least(self, budget: Budget, token_id: int, row: int) -> int:
+        """Return the first token of a rest that fits, `NO_TOKEN` for an empty one; the given token for none known.
+
+        A row of the mask gets it back, for the observer.
+        """
         rest = budget.rest(self.matcher)
-        if rest is None:
-            return token_id
-        return rest[0] if rest else min(self._ends, default=NO_TOKEN)
+        if rest is not None:
+            token_id = rest[0] if rest else min(self._ends, default=NO_TOKEN)
+        if token_id != NO_TOKEN:
+            self._mask[row, token_id >> 5] |= np.uint32(1 << (token_id & 31))
+        return token_id
 
     def _ended_early(self, budget: Budget, choice: Choice, token_id: int, logits: NDArray[np.float32], row: int) -> int:
         """Return a sampled token, or one that ends the string before a new word, near the end of the budget."""

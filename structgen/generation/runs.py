@@ -480,7 +480,13 @@ class LocalRun(Run[T]):
         )
 
     def _logprobs(self) -> tuple[TokenLogprob, ...]:
-        return () if self._recorder is None else tuple(self._recorder.tokens)
+        if self._recorder is None or self.decoder is None:
+            return ()
+        *before, last = self._recorder.tokens or [None]
+        if last is None:
+            return ()
+        size = len(self.decoder.text_bytes)
+        return (*before, replace(last, start=min(last.start, size), end=min(last.end, size)))
 
     def _cost(self) -> Usage:
         decoder, reasoner = self.decoder, self._reasoner
