@@ -480,11 +480,9 @@ class LocalRun(Run[T]):
         )
 
     def _logprobs(self) -> tuple[TokenLogprob, ...]:
-        if self._recorder is None or self.decoder is None:
+        if self._recorder is None or self.decoder is None or not self._recorder.tokens:
             return ()
-        *before, last = self._recorder.tokens or [None]
-        if last is None:
-            return ()
+        *before, last = self._recorder.tokens
         size = len(self.decoder.text_bytes)
         return (*before, replace(last, start=min(last.start, size), end=min(last.end, size)))
 
