@@ -264,8 +264,8 @@ class Stream(Generic[T]):
         try:
             return self._values.value(root, self._annotation)
         except (ValueError, RecursionError):
-            # A server's text that leaves JSON, a key that a validator refuses, or a text that is nested too deeply: it is
-            # refused at its end.
+            # It is refused at its end: a server's text that leaves JSON, a key that a validator refuses, or a text that
+            # is nested too deeply.
             return MISSING
 
     def _items_at(self, path: tuple[str, ...]) -> list[Node]:

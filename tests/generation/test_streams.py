@@ -412,9 +412,9 @@ def test_a_key_that_a_validator_refuses_is_refused_at_the_end(tiny_tokenizer):
 
     picky = dict[Annotated[str, AfterValidator(refuse)], int]
     model = written(tiny_tokenizer, '{"a": 1, "b": 2, "c": 3}')
-    with structgen.stream(model, "hi", picky, max_retries=1) as s:
-        with pytest.raises(structgen.ValidationFailedError) as refused:
-            list(s)
+    stream = structgen.stream(model, "hi", picky, max_retries=1)
+    with pytest.raises(structgen.ValidationFailedError) as refused:
+        list(stream)
     assert [text for text, _ in refused.value.attempts] == ['{"a": 1, "b": 2, "c": 3}'] * 2
 
 
@@ -423,9 +423,9 @@ def test_a_text_that_is_nested_too_deeply_has_the_error_of_generate(tiny_tokeniz
     nested = {"$defs": {"list": {"type": "array", "items": {"$ref": "#/$defs/list"}}}, "$ref": "#/$defs/list"}
     model = written(tiny_tokenizer, "[" * depth + "]" * depth)
     options = {"max_new_tokens": 2_000, "max_repeats": None, "on_budget": "error"}
-    with structgen.stream(model, "hi", nested, **options) as s:
-        if depth == 50:
-            assert list(s)[-1] == structgen.generate(model, "hi", nested, **options)
-        else:
-            with pytest.raises(structgen.LimitExceededError, match="nested too deeply to be validated"):
-                list(s)
+    stream = structgen.stream(model, "hi", nested, **options)
+    if depth == 50:
+        assert list(stream)[-1] == structgen.generate(model, "hi", nested, **options)
+    else:
+        with pytest.raises(structgen.LimitExceededError, match="nested too deeply to be validated"):
+            list(stream)
