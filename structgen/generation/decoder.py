@@ -160,7 +160,7 @@ class Decoder:
         self._grammar = constraint.grammar
         self._vocabulary = constraint.vocabulary
         self._ends = frozenset(self._vocabulary.eos_token_ids)
-        kept_ids, prefix, self.matcher = constraint.healed(prompt_ids)
+        kept_ids, prefix, self.matcher = constraint.healed(prompt_ids, keeps=1)
         if len(kept_ids) <= seen_tokens:
             if session.can_crop:  # remove the last token that stays too, to read it again: its logits are needed
                 session.crop(seen_tokens - len(kept_ids) + 1)

@@ -60,7 +60,7 @@ class LogprobRecorder:
         self.tokens: list[TokenLogprob] = []
         self._vocabulary = constraint.vocabulary
         self._grammar = constraint.grammar
-        _, prefix, _ = constraint.healed(prompt_ids)
+        _, prefix, _ = constraint.healed(prompt_ids, keeps=1)
         self._written = -len(prefix)  # bytes of the prompt that are written again
         self._next = next_observer
 

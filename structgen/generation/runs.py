@@ -401,6 +401,8 @@ class LocalRun(Run[T]):
             messages, self._prompt_ids = encode(self._model, prompt, self.constraint, settings)
         else:
             messages, self._prompt_ids = self._encoded(prompt, settings)
+        if not self._prompt_ids:
+            raise ValueError("the prompt has no tokens: a model reads at least one before its answer")
         self.session = self._new_session()
         self.decoder = None
         self._reasoner = self._begin_reasoning(settings)
