@@ -378,6 +378,7 @@ class LocalRun(Run[T]):
         self._answer_prompt_ids: list[int] = []
         self._recorder: LogprobRecorder | None = None
         self._sampler = settings.sampler()
+        settings.adjuster().check(model.vocabulary.size)
         super().__init__(constraint, prompt, settings)
 
     @property

@@ -241,7 +241,7 @@ class Settings:
         if not isinstance(self.max_retries, int) or self.max_retries < 0:
             raise ValueError(f"max_retries must be a whole number >= 0, not {self.max_retries!r}")
         is_listed = isinstance(self.stop, Collection) and not isinstance(self.stop, bytes | Mapping)
-        if not is_listed or not all(isinstance(text, str) and text for text in self.stop_texts()):
+        if not is_listed or not all(map(_is_stop, self.stop_texts())):
             raise ValueError(f"stop must be texts that are not empty, not {self.stop!r}")
         if self.validate is not None and not callable(self.validate):
             raise TypeError(f"validate must be a function, not {self.validate!r}")
@@ -328,6 +328,11 @@ class Settings:
         if isinstance(self.reasoning, Reasoning):
             return self.reasoning
         return Reasoning() if self.reasoning else None
+
+
+def _is_stop(text: object) -> bool:
+    """Return whether an object is a text that an answer can have: not empty, and without half of a surrogate pair."""
+    return isinstance(text, str) and bool(text) and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 # Arguments of the chat template that structgen or the tokenizer sets.

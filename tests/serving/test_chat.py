@@ -323,7 +323,7 @@ REFUSED = [
     ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages[0].content[0]"),
     ({"messages": [{"role": "user", "content": "word " * 1500}]}, "messages"),
     ({"temperature": "hot"}, "temperature"),
-    ({"temperature": -1}, None),
+    ({"temperature": -1}, "temperature"),
     ({"n": 0}, "n"),
     ({"n": True}, "n"),
     ({"stop": [""]}, "stop"),
