@@ -116,7 +116,8 @@ class Constraint(Generic[T]):
 
         Args:
             prompt_ids: the tokens of the prompt.
-            keeps: the number of tokens that have to stay; where fewer would, all of them stay. A model reads at least 1.
+            keeps: the number of tokens that have to stay; where fewer would, all of them stay. A model reads at least
+                1.
 
         Returns:
             The tokens that stay; the bytes to write first, those of the removed tokens or the space that the tokenizer
