@@ -131,7 +131,8 @@ def test_messages_need_a_chat_template(tiny_hf_model, tiny_tokenizer):
 def test_messages_that_the_template_refuses(tiny_hf_model, tiny_tokenizer, messages):
     tokenizer = copy.deepcopy(tiny_tokenizer)
     tokenizer.chat_template = (
-        "{% for message in messages %}{% if message.role == 'narrator' %}{{ raise_exception('no narrator') }}{% endif %}"
+        "{% for message in messages %}"
+        "{% if message.role == 'narrator' %}{{ raise_exception('no narrator') }}{% endif %}"
         "{{ message.content + '' }}{% for call in message.tool_calls or [] %}{{ call.name }}{% endfor %}{% endfor %}"
     )
     model = structgen.from_transformers(tiny_hf_model, tokenizer)
