@@ -72,8 +72,8 @@ class BatchSettings:
 
 
 def _check_batch_size(batch_size: int) -> None:
-    if batch_size < 1:
-        raise ValueError(f"batch_size must be at least 1, not {batch_size!r}")
+    if not isinstance(batch_size, int) or batch_size < 1:
+        raise ValueError(f"batch_size must be a whole number, at least 1, not {batch_size!r}")
 
 
 def prompt_list(prompts: Iterable[Prompt]) -> list[Prompt]:

@@ -151,6 +151,7 @@ class Scheduler:
         self._is_passing = False
         self._submitted = 0
         self._is_closed = False
+        self._cancels = False  # runs that have not begun never do
         self._thread: threading.Thread | None = None
         self._ends = False  # there are no passes after the one under way
         self._passes = ModelPasses()
@@ -215,6 +216,7 @@ class Scheduler:
         with self._changed:
             self._is_closed = True
             is_drained = self._changed.wait_for(lambda: not self._submitted, seconds)
+            self._cancels = not is_drained
             for seat in self._seats:
                 seat.cancelled.set()
             self._changed.notify_all()
@@ -223,9 +225,9 @@ class Scheduler:
 
     def _work(self, seat: Seat, work: Callable[[Seat], T]) -> T:
         try:
-            if seat.cancelled.is_set():
-                raise CancelledError
             with self._changed:
+                if self._cancels or seat.cancelled.is_set():
+                    raise CancelledError
                 self._seats.append(seat)
             return work(seat)
         finally:

@@ -402,6 +402,24 @@ def test_closing_cancels_what_does_not_end_in_time(counted):
     assert all(isinstance(job.exception(60), CancelledError) for job in jobs)
 
 
+def test_a_run_that_waits_does_not_begin_while_the_scheduler_closes(counted):
+    """A thread that becomes free then could take the next run, before the queue is emptied."""
+    scheduler = Scheduler(counted, max_rows=1)
+    go = threading.Event()
+    jobs = [scheduler.submit(lambda seat: go.wait(60)) for _ in range(9)]
+    waiting = scheduler.submit(lambda seat: pytest.fail("it has begun"))
+    shutdown = scheduler.threads.shutdown
+
+    def late(**options):  # the threads take the next run first
+        go.set()
+        assert all(job.result(60) for job in jobs)
+        assert isinstance(waiting.exception(60), CancelledError)
+        shutdown(**options)
+
+    scheduler.threads.shutdown = late
+    assert not scheduler.close(seconds=0.01)
+
+
 def test_models_without_batched_passes_have_none(tiny_model):
     size = tiny_model.vocabulary.size
     model = structgen.from_logits(lambda ids: np.zeros(size, np.float32), tiny_model.tokenizer, vocab_size=size)
