@@ -318,3 +318,24 @@ def test_strict_objects_are_closed_and_whole():
     assert (found.schema["required"], found.schema["additionalProperties"]) == (["a", "b"], False)
     assert found.schema["properties"]["b"]["anyOf"][0]["pattern"] == "^x"
     assert not found.is_exact  # minLength is left to the validator
+
+
+TEXT = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [('{"a": "x\ud83d\ude00"}', "x\U0001f600"), ('{"a": "x\ud83d yz"}', "x\ufffd yz")]
+)
+def test_a_surrogate_pair_may_be_cut_between_two_pieces(model, server, text, value):
+    server.answers = [text, text]
+    assert structgen.generate(model, "hi", TEXT) == {"a": value}
+    with structgen.stream(model, "hi", TEXT) as stream:
+        assert stream.final() == {"a": value}
+
+
+@pytest.mark.parametrize("error", [None, {"message": "the provider is overloaded", "code": 502}, "overloaded"])
+def test_an_answer_without_choices_is_an_error_of_the_server(model, server, error):
+    """Some gateways answer so, with the status 200."""
+    server.error = 200, {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "error": error}
+    with pytest.raises(structgen.ServerError, match="has no choices" if error is None else "overloaded"):
+        structgen.generate(model, "hi", TEXT)
