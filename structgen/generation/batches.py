@@ -87,6 +87,8 @@ def prompt_list(prompts: Iterable[Prompt]) -> list[Prompt]:
     """
     if isinstance(prompts, (str, bytes, Mapping)):
         raise TypeError("batch takes a list of prompts, not one; for one there is generate")
+    if not isinstance(prompts, Iterable):
+        raise TypeError(f"batch takes a list of prompts, not {prompts!r}")
     return list(prompts)
 
 

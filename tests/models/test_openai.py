@@ -6,12 +6,13 @@ import enum
 import json
 from typing import Annotated, Any, Literal
 
+import jsonschema
 import pytest
 from pydantic import BaseModel, Field, ValidationInfo, field_validator
 from support.chat_server import serve
 
 import structgen
-from structgen.models.servers.strict_schemas import OPENAI, strict_schema
+from structgen.models.servers.strict_schemas import ANTHROPIC, OPENAI, strict_schema
 from structgen.schema import resolve
 
 openai = pytest.importorskip("openai", reason="the test group has it")
@@ -311,6 +312,34 @@ def test_strict_where_it_can_be(schema, strict):
     if strict:
         text = json.dumps(found.schema)
         assert not any(f'"{word}"' in text for word in ("default", "minLength", "maxLength", "oneOf"))
+
+
+TREE = {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"$ref": "#"}}]}
+
+
+@pytest.mark.parametrize("subset", [OPENAI, ANTHROPIC])
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        (TREE, [1, [2, []]]),
+        ({"$id": "urn:tree", **TREE}, [1, [2, []]]),
+        ({"oneOf": TREE["anyOf"]}, [1, [2, []]]),
+        ({"not": {"type": "null"}, **TREE}, [1, [2, []]]),  # has no strict form
+        ({"$id": "urn:tree", "not": {"type": "null"}, **TREE}, [1, [2, []]]),
+        ({"type": "array", "items": {"anyOf": [{"type": "integer"}, {"$ref": "#/items/anyOf/0"}]}}, [1, 2]),
+        ({"type": "array", "items": {"oneOf": [{"type": "integer"}, {"$ref": "#/items/oneOf/0"}]}}, []),
+        ({"$ref": "#/$defs/a", "$defs": {"a": TREE}}, [1, [2]]),
+        ({"type": "array", "items": {"const": {"$ref": "#"}}}, [{"$ref": "#"}]),
+    ],
+)
+def test_references_of_a_value_that_is_wrapped(schema, value, subset):
+    """They are those to the value, and not to the object around it."""
+    found = strict_schema(resolve(schema), subset)
+    assert found.is_wrapped
+    check = jsonschema.Draft202012Validator(found.schema).is_valid
+    assert check({"value": value})
+    assert not check({"value": [{"value": 1}]})
+    assert not check({"value": [[{"value": 1}]]})
 
 
 def test_strict_objects_are_closed_and_whole():
