@@ -167,7 +167,7 @@ class Answers:
                 warm_in_background(caller.constraint(choice).grammar)
         except Exception as error:
             raise problem_of(error, param=field_of(error, options) or "tools") from error
-        pieces = CallPieces(stream)
+        pieces = CallPieces(stream, task.options.get("stop", ()) if answer is None else ())
         return _emitted(pieces if answer is None else AnswerPieces(pieces, answer), emit)
 
     def _answer_tool(

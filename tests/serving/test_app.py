@@ -277,6 +277,8 @@ def test_the_page_and_its_traces(tiny_model):
     wrong = client.post("/trace", json={"prompt": "hi", "schema": {"type": "no"}})
     assert wrong.status_code == 400 and wrong.json()["error"]["param"] == "schema#"
     assert client.post("/trace", json={"prompt": ""}).json()["error"]["param"] == "prompt"
+    half = client.post("/trace", content=json.dumps({"prompt": "\ud800", "schema": True}))
+    assert half.status_code == 400 and half.json()["error"]["param"] == "prompt"
     assert client.post("/trace", json={"prompt": "x", "schema": "{"}).json()["error"]["param"] == "schema"
 
 
