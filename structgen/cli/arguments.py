@@ -276,12 +276,14 @@ def running(options: argparse.Namespace) -> RunOptions:
         "max_retries": options.max_retries,
     }
     if options.examples:
-        lines = read_file(options.examples, "the examples").splitlines()
+        lines = read_file(options.examples, "the examples").split("\n")  # a text may hold other line separators
         found["examples"] = [read_json(line, options.examples) for line in lines if line.strip()]
     if options.logit_bias is not None:
         found["logit_bias"] = _biases(read_json(options.logit_bias, "--logit-bias"))
     if options.template is not None:
         found["template"] = read_json(options.template, "--template")
+        if not isinstance(found["template"], dict):
+            raise UsageError("--template is an object of names and values")
     if options.tokenization is not None:
         found["tokenization"] = options.tokenization
     if options.reasoning is not None:
@@ -294,7 +296,7 @@ def running(options: argparse.Namespace) -> RunOptions:
 def _biases(given: Any) -> dict[int, float]:
     try:
         return {int(token): float(bias) for token, bias in given.items()}
-    except (AttributeError, TypeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
         raise UsageError("--logit-bias is an object of token ids and numbers") from error
 
 
@@ -336,7 +338,12 @@ def load_model(name: str) -> Any:
 
 def read_prompt(options: argparse.Namespace) -> str:
     """Return the prompt, read from stdin if it is "-"."""
-    return sys.stdin.read() if options.prompt == "-" else str(options.prompt)
+    if options.prompt != "-":
+        return str(options.prompt)
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the prompt on stdin is no text: {error}") from error
 
 
 def read_schema(name: str, start: str | None = None) -> Any:

@@ -191,12 +191,13 @@ def _generate(options: argparse.Namespace) -> None:
     with usage_errors():
         generator: Generator[Any] = Generator(model, schema, **running(options), **reading(options))
     began = time.monotonic()
-    if options.stream:
-        results = [_streamed(generator, prompt)]
-    elif options.n == 1:
-        results = [generator.run(prompt)]
-    else:
-        results = generator.batch([prompt] * options.n, results=True)
+    with usage_errors():
+        if options.stream:
+            results = [_streamed(generator, prompt)]
+        elif options.n == 1:
+            results = [generator.run(prompt)]
+        else:
+            results = generator.batch([prompt] * options.n, results=True)
     if not options.stream:
         for result in results:
             print(result.text)
@@ -207,10 +208,8 @@ def _generate(options: argparse.Namespace) -> None:
 
 def _streamed(generator: Generator[Any], prompt: str) -> Result[Any]:
     """Print the snapshots of an answer, and return its result."""
-    with usage_errors():
-        stream = generator.stream(prompt)
     printed = ""
-    with stream as s:
+    with generator.stream(prompt) as s:
         for part in s:
             # Missing attributes of a snapshot are None, also where the schema does not allow None.
             line = _as_json(part, exclude_none=True)

@@ -22,6 +22,7 @@ from structgen.cli.arguments import (
     read_file,
     read_schema,
     reading,
+    usage_errors,
 )
 
 if TYPE_CHECKING:
@@ -121,7 +122,8 @@ def _check(options: argparse.Namespace) -> None:
     schema = read_schema(options.schema, options.start)
     from structgen.diagnostics.check import Checker
 
-    checker = Checker(schema, **reading(options))
+    with usage_errors():
+        checker = Checker(schema, **reading(options))
     fits = True
     for name in options.files:
         for number, text in _texts(name, lines=options.lines):

@@ -75,8 +75,8 @@ class CaptureReader:
         scope = self._scopes.get(vocabulary.fingerprint)
         if scope is None:
             grammar = _with_texts_of_tokens(self._grammar, vocabulary)
-            identity = json.dumps([grammar.kind, grammar.source, grammar.start, vocabulary.fingerprint])
-            scope = self._scopes[vocabulary.fingerprint] = _Scope(grammar, identity, self._compile_part)
+            scope = _Scope(grammar, vocabulary.fingerprint, self._compile_part)
+            self._scopes[vocabulary.fingerprint] = scope
         found: Captures = {}
         for name, piece in _Reading(text.encode()).captured(scope):
             captured = piece.decode(errors="replace")
@@ -116,7 +116,7 @@ class _Scope:
 
     Args:
         grammar: the grammar; without token terminals.
-        identity: a text that tells it from all others.
+        origin: a text that tells where it stands, and for which vocabulary.
         compile_part: compiles a grammar.
 
     Attributes:
@@ -124,10 +124,11 @@ class _Scope:
         rules: the rules, by name.
     """
 
-    def __init__(self, grammar: Grammar, identity: str, compile_part: CompileGrammar) -> None:
+    def __init__(self, grammar: Grammar, origin: str, compile_part: CompileGrammar) -> None:
         self.grammar = grammar
         self.rules: dict[str, list[ast.Rule]] = {}
-        self._identity = identity
+        # It tells the grammar from all others: the text around a grammar that is bound to a name does not hold it.
+        self._identity = json.dumps([grammar.kind, grammar.source, grammar.start, origin])
         self._compile_part = compile_part
         for rule in grammar.tree.rules:
             self.rules.setdefault(rule.name, []).append(rule)
@@ -182,8 +183,8 @@ class _Scope:
         found = self._inner.get(id(hole))
         if found is None:
             bound: BoundSchema = hole.content  # type: ignore[assignment]
-            identity = f"hole {self._names[id(hole)]} of {self._identity}"
-            found = self._inner[id(hole)] = _Scope(bound.schema, identity, self._compile_part)
+            origin = f"hole {self._names[id(hole)]} of {self._identity}"
+            found = self._inner[id(hole)] = _Scope(bound.schema, origin, self._compile_part)
         return found
 
     def part(self, body: ast.Expression) -> Part | None:

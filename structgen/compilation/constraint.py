@@ -107,7 +107,7 @@ class Constraint(Generic[T]):
 
         return self._with_reasons(ProperMatcher(self.grammar, self._proper, prompt_ids))
 
-    def healed(self, prompt_ids: Sequence[int]) -> tuple[list[int], bytes, Matcher]:
+    def healed(self, prompt_ids: Sequence[int], *, keeps: int = 0) -> tuple[list[int], bytes, Matcher]:
         """Return a prompt that the tokenizer can continue, and a matcher after it.
 
         With `tokenization="proper"`, the last tokens of the prompt are removed where the tokenizer might merge them
@@ -116,6 +116,8 @@ class Constraint(Generic[T]):
 
         Args:
             prompt_ids: the tokens of the prompt.
+            keeps: the number of tokens that have to stay; where fewer would, all of them stay. A model reads at least
+                1.
 
         Returns:
             The tokens that stay; the bytes to write first, those of the removed tokens or the space that the tokenizer
@@ -126,6 +128,8 @@ class Constraint(Generic[T]):
         from structgen.tokenization.matching.proper_matcher import ProperMatcher, healed
 
         kept, prefix = healed(self.grammar, self._proper, prompt_ids)
+        if len(kept) < keeps:
+            kept, prefix = list(prompt_ids), b""
         return kept, prefix, self._with_reasons(ProperMatcher(self.grammar, self._proper, kept, prefix))
 
     def _with_reasons(self, matcher: Matcher) -> Matcher:

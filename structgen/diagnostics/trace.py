@@ -239,7 +239,7 @@ class _Tracer:
         self._most_wanted = wanted
         self._grammar = constraint.grammar
         self._vocabulary = constraint.vocabulary
-        _, prefix, self._matcher = constraint.healed(prompt_ids)
+        _, prefix, self._matcher = constraint.healed(prompt_ids, keeps=1)
         self._prefix_bytes = len(prefix)  # bytes of the prompt that are written again
         self._mask = allocate_token_bitmask(1, self._vocabulary.size)
         self._rolled_back: tuple[str, ...] = ()

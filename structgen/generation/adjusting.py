@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Adjuster"]
 
+_MAX_TOKENS = 2**31  # of any vocabulary
+
 
 class Adjuster:
     """Adds biases to logits, and lowers those of tokens that were written already.
@@ -49,7 +51,7 @@ class Adjuster:
         if not isinstance(bias, Mapping) or not all(isinstance(token, int) for token in bias):
             raise TypeError(f"logit_bias must map token ids to numbers, not {logit_bias!r}")
         for token, value in bias.items():
-            if not _is_number(value) or token < 0:
+            if not _is_number(value) or not 0 <= token < _MAX_TOKENS:
                 raise ValueError(f"logit_bias must map token ids to finite numbers, not {token!r} to {value!r}")
         self._repetition = repetition_penalty
         self._frequency = frequency_penalty
@@ -57,6 +59,15 @@ class Adjuster:
         self._biased = np.array(list(bias), dtype=np.intp)
         self._bias = np.array(list(bias.values()), dtype=np.float32)
         self._is_silent = not (bias or repetition_penalty != 1 or frequency_penalty or presence_penalty)
+
+    def check(self, vocab_size: int) -> None:
+        """Check that a vocabulary has the tokens of `logit_bias`.
+
+        Raises:
+            ValueError: it has not.
+        """
+        if self._biased.size and int(self._biased.max()) >= vocab_size:
+            raise ValueError(f"logit_bias names token {self._biased.max()}, but the vocabulary has {vocab_size} tokens")
 
     def adjusted(
         self, logits: NDArray[np.float32], prompt_ids: Sequence[int], token_ids: Sequence[int]
@@ -67,9 +78,6 @@ class Adjuster:
             logits: float32[V].
             prompt_ids: the tokens before the answer.
             token_ids: the answer so far.
-
-        Raises:
-            ValueError: `logit_bias` names a token that the vocabulary does not have.
         """
         if self._is_silent:
             return logits
@@ -83,8 +91,6 @@ class Adjuster:
             written, counts = np.unique(np.array(token_ids, dtype=np.intp), return_counts=True)
             found[written] -= (self._frequency * counts + self._presence).astype(np.float32)
         if self._biased.size:
-            if int(self._biased.max()) >= size:
-                raise ValueError(f"logit_bias names token {self._biased.max()}, but the vocabulary has {size} tokens")
             found[self._biased] += self._bias
         return found
 

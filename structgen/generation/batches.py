@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from structgen.generation.runs import Result, Run
 from structgen.models.base import AnyModel, Prompt, RemoteModel, Session, SessionBatch
-from structgen.models.session_batches import session_batch_of
+from structgen.models.session_batches import read_together, session_batch_of
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -72,8 +72,8 @@ class BatchSettings:
 
 
 def _check_batch_size(batch_size: int) -> None:
-    if batch_size < 1:
-        raise ValueError(f"batch_size must be at least 1, not {batch_size!r}")
+    if not isinstance(batch_size, int) or batch_size < 1:
+        raise ValueError(f"batch_size must be a whole number, at least 1, not {batch_size!r}")
 
 
 def prompt_list(prompts: Iterable[Prompt]) -> list[Prompt]:
@@ -87,6 +87,8 @@ def prompt_list(prompts: Iterable[Prompt]) -> list[Prompt]:
     """
     if isinstance(prompts, (str, bytes, Mapping)):
         raise TypeError("batch takes a list of prompts, not one; for one there is generate")
+    if not isinstance(prompts, Iterable):
+        raise TypeError(f"batch takes a list of prompts, not {prompts!r}")
     return list(prompts)
 
 
@@ -182,7 +184,7 @@ def _pass(sessions: SessionBatch, rows: dict[int, Run[Any]]) -> Iterator[tuple[i
         return
     given: Sequence[NDArray[float32] | Exception]
     try:
-        given = sessions.forward(list(requests.values()))
+        given = read_together(sessions, list(requests.values()))
     except Exception as error:  # the whole pass failed: the state of each sequence is unknown now
         given = [error] * len(requests)
     for index, logits in zip(requests, given):

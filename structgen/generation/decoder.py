@@ -45,6 +45,7 @@ __all__ = ["Answer", "Decoder", "FinishReason", "Observer"]
 
 FinishReason = Literal["stop", "length"]
 
+NO_TOKEN = -1  # the answer ends without a token
 MAX_REFUSED = 8  # tokens that are sampled for one position, where the rest of the answer does not fit after them
 MAX_HELD = 32  # tokens of forced text that are held; in a longer text only the last ones, the others are accepted
 
@@ -159,7 +160,7 @@ class Decoder:
         self._grammar = constraint.grammar
         self._vocabulary = constraint.vocabulary
         self._ends = frozenset(self._vocabulary.eos_token_ids)
-        kept_ids, prefix, self.matcher = constraint.healed(prompt_ids)
+        kept_ids, prefix, self.matcher = constraint.healed(prompt_ids, keeps=1)
         if len(kept_ids) <= seen_tokens:
             if session.can_crop:  # remove the last token that stays too, to read it again: its logits are needed
                 session.crop(seen_tokens - len(kept_ids) + 1)
@@ -227,7 +228,9 @@ class Decoder:
             else:
                 row = self._mask[len(self._held)]
                 only = _only_token(row) if not self._held else None
-                if only is not None:
+                if only is not None and self._must_end(only):
+                    self._end("length")
+                elif only is not None:
                     self.forced_tokens += not self._is_end(only)
                     self._notify(only, None, row, forced=True)
                     self._accept(only)
@@ -238,6 +241,12 @@ class Decoder:
                 else:
                     raise GenerationError(f"no token of the vocabulary can continue the text {self._shown()}")
         return None
+
+    def _must_end(self, only: int) -> bool:
+        """Return whether a text that is complete must end here: no rest fits the budget after the only next token."""
+        if self._budget is None or self._ends or not self.matcher.is_accepting:
+            return False
+        return not self._budget.fits_after(self.matcher, [only], len(self.token_ids))
 
     def _write_plan(self, tokens: Sequence[int]) -> None:
         """Write the whole answer, where the budget leaves no other."""
@@ -288,6 +297,9 @@ class Decoder:
         """Accept a token sampled at a row, or another one after which the rest of the answer fits the budget."""
         if self._budget is not None and not self._is_end(token_id):
             token_id = self._within_budget(self._budget, token_id, logits, row)
+            if token_id == NO_TOKEN:
+                self._end("length")
+                return
         self._notify(token_id, logits, self._mask[row], forced=False)
         self._accept(token_id)
 
@@ -295,7 +307,8 @@ class Decoder:
         """Return a sampled token if the rest of the answer fits into the budget after it; else sample another one.
 
         All tokens that do not fit are removed from the mask. Where they are not known, tokens are tried one by one.
-        After many of them, it returns the first token of a rest that fits.
+        After many of them, it returns the first token of a rest that fits; or `NO_TOKEN` where the text is complete,
+        the vocabulary has no end token, and no other token fits.
         """
         spent = len(self.token_ids)
         if self._is_end(token_id):
@@ -307,7 +320,7 @@ class Decoder:
         is_exact, few = budget.narrow(self.matcher, self._rows, row, choice.room)
         if not is_exact:
             return self._first_that_fits(budget, choice, token_id, logits, row)
-        return self._least(budget, token_id) if few == [] else self._sample(logits, row, spent, few)
+        return self._least(budget, token_id, row) if few == [] else self._sample(logits, row, spent, few)
 
     def _first_that_fits(
         self, budget: Budget, refused: Choice, token_id: int, logits: NDArray[np.float32], row: int
@@ -328,11 +341,19 @@ class Decoder:
             token_id = self._sample(logits, row, spent, few)
             if self._is_end(token_id) or budget.choice(self.matcher, token_id, spent).fits:
                 return token_id
-        return self._least(budget, token_id)
+        return self._least(budget, token_id, row)
 
-    def _least(self, budget: Budget, token_id: int) -> int:
-        """Return the first token of a rest that fits; the given token where none is known."""
-        return (budget.rest(self.matcher) or [token_id])[0]
+    def _least(self, budget: Budget, token_id: int, row: int) -> int:
+        """Return the first token of a rest that fits, `NO_TOKEN` for an empty one; the given token for none known.
+
+        A row of the mask gets it back, for the observer.
+        """
+        rest = budget.rest(self.matcher)
+        if rest is not None:
+            token_id = rest[0] if rest else min(self._ends, default=NO_TOKEN)
+        if token_id != NO_TOKEN:
+            self._mask[row, token_id >> 5] |= np.uint32(1 << (token_id & 31))
+        return token_id
 
     def _ended_early(self, budget: Budget, choice: Choice, token_id: int, logits: NDArray[np.float32], row: int) -> int:
         """Return a sampled token, or one that ends the string before a new word, near the end of the budget."""

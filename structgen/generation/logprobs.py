@@ -50,7 +50,8 @@ class LogprobRecorder:
         next_observer: is notified of the same tokens; None for no other observer.
 
     Attributes:
-        tokens: the tokens so far.
+        tokens: the tokens so far. The last one may end after the text: its bytes are there, also where it is an end
+            token that the grammar names, or a text of `stop` ends within it.
     """
 
     def __init__(
@@ -58,7 +59,8 @@ class LogprobRecorder:
     ) -> None:
         self.tokens: list[TokenLogprob] = []
         self._vocabulary = constraint.vocabulary
-        _, prefix, _ = constraint.healed(prompt_ids)
+        self._grammar = constraint.grammar
+        _, prefix, _ = constraint.healed(prompt_ids, keeps=1)
         self._written = -len(prefix)  # bytes of the prompt that are written again
         self._next = next_observer
 
@@ -67,7 +69,7 @@ class LogprobRecorder:
     ) -> None:
         """Record a token; see `Observer`."""
         start = max(0, self._written)
-        self._written += len(self._vocabulary.token_bytes(token_id) or b"")
+        self._written += len(self._grammar.written(token_id))
         logprob, allowed = None, 0.0
         if logits is not None:
             row = logits.astype(np.float64)

@@ -126,6 +126,7 @@ class CallPieces:
                 if isinstance(part, str):
                     yield from shown.more(part)
                     continue
+                yield from shown.held()  # no text that ends the answer goes on after a call
                 if part.is_complete:
                     calls.append(part)
                 yield Piece(call=part)
@@ -133,6 +134,7 @@ class CallPieces:
         except IncompleteOutputError as error:
             if not error.text:
                 raise
+            yield from shown.rest(shown.text)
             yield Outcome(shown.text, "length", *_costs(stream.cost()), stream.reasoning, tuple(calls))
             return
         yield from shown.reasoning(reply.reasoning)
@@ -217,6 +219,10 @@ class _Shown:
         """Add text, and yield what cannot belong to a text that ends the answer."""
         self.text += text
         yield from self._up_to(len(self.text) - self._held())
+
+    def held(self) -> Iterator[Piece]:
+        """Yield what was held back of the text so far."""
+        yield from self._up_to(len(self.text))
 
     def rest(self, text: str) -> Iterator[Piece]:
         """Yield the rest of the whole text, without a text that ended it."""

@@ -94,7 +94,7 @@ def _check(prompt: Any) -> None:
             raise ValueError(f"message {index} has the role {message['role']!r}: did you mean {close[0]!r}?")
         if message.get("content") is None and not message.get("tool_calls"):
             raise ValueError(f"message {index} has no content: {repr(message)[:80]}")
-        if isinstance(message.get("content"), bool | int | float | bytes):
+        if isinstance(message.get("content"), bool | int | float | bytes | Mapping):
             shown = repr(message["content"])[:80]
             raise ValueError(f"message {index} has the content {shown}: a text, or a list of parts, is needed")
 

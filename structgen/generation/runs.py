@@ -378,6 +378,7 @@ class LocalRun(Run[T]):
         self._answer_prompt_ids: list[int] = []
         self._recorder: LogprobRecorder | None = None
         self._sampler = settings.sampler()
+        settings.adjuster().check(model.vocabulary.size)
         super().__init__(constraint, prompt, settings)
 
     @property
@@ -401,6 +402,8 @@ class LocalRun(Run[T]):
             messages, self._prompt_ids = encode(self._model, prompt, self.constraint, settings)
         else:
             messages, self._prompt_ids = self._encoded(prompt, settings)
+        if not self._prompt_ids:
+            raise ValueError("the prompt has no tokens: a model reads at least one before its answer")
         self.session = self._new_session()
         self.decoder = None
         self._reasoner = self._begin_reasoning(settings)
@@ -480,7 +483,11 @@ class LocalRun(Run[T]):
         )
 
     def _logprobs(self) -> tuple[TokenLogprob, ...]:
-        return () if self._recorder is None else tuple(self._recorder.tokens)
+        if self._recorder is None or self.decoder is None or not self._recorder.tokens:
+            return ()
+        *before, last = self._recorder.tokens
+        size = len(self.decoder.text_bytes)
+        return (*before, replace(last, start=min(last.start, size), end=min(last.end, size)))
 
     def _cost(self) -> Usage:
         decoder, reasoner = self.decoder, self._reasoner

@@ -25,14 +25,14 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from structgen.engine.fork_safety import call_in_forked
+from structgen.engine.fork_safety import call_in_forked, forkable_lock
 from structgen.engine.turns import ModelPasses
 from structgen.errors import GenerationError, QueueFullError
 from structgen.generation.batches import NewSession
 from structgen.generation.runs import in_thread
 from structgen.generation.settings import BATCH_SIZE
 from structgen.models.base import AnyModel, Model, RemoteModel
-from structgen.models.session_batches import session_batch_of
+from structgen.models.session_batches import read_together, session_batch_of
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -151,6 +151,7 @@ class Scheduler:
         self._is_passing = False
         self._submitted = 0
         self._is_closed = False
+        self._cancels = False  # runs that have not begun never do
         self._thread: threading.Thread | None = None
         self._ends = False  # there are no passes after the one under way
         self._passes = ModelPasses()
@@ -215,6 +216,7 @@ class Scheduler:
         with self._changed:
             self._is_closed = True
             is_drained = self._changed.wait_for(lambda: not self._submitted, seconds)
+            self._cancels = not is_drained
             for seat in self._seats:
                 seat.cancelled.set()
             self._changed.notify_all()
@@ -223,9 +225,9 @@ class Scheduler:
 
     def _work(self, seat: Seat, work: Callable[[Seat], T]) -> T:
         try:
-            if seat.cancelled.is_set():
-                raise CancelledError
             with self._changed:
+                if self._cancels or seat.cancelled.is_set():
+                    raise CancelledError
                 self._seats.append(seat)
             return work(seat)
         finally:
@@ -272,6 +274,8 @@ class Scheduler:
                 self._seats.remove(seat)
             if seat in self._joining:
                 self._joining.remove(seat)
+            if seat.asked is not None:  # another thread waits for the pass: no pass will read for it now
+                seat.answer = CancelledError()
             seat.has_row, seat.asked, seat.last = False, None, None
             self._changed.notify_all()
 
@@ -328,6 +332,10 @@ class Scheduler:
                     self._passes.end()
                 if not self._seats:
                     return []
+                if left <= 0 and self._joining:  # all rows are of runs that rest, as streams do between two parts
+                    for seat in self._seats:
+                        seat.is_late = seat.is_late or seat.asked is None
+                    continue
                 self._changed.wait(left if left > 0 else None)
                 continue
             left = self._first_asked + self._grace() - time.monotonic()
@@ -367,7 +375,7 @@ class Scheduler:
             if not getattr(batch, "keeps_unnamed", False):
                 requests += [(session.inner, (), 0) for session in idle if session.inner is not None]
             began = time.monotonic()
-            found = batch.forward(requests)
+            found = read_together(batch, requests)
             self._passed_at = time.monotonic()
             self._pass_seconds = self._passed_at - began
             self.passes += 1
@@ -390,7 +398,6 @@ def _ready(session: _Session, batch: SessionBatch) -> Session:
 
 
 _running: set[Scheduler] = set()  # those whose thread of passes runs
-call_in_forked(_running.clear)  # their threads do not run there
 
 
 @atexit.register
@@ -401,7 +408,16 @@ def _end_passes() -> None:
 
 
 _known: weakref.WeakKeyDictionary[Any, Scheduler | None] = weakref.WeakKeyDictionary()
-_lock = threading.Lock()
+_lock = forkable_lock()
+
+
+def _forget() -> None:
+    """Forget all schedulers: in a forked process, their threads do not exist."""
+    _running.clear()
+    _known.clear()
+
+
+call_in_forked(_forget)
 
 
 def scheduler_of(model: AnyModel) -> Scheduler | None:

@@ -245,7 +245,7 @@ class _Reader:
         self._model = model
         self._constraint = constraint
         self._all_prompt_ids = list(prompt_ids)
-        self._prompt_ids, self._prefix, _ = constraint.healed(prompt_ids)
+        self._prompt_ids, self._prefix, _ = constraint.healed(prompt_ids, keeps=1)
         self._vocabulary = constraint.vocabulary
         self._ends = list(self._vocabulary.eos_token_ids)
         self._mask = allocate_token_bitmask(1, self._vocabulary.size)
@@ -272,7 +272,7 @@ class _Reader:
             ValueError: the constraint does not allow it.
         """
         rows = self._rows_of(ids)
-        matcher = self._constraint.healed(self._all_prompt_ids)[2]
+        matcher = self._constraint.healed(self._all_prompt_ids, keeps=1)[2]
         logprobs: list[float] = []
         allowed_logprob = 0.0
         for index, token in enumerate(ids):

@@ -272,6 +272,7 @@ class ServerText:
         self._ending: FinishReason = "stop"
         self._answer: AnswerForm = "text"
         self._text = bytearray()
+        self._half = ""  # of a surrogate pair, whose other half is in the next piece
         self._logprobs: list[ServerLogprob] = []
 
     @property
@@ -315,6 +316,7 @@ class ServerText:
             GenerationError: the model refused to answer, or the server filtered the answer.
         """
         if piece is None:
+            self._add("", is_last=True)
             self.finish_reason = self._ending
             return
         if piece.form is not None:
@@ -325,13 +327,20 @@ class ServerText:
         if piece.refusal:
             raise GenerationError(f"the model refused to answer: {piece.refusal}")
         self.reasoning += piece.reasoning
-        self._text += piece.text.encode()
+        self._add(piece.text)
         self._logprobs += piece.logprobs
         if piece.finish_reason == "length":
             self._ending = "length"
         elif piece.finish_reason == "content_filter":
             raise GenerationError("the server's content filter ended the answer")
         self.matcher.follow(self.text_bytes)
+
+    def _add(self, text: str, *, is_last: bool = False) -> None:
+        """Add text. A gateway may cut it between the halves of a surrogate pair; a half alone is replaced."""
+        text, self._half = self._half + text, ""
+        if not is_last and "\ud800" <= text[-1:] <= "\udbff":
+            text, self._half = text[:-1], text[-1]
+        self._text += text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
     def logprobs(self) -> tuple[TokenLogprob, ...]:
         """Return the tokens of the answer with their log-probabilities, as the server reports them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args
 
@@ -240,27 +240,37 @@ class Settings:
         check_max_repeats(self.max_repeats)
         if not isinstance(self.max_retries, int) or self.max_retries < 0:
             raise ValueError(f"max_retries must be a whole number >= 0, not {self.max_retries!r}")
-        if not all(isinstance(text, str) and text for text in self.stop_texts()):
+        is_listed = isinstance(self.stop, Collection) and not isinstance(self.stop, bytes | Mapping)
+        if not is_listed or not all(map(_is_stop, self.stop_texts())):
             raise ValueError(f"stop must be texts that are not empty, not {self.stop!r}")
         if self.validate is not None and not callable(self.validate):
             raise TypeError(f"validate must be a function, not {self.validate!r}")
         if inspect.iscoroutinefunction(self.validate):
             raise TypeError("validate must be a plain function: an async one is not awaited")
-        if not isinstance(self.reasoning, bool | Reasoning | None) and self.reasoning not in MARKS:
+        is_family = isinstance(self.reasoning, str) and self.reasoning in MARKS
+        if not isinstance(self.reasoning, bool | Reasoning | None) and not is_family:
             names = ", ".join(MARKS)
             raise TypeError(
                 f"reasoning must be True, False, a family of marks ({names}) or a structgen.Reasoning, "
                 f"not {self.reasoning!r}"
             )
+        self._check_messages()
+        self._check_aligned()
+        self.sampler()  # checks its own arguments
+        self.adjuster()
+
+    def _check_messages(self) -> None:
+        """Check the options that add messages to the prompt, and those that exclude them."""
         _check_template(self.template)
+        if not isinstance(self.system, str | None):
+            raise TypeError(f"system must be a text, not {self.system!r}")
+        if not isinstance(self.examples, Collection) or isinstance(self.examples, str | bytes | Mapping):
+            raise TypeError(f"examples must be a list of pairs of a prompt and its answer, not {self.examples!r}")
         if self.raw and (self.system or self.examples or self.describe_schema or self.template):
             raise ValueError("raw prompts have no messages: leave out system, examples, describe_schema and template")
         for example in self.examples:
             if not isinstance(example, Sequence) or isinstance(example, str) or len(example) != 2:
                 raise ValueError(f"examples are pairs of a prompt and its answer, not {example!r}")
-        self._check_aligned()
-        self.sampler()  # checks its own arguments
-        self.adjuster()
 
     def _check_aligned(self) -> None:
         """Check the options of sampling over whole answers and of beams, and those that exclude them."""
@@ -268,7 +278,8 @@ class Settings:
             names = ", ".join(map(repr, get_args(Sampling)))
             raise ValueError(f"sampling must be one of {names} or None, not {self.sampling!r}")
         for name, number in (("particles", self.particles), ("num_beams", self.num_beams)):
-            if number is not None and (type(number) is not int or number < 1):
+            is_left_out = number is None and name == "particles"
+            if not is_left_out and (type(number) is not int or number < 1):
                 raise ValueError(f"{name} must be a whole number >= 1, not {number!r}")
         if self.particles is not None and self.sampling is None:
             raise ValueError("particles needs sampling='smc', 'awrs' or 'asap'")
@@ -317,6 +328,11 @@ class Settings:
         if isinstance(self.reasoning, Reasoning):
             return self.reasoning
         return Reasoning() if self.reasoning else None
+
+
+def _is_stop(text: object) -> bool:
+    """Return whether an object is a text that an answer can have: not empty, and without half of a surrogate pair."""
+    return isinstance(text, str) and bool(text) and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 # Arguments of the chat template that structgen or the tokenizer sets.

@@ -263,9 +263,9 @@ class Stream(Generic[T]):
             return MISSING
         try:
             return self._values.value(root, self._annotation)
-        except ValueError:  # a server's text that leaves JSON; at its end, it is refused
-            if self._run.masks == "local":
-                raise
+        except (ValueError, RecursionError):
+            # It is refused at its end: a server's text that leaves JSON, a key that a validator refuses, or a text that
+            # is nested too deeply.
             return MISSING
 
     def _items_at(self, path: tuple[str, ...]) -> list[Node]:

@@ -89,6 +89,8 @@ def check_prompts(path: str | Path, field: str, template: str | None = None) -> 
         raise ValueError(f"{path} is not JSON Lines: its first line is {shown!r}. {_advice(first)}")
     if keys and template is not None:
         missing = [name for name in names_in(template) if name not in keys]
+        if not missing:
+            raise ValueError(f"the fields of no line of {path} fit the template {template!r}")
         raise ValueError(f"the lines of {path} have no field {missing[0]!r}, but {', '.join(keys)}")
     if keys:
         raise ValueError(
@@ -120,7 +122,10 @@ def _prompt_of(value: Any, field: str, template: str | None) -> str | list[Any]:
         missing = [name for name in names_in(template) if name not in value]
         if missing:
             raise ValueError(f"no field {missing[0]!r}")
-        return filled(template, value)
+        try:
+            return filled(template, value)
+        except (LookupError, AttributeError, TypeError) as error:  # of a part of a field, as in {film.title}
+            raise ValueError(f"fields that do not fit the template: {type(error).__name__}: {error}") from error
     if isinstance(value, Mapping):
         value = value.get(field)
     if not isinstance(value, (str, list)):

@@ -23,6 +23,7 @@ from structgen.errors import StructgenError
 
 __all__ = ["is_table", "lines_of_table", "write_table"]
 
+_MAX_FIELD_CHARACTERS = 1 << 30  # Python's own bound is 2**17, and documents are longer
 _SEPARATORS = (",", ";", "\t", "|")
 
 
@@ -45,6 +46,7 @@ def lines_of_table(path: str | Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _text_records(path: str | Path) -> Iterator[dict[str, Any]]:
+    csv.field_size_limit(max(csv.field_size_limit(), _MAX_FIELD_CHARACTERS))  # of the process
     with open(path, encoding="utf-8-sig", newline="") as file:
         header = file.readline()
         file.seek(0)
@@ -105,7 +107,12 @@ def _record(prompt: Any, answer: Mapping[str, Any]) -> dict[str, Any]:
         found: Mapping[str, Any] = {"error": f"{answer['error']}: {answer['message']}"}
     else:
         found = answer["value"] if isinstance(answer["value"], Mapping) else {"value": answer["value"]}
-    return record | {f"answer_{name}" if name in record else name: value for name, value in found.items()}
+    for name, value in found.items():
+        own = name
+        while own in record:
+            own = f"answer_{own}"
+        record[own] = value
+    return record
 
 
 def _cell(value: Any) -> Any:

@@ -19,7 +19,7 @@ from structgen.models.asked import Asked, Form
 from structgen.models.base import ServerLogprob, ServerPiece, ServerRequest, ServerUsage
 from structgen.models.names import by_name
 from structgen.models.servers.detection import kind_by_address, kind_by_models
-from structgen.models.servers.errors import refuse_options, server_errors
+from structgen.models.servers.errors import answer_without_choices, refuse_options, server_errors
 from structgen.models.servers.forms import ServerKind, ServerName, form_for
 from structgen.models.servers.sending import RefusedForms, asend, send
 from structgen.schema.options import SchemaArguments
@@ -255,7 +255,13 @@ class AsyncOpenAIModel(_Requests):
 
 
 def _piece(answer: Any) -> ServerPiece:
-    """Return a chunk of a streamed answer, or a whole answer, as a piece."""
+    """Return a chunk of a streamed answer, or a whole answer, as a piece.
+
+    Raises:
+        ServerError: it has no choices, as some gateways say that a request failed.
+    """
+    if answer.choices is None:
+        raise answer_without_choices(getattr(answer, "error", None))
     text = reasoning = refusal = ""
     reasons: list[str] = []
     logprobs: list[ServerLogprob] = []

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from structgen.errors import ModelError
 from structgen.models.base import AnyModel, Model, Session, SessionBatch
 
 if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
-__all__ = ["session_batch_of"]
+__all__ = ["read_together", "session_batch_of"]
 
 
 def session_batch_of(model: AnyModel) -> SessionBatch:
@@ -23,6 +24,28 @@ def session_batch_of(model: AnyModel) -> SessionBatch:
     make = getattr(model, "session_batch", None)
     made: SessionBatch | None = make() if make is not None else None
     return made or _OneByOne(cast(Model, model))
+
+
+def read_together(
+    batch: SessionBatch, requests: Sequence[tuple[Any, Sequence[int], int]]
+) -> Sequence[NDArray[float32] | Exception]:
+    """Return the logits, or the error, of each request; see `SessionBatch.forward`.
+
+    Args:
+        batch: the sessions of the requests are its own.
+        requests: what each of them reads.
+
+    Raises:
+        ModelError: the batch did not answer all requests.
+    """
+    given = batch.forward(requests)
+    count = sum(one is not None for one in given)
+    if count != len(requests) or len(given) != count:
+        raise ModelError(
+            f"the model's batch returned logits of {count} sequences for {len(requests)} requests",
+            hint="`SessionBatch.forward` returns logits, or an error, for each request",
+        )
+    return given
 
 
 class _OneByOne:

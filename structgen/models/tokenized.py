@@ -71,7 +71,7 @@ class TokenizedModel:
             template: variables for the chat template.
 
         Raises:
-            ModelError: chat messages for a tokenizer without a chat template.
+            ModelError: chat messages for a tokenizer without a chat template, or messages that the template refuses.
         """
         has_template = self.chat_template is not None
         if isinstance(prompt, str) and (raw or not has_template):
@@ -79,11 +79,16 @@ class TokenizedModel:
                 return list(self.tokenizer.encode(prompt))
         if not has_template:
             raise ModelError("the tokenizer has no chat template for messages", hint="pass the prompt as one string")
-        with self._tokenizer_lock:
-            # With return_dict, every release since 4.40 returns the same type.
-            encoded = self.tokenizer.apply_chat_template(
-                as_messages(prompt), add_generation_prompt=True, tokenize=True, return_dict=True, **template
-            )
+        try:
+            with self._tokenizer_lock:
+                # With return_dict, every release since 4.40 returns the same type.
+                encoded = self.tokenizer.apply_chat_template(
+                    as_messages(prompt), add_generation_prompt=True, tokenize=True, return_dict=True, **template
+                )
+        except Exception as error:
+            if not isinstance(error, ValueError | TypeError) and not type(error).__module__.startswith("jinja2"):
+                raise
+            raise ModelError(f"the chat template refuses the messages: {error}") from error
         return list(encoded["input_ids"])
 
     def encode_text(self, text: str) -> list[int]:

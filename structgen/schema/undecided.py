@@ -110,7 +110,9 @@ def decided_reference(name: str, keyword: Keyword) -> Keyword:
         depth = _STATE.open[key] = _STATE.lowest = len(_STATE.open)
         errors: list[jsonschema.ValidationError] = []
         try:  # here and not in a function: each level of a deep value has few frames of the stack
-            errors.extend(keyword(validator, reference, instance, schema) or ())
+            # No call of `extend`, as that is a level of its own, which `_check_stack` of validation.py does not see.
+            for error in keyword(validator, reference, instance, schema) or ():
+                errors.append(error)
             if depth:
                 _keep(key, _Answer([], _STATE.circles > circles, instance, _STATE.lowest), errors, depth, assumed)
         except Unresolvable:  # outside of the schema; without `lenient`, the grammar refused it or did not reach it

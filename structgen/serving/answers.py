@@ -28,6 +28,7 @@ from structgen.output_types.grammar import Grammar
 from structgen.output_types.tool_formats.tools import read_tools
 from structgen.serving.logprobs import LogProbs
 from structgen.serving.problems import RequestError, problem_of
+from structgen.serving.requests import field_of
 
 if TYPE_CHECKING:
     from structgen.serving.constraints import Asked
@@ -136,7 +137,7 @@ class Answers:
                 task.prompt, new_session=seat.session, observe=None if probs is None else probs.begin, **options
             )
         except Exception as error:
-            raise problem_of(error, param=param) from error
+            raise problem_of(error, param=field_of(error, options) or param) from error
         outcome = _emitted(TextPieces(run, task.options.get("stop", ()) if task.asked is None else ()), emit)
         if task.asked is not None and run.result is not None:
             # The text is complete, even if the budget decided how it ends. OpenAI's client parses no "length".
@@ -165,8 +166,8 @@ class Answers:
             if self.warms:
                 warm_in_background(caller.constraint(choice).grammar)
         except Exception as error:
-            raise problem_of(error, param="tools") from error
-        pieces = CallPieces(stream)
+            raise problem_of(error, param=field_of(error, options) or "tools") from error
+        pieces = CallPieces(stream, task.options.get("stop", ()) if answer is None else ())
         return _emitted(pieces if answer is None else AnswerPieces(pieces, answer), emit)
 
     def _answer_tool(

@@ -159,7 +159,7 @@ class _Service:
         items = self.answers.pieces(tasks, seconds=_seconds(body))
         if body.get("stream"):
             return await _stream(request, _events(chunks(name, items, count, _stream_options(body))))
-        return JSONResponse(completion(name, await _whole(request, items, count)))
+        return _Json(completion(name, await _whole(request, items, count)))
 
     async def completions(self, request: Request) -> Response:
         """Answer /v1/completions."""
@@ -170,7 +170,7 @@ class _Service:
         items = self.answers.pieces(tasks, seconds=_seconds(body))
         if body.get("stream"):
             return await _stream(request, _events(text_chunks(name, items, len(tasks), count, _stream_options(body))))
-        return JSONResponse(text_completion(name, await _whole(request, items, len(tasks)), count))
+        return _Json(text_completion(name, await _whole(request, items, len(tasks)), count))
 
     async def responses(self, request: Request) -> Response:
         """Answer /v1/responses."""
@@ -180,7 +180,7 @@ class _Service:
         if body.get("stream"):
             return await _stream(request, _named_events(response_events(self._options.name, body, items)))
         (outcome,) = await _whole(request, items, 1)
-        return JSONResponse(response(self._options.name, body, outcome))
+        return _Json(response(self._options.name, body, outcome))
 
     async def models(self, request: Request) -> Response:
         """Answer /v1/models."""
@@ -191,7 +191,7 @@ class _Service:
             "owned_by": "structgen",
             "max_model_len": self._model.context_tokens,
         }
-        return JSONResponse({"object": "list", "data": [one]})
+        return _Json({"object": "list", "data": [one]})
 
     async def metrics_page(self, request: Request) -> Response:
         """Answer /metrics."""
@@ -207,7 +207,7 @@ class _Service:
 
     async def health(self, request: Request) -> Response:
         """Answer /health."""
-        return JSONResponse({"status": "ok"})
+        return _Json({"status": "ok"})
 
     async def page(self, request: Request) -> Response:
         """Answer /."""
@@ -235,7 +235,7 @@ class _Service:
             if len(data) > limit:
                 raise RequestError(f"the body has more than {limit} bytes", status=413, code="too_large")
         try:
-            body = json.loads(data)
+            body = json.loads(data, parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
             raise RequestError(f"the body is not JSON: {error}") from error
         if not isinstance(body, dict):
@@ -267,7 +267,8 @@ def _choices(task: Task, count: int) -> list[Task]:
 
 def _seconds(body: Mapping[str, Any]) -> float | None:
     seconds = body.get("timeout")
-    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds <= 0):
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if seconds is not None and not (is_number and seconds > 0):  # NaN is none, either
         raise RequestError("timeout is a number of seconds", param="timeout")
     return seconds
 
@@ -337,10 +338,26 @@ async def _named_events(bodies: AsyncGenerator[dict[str, Any]]) -> AsyncGenerato
             yield f"event: {body['type']}\ndata: {_dumps(body)}\n\n"
 
 
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
 def _dumps(body: Any) -> str:
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, in a field of the request that comes back
+        return json.dumps(body, separators=(",", ":"))
+    return text
+
+
+class _Json(JSONResponse):
+    """A response in JSON; halves of surrogate pairs are written as escapes."""
+
+    def render(self, content: Any) -> bytes:
+        return _dumps(content).encode()
 
 
 def _problem(error: RequestError) -> Response:
     headers = {"retry-after": "1"} if error.status == 429 else None
-    return JSONResponse(error.body(), status_code=error.status, headers=headers)
+    return _Json(error.body(), status_code=error.status, headers=headers)

@@ -42,4 +42,11 @@ def traced(model: Any, body: Mapping[str, Any], limits: Limits, defaults: Defaul
     most = body.get("max_tokens") or min(defaults.max_tokens, MAX_TOKENS)
     if not isinstance(most, int) or not 1 <= most <= MAX_TOKENS:
         raise RequestError(f"max_tokens is a number from 1 to {MAX_TOKENS}", param="max_tokens")
-    return lambda _: trace(model, prompt, schema, limits=limits, max_new_tokens=most).to_html()
+
+    def page(_: Seat) -> str:
+        try:
+            return trace(model, prompt, schema, limits=limits, max_new_tokens=most).to_html()
+        except ValueError as error:  # such as half of a surrogate pair
+            raise RequestError(str(error), param="prompt") from error
+
+    return page

@@ -73,6 +73,8 @@ def problem_of(error: BaseException, *, param: str | None = None, is_begun: bool
         return RequestError(str(error), param="max_tokens", code="max_tokens_too_small")
     if not is_begun and isinstance(error, GenerationError):
         return RequestError(str(error), param="messages", code="context_length_exceeded")
+    if not is_begun and isinstance(error, ModelError):  # such as messages that the chat template refuses
+        return RequestError(str(error), param="tools" if param == "tools" else "messages")
     if not is_begun and isinstance(error, ValueError | TypeError | VocabularyError):
         return RequestError(str(error), param=param)
     if isinstance(error, ModelError | StructgenError):

@@ -12,11 +12,12 @@ from structgen.models.base import Prompt
 from structgen.serving.constraints import FIELDS, Asked, asked_of
 from structgen.serving.problems import RequestError
 
-__all__ = ["Defaults", "Task", "chat_task", "check_fields", "completion_tasks", "messages_of", "options_of"]
+__all__ = ["Defaults", "Task", "chat_task", "check_fields", "completion_tasks", "field_of", "messages_of", "options_of"]
 
 MAX_CHOICES = 16
 MAX_TOP_LOGPROBS = 20
 MAX_STOPS = 16
+MAX_PROMPTS = 2048  # of one request; each is a task of its own
 _RUN_OPTIONS = ("on_budget", "max_repeats")  # of the field `structgen`, beside those of schemas
 # One such request would be many answers, of which a stream could show nothing until the last one.
 _OF_WHOLE_ANSWERS = ("sampling", "particles", "num_beams")
@@ -41,6 +42,7 @@ _SAMPLING = (
     "logprobs", "top_logprobs", "chat_template_kwargs", "reasoning", "reasoning_effort", "on_budget", "max_repeats",
     "structgen",
 )  # fmt: skip
+_FIELDS_OF_OPTIONS = {"max_new_tokens": "max_tokens", "template": "chat_template_kwargs"}
 _CHAT = ("messages", "tools", "tool_choice", "parallel_tool_calls", *FIELDS)
 _MESSAGE_KEYS = ("role", "content", "tool_calls", "tool_call_id", "name", "reasoning_content")
 
@@ -119,8 +121,10 @@ def completion_tasks(body: Mapping[str, Any], defaults: Defaults) -> tuple[list[
     check_fields(body, ("prompt", *_SAMPLING, *FIELDS))
     prompts = body.get("prompt")
     prompts = [prompts] if isinstance(prompts, str) else prompts
-    if not isinstance(prompts, list) or not prompts or not all(isinstance(one, str) for one in prompts):
-        raise RequestError("a prompt is a text, or a list of texts", param="prompt")
+    if not isinstance(prompts, list) or not all(isinstance(one, str) and one for one in prompts):
+        raise RequestError("a prompt is a text, or a list of texts, none of them empty", param="prompt")
+    if not 1 <= len(prompts) <= MAX_PROMPTS:
+        raise RequestError(f"a request has 1 to {MAX_PROMPTS} prompts, not {len(prompts)}", param="prompt")
     if body.get("logprobs") not in (None, 0, False):
         raise RequestError("logprobs are not supported here; /v1/chat/completions has them", param="logprobs")
     options, count = options_of(body, defaults)
@@ -159,10 +163,25 @@ def options_of(body: Mapping[str, Any], defaults: Defaults) -> tuple[dict[str, A
     reasoning = _reasoning(body, defaults)
     if reasoning is not None:
         options["reasoning"] = reasoning
+    _check_options(options)
     count = _typed(body, "n", int, 1)
     if not 1 <= count <= MAX_CHOICES:
         raise RequestError(f"n is a number from 1 to {MAX_CHOICES}", param="n")
     return options, count
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    """Check the values of options; the error names the field of the request."""
+    try:
+        Settings(**options)
+    except (ValueError, TypeError) as error:
+        raise RequestError(str(error), param=field_of(error, options)) from error
+
+
+def field_of(error: Exception, options: Mapping[str, Any]) -> str | None:
+    """Return the field of the option that an error of options begins with; None for other errors."""
+    option = str(error).partition(" ")[0]
+    return _FIELDS_OF_OPTIONS.get(option, option) if option in options else None
 
 
 def _own_options(body: Mapping[str, Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -186,7 +205,7 @@ def _biases(body: Mapping[str, Any]) -> dict[int, float]:
     given = _typed(body, "logit_bias", dict, {})
     try:
         return {int(token): float(bias) for token, bias in given.items()}
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise RequestError("logit_bias maps token ids to numbers", param="logit_bias") from None
 
 
@@ -263,9 +282,9 @@ def _tool_choice(choice: Any, tools: Any) -> str:
     if choice in ("auto", "none", "required"):
         return str(choice)
     if isinstance(choice, Mapping) and choice.get("type") == "function":
-        name = (choice.get("function") or choice).get("name")
-        if isinstance(name, str):
-            return name
+        function = choice.get("function") or choice
+        if isinstance(function, Mapping) and isinstance(function.get("name"), str):
+            return str(function["name"])
     known = "'auto', 'none', 'required' or {'type': 'function', 'function': {'name': …}}"
     raise RequestError(f"tool_choice is {known}", param="tool_choice")
 
@@ -293,8 +312,11 @@ def _reasoning(body: Mapping[str, Any], defaults: Defaults) -> Any:
     """Return the reasoning that is asked for. An effort asks for it only of models that have marks of it."""
     asked = body.get("reasoning")
     if isinstance(asked, Mapping):
-        if isinstance(asked.get("max_tokens"), int):
-            return Reasoning(max_tokens=asked["max_tokens"])
+        most: int | None = _typed(asked, "max_tokens", int, None, "reasoning.")
+        if most is not None:
+            if most < 0:
+                raise RequestError("max_tokens is at least 0", param="reasoning.max_tokens")
+            return Reasoning(max_tokens=most)
         asked = asked.get("effort") not in (None, "none") and defaults.reasons
     elif asked is None:
         asked = body.get("reasoning_effort") not in (None, "none") and defaults.reasons
@@ -310,11 +332,15 @@ def _stops(stop: Any) -> tuple[str, ...]:
     return stops
 
 
-def _typed(body: Mapping[str, Any], name: str, kind: type, default: Any) -> Any:
+def _typed(body: Mapping[str, Any], name: str, kind: type, default: Any, inside: str = "") -> Any:
     value = body.get(name)
     if value is None:
         return default
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not (is_number if kind is float else isinstance(value, kind) and (kind is bool or not isinstance(value, bool))):
-        raise RequestError(f"{name} is of the type {kind.__name__}, not {type(value).__name__}", param=name)
-    return float(value) if kind is float else value
+        wanted = f"{name} is of the type {kind.__name__}, not {type(value).__name__}"
+        raise RequestError(wanted, param=f"{inside}{name}")
+    try:
+        return float(value) if kind is float else value
+    except OverflowError:
+        raise RequestError(f"{name} is too large", param=f"{inside}{name}") from None

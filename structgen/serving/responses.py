@@ -41,8 +41,13 @@ def response_task(body: Mapping[str, Any], defaults: Defaults) -> Task:
         raise RequestError("background is not supported by this server", param="background", code="unsupported")
     chat = {name: body[name] for name in _SHARED if body.get(name) is not None}
     chat["messages"] = [*_instructions(body.get("instructions")), *_messages(body.get("input"))]
-    chat["tools"] = [_tool(tool, index) for index, tool in enumerate(body.get("tools") or ())]
-    form = (body.get("text") or {}).get("format") if isinstance(body.get("text") or {}, Mapping) else None
+    tools, text = body.get("tools") or [], body.get("text") or {}
+    if not isinstance(tools, list):
+        raise RequestError("tools is a list", param="tools")
+    if not isinstance(text, Mapping):
+        raise RequestError("text is an object with a format", param="text")
+    chat["tools"] = [_tool(tool, index) for index, tool in enumerate(tools)]
+    form = text.get("format")
     if form is not None:
         chat["response_format"] = form
     task, _ = chat_task(chat, defaults)
@@ -50,6 +55,8 @@ def response_task(body: Mapping[str, Any], defaults: Defaults) -> Task:
 
 
 def _instructions(text: Any) -> list[dict[str, Any]]:
+    if not isinstance(text, str | None):
+        raise RequestError("instructions is a text", param="instructions")
     return [{"role": "system", "content": text}] if text else []
 
 

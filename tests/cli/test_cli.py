@@ -356,3 +356,26 @@ def test_the_start_of_a_grammar_can_be_named(folder, capsys):
     assert "'yes', 'no'" in capsys.readouterr().err
     assert cli.main(["check", "--schema", "person.json", "--start", "yes", "answer.txt"]) == 2
     assert "--start is for grammars" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["generate", "--schema", "person.json", "\udcff"], "half of a surrogate pair"),
+        (["generate", "--schema", "person.json", "--n", "2", "\udcff"], "half of a surrogate pair"),
+        (["generate", "--schema", "person.json", "--stream", "\udcff"], "half of a surrogate pair"),
+        (["generate", "--schema", "person.json", "-"], "the prompt on stdin is no text"),
+        (["generate", "--schema", "person.json", "--template", "[1]", "x"], "--template is an object"),
+        (["generate", "--schema", "person.json", "--logit-bias", '{"99999": 1}', "x"], "logit_bias names token 99999"),
+        (["generate", "--schema", "person.json", "--logit-bias", f'{{"1": 1{"0" * 400}}}', "x"], "--logit-bias is"),
+        (["generate", "--schema", "person.json", "--examples", "pairs.jsonl", "x"], "example 1 does not fit"),
+        (["check", "--schema", "one.kbnf", "--format", "yaml", "one.kbnf"], "format='yaml' is for schemas"),
+    ],
+)
+def test_what_only_the_run_finds_is_told_in_a_line(folder, tiny, capsys, monkeypatch, arguments, says):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff"), encoding="utf-8"))
+    (folder / "one.kbnf").write_text('start ::= "a";')
+    good = json.dumps(["a\u2028b", {"name": "Ann", "age": 1}], ensure_ascii=False)  # a separator that is no line's end
+    (folder / "pairs.jsonl").write_text(f'{good}\n["b", 5]\n', encoding="utf-8")
+    assert cli.main(arguments) == 2
+    assert says in capsys.readouterr().err

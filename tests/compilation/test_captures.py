@@ -99,6 +99,17 @@ def test_captures_of_grammars_made_of_others():
     assert structgen.compile(both, BYTES).captures("<x12> klx3") == {"y": "3", "z": "x12"}
 
 
+def test_grammars_bound_to_one_name_are_kept_apart():
+    """The text around them is the same, and their parts have the same numbers."""
+    for pattern, text in (("[a-z]+", "abc"), ("[0-9]+", "123")):
+        inner = Grammar.lark(f"start: name\nname[capture]: /{pattern}/")
+        for outer in (
+            Grammar.kbnf('start ::= "<" inner ">";', bind={"inner": inner}),
+            Grammar.lark('start: "<" @inner ">"', bind={"inner": inner}),
+        ):
+            assert structgen.compile(outer, BYTES).captures(f"<{text}>") == {"name": text}
+
+
 def test_token_terminals_stand_as_their_texts_and_names():
     words = {byte: bytes([byte]) for byte in range(256)} | {256: b"hi"}
     vocabulary = Vocabulary.from_bytes(words, [257], 260, special_tokens={"<a>": 258, "</a>": 259})

@@ -122,6 +122,10 @@ def test_nothing_and_no_room(tiny_model):
     assert structgen.batch(tiny_model, [], Person) == []
     with pytest.raises(ValueError, match="at least 1"):
         structgen.batch(tiny_model, ["hi"], Person, batch_size=0)
+    with pytest.raises(ValueError, match="batch_size"):
+        structgen.batch(tiny_model, ["hi"], Person, batch_size="3")
+    with pytest.raises(TypeError, match="a list of prompts, not None"):
+        structgen.batch(tiny_model, None, Person)
 
 
 def test_the_bar_is_on_stderr(tiny_model, capsys):

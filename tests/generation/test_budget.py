@@ -19,6 +19,7 @@ from structgen.compilation.budget import Budget
 from structgen.engine.matching.token_search import fewest_tokens
 from structgen.errors import StructgenError
 from structgen.models.base import Model
+from structgen.models.logits import LogitsSession
 
 TREE = {
     "$defs": {"tree": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
@@ -246,6 +247,29 @@ EXHAUSTED = (
     {"type": "array", "items": {"enum": [1, [], {}]}, "minItems": 1},
     {"type": "object", "properties": {"a": {"enum": [0, "b"]}, "b": {"const": []}}, "additionalProperties": False},
 )
+
+
+@pytest.mark.parametrize("grammar", ["x|xy{9}|xy{4}z", "x|xy{9}|xz{9}", "[xy]{1,3}|[xy]{7}z"])
+@pytest.mark.parametrize("tokens", range(1, 12))
+def test_a_vocabulary_without_an_end_token(grammar: str, tokens: int) -> None:
+    """A text that is complete ends where nothing that fits the budget can follow."""
+
+    class Endless:
+        vocabulary = structgen.Vocabulary.from_bytes(dict(enumerate([b"x", b"y", b"z"])))
+        context_tokens = chat_template = None
+
+        def encode_prompt(self, prompt: Any, *, raw: bool = False, **template: Any) -> list[int]:
+            return [0]
+
+        def encode_text(self, text: str) -> list[int]:
+            return ["xyz".index(letter) for letter in text]
+
+        def session(self) -> LogitsSession:
+            return LogitsSession(lambda ids: [0.0, 5.0, 1.0], 3)
+
+    chosen = structgen.Grammar.regex(grammar)
+    result = structgen.Generator(Endless(), chosen).run("x", max_new_tokens=tokens)
+    assert len(result.token_ids) <= tokens and structgen.check(chosen, result.text).fits
 
 
 @pytest.mark.parametrize("language", EXHAUSTED, ids=str)

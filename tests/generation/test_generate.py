@@ -201,6 +201,31 @@ def test_prompts_longer_than_the_context(tiny_model):
     assert len(caught.value.text) < 20000
 
 
+def test_a_prompt_without_tokens_is_refused_and_ends_no_other_run(tiny_model):
+    """It would be no row of a pass that others read in."""
+    with pytest.raises(ValueError, match="the prompt has no tokens"):
+        structgen.generate(tiny_model, "", bool, raw=True)
+    answers = structgen.batch(tiny_model, ["hi", "", "hello"], bool, raw=True, return_exceptions=True)
+    assert [type(answer) for answer in answers] == [bool, ValueError, bool]
+
+
+@pytest.mark.parametrize("prompt", ["t", "th", " ", "hello the"])
+def test_proper_tokenization_leaves_a_token_of_the_prompt(tiny_hf_model, own_tokenizer, prompt):
+    """All tokens of a short one might be merged with the answer; a model has to read at least one."""
+    model = structgen.from_transformers(tiny_hf_model, own_tokenizer)
+    letters = structgen.compile(structgen.Grammar.regex("[a-z ]{5,20}"), model.vocabulary, tokenization="proper")
+    text = structgen.generate(model, prompt, letters, raw=True)
+    found = [
+        structgen.batch(model, ["hello", prompt], letters, raw=True)[1],
+        asyncio.run(structgen.agenerate(model, prompt, letters, raw=True)),
+        structgen.trace(model, prompt, letters, raw=True).value,
+        structgen.Generator(model, letters, raw=True).run(prompt, logprobs=True).text,
+    ]
+    assert found == [text] * 4
+    assert structgen.score(model, prompt, ["good the"], letters, raw=True)[0].logprob < 0
+    assert structgen.check(letters.given, structgen.generate(model, prompt, letters, raw=True, num_beams=2)).fits
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [
@@ -210,12 +235,17 @@ def test_prompts_longer_than_the_context(tiny_model):
         ({"top_p": 0.5}, ValueError),
         ({"stop": ""}, ValueError),
         ({"stop": [3]}, ValueError),
+        ({"stop": None}, ValueError),
+        ({"system": ["be brief"]}, TypeError),
+        ({"examples": None}, TypeError),
+        ({"reasoning": ["qwen"]}, TypeError),
+        ({"num_beams": None}, ValueError),
         ({"nonsense": 1}, TypeError),
         ({"whitespace": "none"}, ValueError),
     ],
 )
 def test_wrong_options_are_refused_at_once(tiny_model, options, error):
-    with pytest.raises(error):
+    with pytest.raises(error, match=next(iter(options))):
         structgen.Generator(tiny_model, bool, **options)
 
 

@@ -10,7 +10,9 @@ import pytest
 from pydantic import BaseModel
 
 import structgen
+from structgen import Grammar
 from structgen.generation.logprobs import span_of
+from structgen.models.logits import LogitsSession
 
 
 class Person(BaseModel):
@@ -66,6 +68,39 @@ def test_the_tokens_are_the_answer_in_order(random_model):
     assert tuple(token.token_id for token in own) == result.token_ids
     for token, text in zip(own, written, strict=False):
         assert random_model.vocabulary.token_bytes(token.token_id) == text
+
+
+@pytest.mark.parametrize(
+    ("grammar", "options", "texts"),
+    [
+        ('start ::= "a" #token"<|im|>" "b" #"[cd]*";', {}, [b"a", b"<|im|>", b"b", b""]),
+        ('start ::= "a" #token"<|end|>" "b" #"[cd]*";', {}, [b"a", b"<|end|>", b"b", b""]),
+        ('start ::= #"[a-e]{4}|c+";', {"stop": "c"}, [b"c"]),
+        ('start ::= #"[a-e]{1,4}";', {"stop": "d", "logit_bias": {3: 9.0}}, [b"cd"]),
+    ],
+)
+def test_the_texts_of_token_terminals_and_of_a_token_that_is_cut(grammar, options, texts):
+    """Each token has its place in the text; an end token that the grammar names has a text where it ends nothing."""
+    tokens = {0: b"a", 1: b"b", 2: b"c", 3: b"cdc", 4: b"d"}
+    special = {"<|im|>": 5, "<|end|>": 6}
+
+    class Model:
+        vocabulary = structgen.Vocabulary.from_bytes(tokens, eos_token_ids=[6], size=7, special_tokens=special)
+        context_tokens = chat_template = None
+
+        def encode_prompt(self, prompt, *, raw=False, **template):
+            return [0]
+
+        def encode_text(self, text):
+            return [1]
+
+        def session(self):
+            return LogitsSession(lambda ids: [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0], 7)
+
+    result = structgen.Generator(Model(), Grammar.kbnf(grammar, eager=False)).run("x", logprobs=True, **options)
+    whole = result.text.encode()
+    assert [whole[token.start : token.end] for token in result.logprobs] == texts
+    assert all(token.end <= len(whole) for token in result.logprobs)
 
 
 def test_the_confidence_in_a_value_is_that_in_its_tokens(random_model):

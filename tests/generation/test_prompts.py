@@ -121,6 +121,7 @@ def test_a_model_without_a_chat_gets_text(tiny_model, monkeypatch):
         ([{"rolle": "user", "content": "hi"}], ValueError, "message 0 has no role"),
         ([{"role": "user", "content": "hi"}, {"role": "user"}], ValueError, "message 1 has no content"),
         ([{"role": "user", "content": 5}], ValueError, "message 0 has the content 5: a text, or a list of parts"),
+        ([{"role": "user", "content": {"type": "text"}}], ValueError, "message 0 has the content {'type': 'text'}: a"),
         ("a \ud800", ValueError, r"half of a surrogate pair.*ud800' at character 2"),
         ([{"role": "user", "content": [{"type": "text", "text": "\udfff"}]}], ValueError, "half of a surrogate pair"),
         (

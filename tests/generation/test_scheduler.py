@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import threading
 import time
 from concurrent.futures import CancelledError
@@ -13,6 +14,8 @@ from pydantic import BaseModel, Field
 import structgen
 from structgen.engine import turns
 from structgen.generation.scheduler import Scheduler, Seat, _end_passes, scheduler_of
+from structgen.models.logits import LogitsModel
+from structgen.models.session_batches import _OneByOne
 
 
 class Person(BaseModel):
@@ -170,6 +173,87 @@ def test_streams_that_nobody_reads_keep_nobody_waiting(counted):
     assert asyncio.run(run()) == alone(counted.model, PROMPTS[:5], max_new_tokens=80)
 
 
+def test_streams_that_all_rest_at_once_keep_no_row(counted):
+    """Nobody asks for a pass: the rows of streams between two parts go to a run that waits for one."""
+
+    async def run():
+        scheduler_of(counted).max_rows = 2
+        streams = [structgen.astream(counted, prompt, Person, max_new_tokens=80) for prompt in PROMPTS[:2]]
+        for stream in streams:
+            await stream.__aenter__()
+        parts = [stream.__aiter__() for stream in streams]
+        for _ in range(2):  # in the second round, both are in one pass
+            await asyncio.gather(*map(anext, parts))
+        call = structgen.agenerate(counted, PROMPTS[2], Person, max_new_tokens=80)
+        values = [await asyncio.wait_for(call, 60), *[await stream.final() for stream in streams]]
+        for stream in streams:
+            await stream.__aexit__(None, None, None)
+        return values
+
+    assert asyncio.run(run()) == alone(counted.model, [PROMPTS[2], *PROMPTS[:2]], max_new_tokens=80)
+
+
+def test_a_stream_that_is_cancelled_while_it_waits_ends_its_thread(counted):
+    """It has asked, and the pass under way is not its own."""
+    go, begun = threading.Event(), threading.Event()
+
+    def wait(requests):
+        begun.set()
+        go.wait(60)
+
+    counted.before = wait
+    seats = [Seat(Scheduler(counted, max_rows=1))]
+    seats.append(Seat(seats[0]._scheduler))
+    errors = []
+
+    def read(seat):
+        try:
+            seat.session().forward([1, 2])
+        except CancelledError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=read, args=(seat,), daemon=True) for seat in seats]
+    threads[0].start()
+    assert begun.wait(60)
+    threads[1].start()
+    while seats[1].asked is None:
+        time.sleep(0.001)
+    with seats[1]._scheduler._changed:  # as when the closing thread is the first to have the lock again
+        seats[1].cancelled.set()
+        seats[1]._scheduler.leave(seats[1])
+    threads[1].join(60)
+    go.set()
+    threads[0].join(60)
+    seats[0].close()
+    assert not any(thread.is_alive() for thread in threads) and len(errors) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own(tiny_model):
+    size = tiny_model.vocabulary.size
+    logits = np.zeros(size, np.float32)
+
+    class Batched(LogitsModel):
+        def session_batch(self):
+            return _OneByOne(self)
+
+    options = {"vocab_size": size, "eos_token_ids": None, "context_tokens": None}
+    model = Batched(lambda ids: logits, tiny_model.tokenizer, **options)
+
+    async def run():
+        return await asyncio.wait_for(structgen.agenerate(model, "x", bool), 20)
+
+    here = asyncio.run(run())
+    child = os.fork()
+    if not child:
+        code = 1
+        with contextlib.suppress(BaseException):
+            code = 0 if asyncio.run(run()) == here else 2
+        os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+
+
 def test_more_runs_than_rows(counted):
     scheduler = Scheduler(counted, max_rows=3)
     generator = structgen.Generator(counted, Person, max_new_tokens=80)
@@ -248,6 +332,26 @@ def test_a_failed_pass_ends_its_runs_and_no_later_one(counted):
     assert later.value == alone(counted.model, [PROMPTS[2]], max_new_tokens=80)[0]
 
 
+@pytest.mark.parametrize("given", [[], [None]])
+def test_a_batch_that_leaves_out_a_sequence(tiny_model, given):
+    class Batch:
+        keeps_unnamed = True
+        session = staticmethod(tiny_model.session)
+
+        def forward(self, requests):
+            return given
+
+    model = Counted(tiny_model)
+    model.session_batch = Batch
+    message = "returned logits of 0 sequences for 1 requests"
+    with pytest.raises(structgen.ModelError, match=message):
+        asyncio.run(asyncio.wait_for(structgen.agenerate(model, "x", bool), 60))
+    with pytest.raises(structgen.ModelError, match=message):
+        structgen.batch(model, ["x"], bool)
+    with pytest.raises(structgen.ModelError, match=message):
+        structgen.generate(model, "x", bool, sampling="smc", particles=2)
+
+
 def test_a_cancelled_run_leaves_the_others(counted):
     generator = structgen.Generator(counted, Person, max_new_tokens=80)
     go = threading.Event()
@@ -296,6 +400,24 @@ def test_closing_cancels_what_does_not_end_in_time(counted):
     jobs = [scheduler.submit(endless) for _ in range(3)]
     assert not scheduler.close(seconds=0.05)
     assert all(isinstance(job.exception(60), CancelledError) for job in jobs)
+
+
+def test_a_run_that_waits_does_not_begin_while_the_scheduler_closes(counted):
+    """A thread that becomes free then could take the next run, before the queue is emptied."""
+    scheduler = Scheduler(counted, max_rows=1)
+    go = threading.Event()
+    jobs = [scheduler.submit(lambda seat: go.wait(60)) for _ in range(9)]
+    waiting = scheduler.submit(lambda seat: pytest.fail("it has begun"))
+    shutdown = scheduler.threads.shutdown
+
+    def late(**options):  # the threads take the next run first
+        go.set()
+        assert all(job.result(60) for job in jobs)
+        assert isinstance(waiting.exception(60), CancelledError)
+        shutdown(**options)
+
+    scheduler.threads.shutdown = late
+    assert not scheduler.close(seconds=0.01)
 
 
 def test_models_without_batched_passes_have_none(tiny_model):

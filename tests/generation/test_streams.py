@@ -6,9 +6,10 @@ import enum
 import itertools
 from typing import Annotated, Literal
 
+import numpy as np
 import pydantic
 import pytest
-from pydantic import BaseModel, Field, field_validator
+from pydantic import AfterValidator, BaseModel, Field, field_validator
 
 import structgen
 
@@ -389,3 +390,42 @@ def test_an_async_stream_that_is_not_open_says_so(tiny_model):
 
     with pytest.raises(structgen.GenerationError, match="async with"):
         asyncio.run(iterate())
+
+
+def written(tiny_tokenizer, text):
+    """Return a model that writes a text, token by token, and again in each attempt."""
+    ids = tiny_tokenizer.encode(text)
+    size = len(tiny_tokenizer)
+
+    def logits(before):
+        row = np.zeros(size, np.float32)
+        known = next((count for count in range(len(ids), 0, -1) if before[-count:] == ids[:count]), 0)
+        row[ids[known] if known < len(ids) else tiny_tokenizer.eos_token_id] = 9.0
+        return row
+
+    return structgen.from_logits(logits, tiny_tokenizer)
+
+
+def test_a_key_that_a_validator_refuses_is_refused_at_the_end(tiny_tokenizer):
+    def refuse(value):
+        raise ValueError("not this key")
+
+    picky = dict[Annotated[str, AfterValidator(refuse)], int]
+    model = written(tiny_tokenizer, '{"a": 1, "b": 2, "c": 3}')
+    stream = structgen.stream(model, "hi", picky, max_retries=1)
+    with pytest.raises(structgen.ValidationFailedError) as refused:
+        list(stream)
+    assert [text for text, _ in refused.value.attempts] == ['{"a": 1, "b": 2, "c": 3}'] * 2
+
+
+@pytest.mark.parametrize("depth", [50, 210, 900])
+def test_a_text_that_is_nested_too_deeply_has_the_error_of_generate(tiny_tokenizer, depth):
+    nested = {"$defs": {"list": {"type": "array", "items": {"$ref": "#/$defs/list"}}}, "$ref": "#/$defs/list"}
+    model = written(tiny_tokenizer, "[" * depth + "]" * depth)
+    options = {"max_new_tokens": 2_000, "max_repeats": None, "on_budget": "error"}
+    stream = structgen.stream(model, "hi", nested, **options)
+    if depth == 50:
+        assert list(stream)[-1] == structgen.generate(model, "hi", nested, **options)
+    else:
+        with pytest.raises(structgen.LimitExceededError, match="nested too deeply to be validated"):
+            list(stream)

@@ -42,6 +42,7 @@ def test_files_with_a_prompt_or_without_lines_are_accepted(tmp_path, content):
         ("Rate {stars", "write {{ and }} for braces"),
         ("Rate {}", "braces without a name"),
         ("Rate {stars}", "have no field 'stars', but review"),
+        ("Rate {review.stars}", "the fields of no line of .* fit the template"),
     ],
 )
 def test_templates_that_do_not_fit(tmp_path, template, message):
@@ -58,3 +59,11 @@ def test_a_template_is_filled_for_each_row(tmp_path):
     assert first["prompt"] == 'Rate {"text":"good"} and good' and first["id"] == 7
     assert second["message"] == "the line has no field 'review'"
     assert third["message"] == "the line has no fields for the template: it is no object"
+
+
+@pytest.mark.parametrize("template", ["{film[title]}", "{film.title}", "{film[0][0]}", "{film:{width}}"])
+def test_a_field_that_lacks_a_part_fails_alone(tmp_path, template):
+    path = tmp_path / "given"
+    path.write_text('{"film": {"year": 1979}}\n{"film": 5}\n')
+    for row in rows_of(path, "prompt", template):
+        assert row["message"].startswith("the line has fields that do not fit the template: ")

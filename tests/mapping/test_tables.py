@@ -104,6 +104,16 @@ def test_columns_of_several_types_are_text_in_parquet(tmp_path):
     assert [row["value"] for row in read_table(tmp_path / "out.parquet")] == ["1", "two"]
 
 
+def test_long_fields_and_columns_that_are_taken(tmp_path):
+    path = tmp_path / "prompts.csv"
+    path.write_text(f"prompt,value,answer_value\n{'x' * 200_000},1,2\n")
+    ((number, line),) = lines_of_table(path)
+    write_table(tmp_path / "out.csv", [(number, line)], {1: {"value": {"value": 3, "answer_value": 4}}})
+    (row,) = read_table(tmp_path / "out.csv")
+    assert len(row.pop("prompt")) == 200_000
+    assert sorted(row.values()) == ["1", "2", "3", "4"]
+
+
 def test_sorted_answers(tiny_model, tmp_path):
     prompts, out = tmp_path / "prompts.jsonl", tmp_path / "out.jsonl"
     prompts.write_text("".join(f'"text {number}"\n' for number in range(9)))

@@ -6,12 +6,13 @@ import enum
 import json
 from typing import Annotated, Any, Literal
 
+import jsonschema
 import pytest
 from pydantic import BaseModel, Field, ValidationInfo, field_validator
 from support.chat_server import serve
 
 import structgen
-from structgen.models.servers.strict_schemas import OPENAI, strict_schema
+from structgen.models.servers.strict_schemas import ANTHROPIC, OPENAI, strict_schema
 from structgen.schema import resolve
 
 openai = pytest.importorskip("openai", reason="the test group has it")
@@ -313,8 +314,57 @@ def test_strict_where_it_can_be(schema, strict):
         assert not any(f'"{word}"' in text for word in ("default", "minLength", "maxLength", "oneOf"))
 
 
+TREE = {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"$ref": "#"}}]}
+
+
+@pytest.mark.parametrize("subset", [OPENAI, ANTHROPIC])
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        (TREE, [1, [2, []]]),
+        ({"$id": "urn:tree", **TREE}, [1, [2, []]]),
+        ({"oneOf": TREE["anyOf"]}, [1, [2, []]]),
+        ({"not": {"type": "null"}, **TREE}, [1, [2, []]]),  # has no strict form
+        ({"$id": "urn:tree", "not": {"type": "null"}, **TREE}, [1, [2, []]]),
+        ({"type": "array", "items": {"anyOf": [{"type": "integer"}, {"$ref": "#/items/anyOf/0"}]}}, [1, 2]),
+        ({"type": "array", "items": {"oneOf": [{"type": "integer"}, {"$ref": "#/items/oneOf/0"}]}}, []),
+        ({"$ref": "#/$defs/a", "$defs": {"a": TREE}}, [1, [2]]),
+        ({"type": "array", "items": {"const": {"$ref": "#"}}}, [{"$ref": "#"}]),
+    ],
+)
+def test_references_of_a_value_that_is_wrapped(schema, value, subset):
+    """They are those to the value, and not to the object around it."""
+    found = strict_schema(resolve(schema), subset)
+    assert found.is_wrapped
+    check = jsonschema.Draft202012Validator(found.schema).is_valid
+    assert check({"value": value})
+    assert not check({"value": [{"value": 1}]})
+    assert not check({"value": [[{"value": 1}]]})
+
+
 def test_strict_objects_are_closed_and_whole():
     found = strict_schema(resolve(Optional), OPENAI)
     assert (found.schema["required"], found.schema["additionalProperties"]) == (["a", "b"], False)
     assert found.schema["properties"]["b"]["anyOf"][0]["pattern"] == "^x"
     assert not found.is_exact  # minLength is left to the validator
+
+
+TEXT = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [('{"a": "x\ud83d\ude00"}', "x\U0001f600"), ('{"a": "x\ud83d yz"}', "x\ufffd yz")]
+)
+def test_a_surrogate_pair_may_be_cut_between_two_pieces(model, server, text, value):
+    server.answers = [text, text]
+    assert structgen.generate(model, "hi", TEXT) == {"a": value}
+    with structgen.stream(model, "hi", TEXT) as stream:
+        assert stream.final() == {"a": value}
+
+
+@pytest.mark.parametrize("error", [None, {"message": "the provider is overloaded", "code": 502}, "overloaded"])
+def test_an_answer_without_choices_is_an_error_of_the_server(model, server, error):
+    """Some gateways answer so, with the status 200."""
+    server.error = 200, {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "error": error}
+    with pytest.raises(structgen.ServerError, match="has no choices" if error is None else "overloaded"):
+        structgen.generate(model, "hi", TEXT)

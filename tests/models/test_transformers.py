@@ -120,6 +120,26 @@ def test_messages_need_a_chat_template(tiny_hf_model, tiny_tokenizer):
         model.encode_prompt([{"role": "user", "content": "hi"}])
 
 
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"role": "narrator", "content": "x"}],
+        [{"role": "assistant", "content": "x", "tool_calls": 5}],
+        [{"role": "assistant", "tool_calls": [{"id": "1"}]}],
+    ],
+)
+def test_messages_that_the_template_refuses(tiny_hf_model, tiny_tokenizer, messages):
+    tokenizer = copy.deepcopy(tiny_tokenizer)
+    tokenizer.chat_template = (
+        "{% for message in messages %}"
+        "{% if message.role == 'narrator' %}{{ raise_exception('no narrator') }}{% endif %}"
+        "{{ message.content + '' }}{% for call in message.tool_calls or [] %}{{ call.name }}{% endfor %}{% endfor %}"
+    )
+    model = structgen.from_transformers(tiny_hf_model, tokenizer)
+    with pytest.raises(structgen.ModelError, match="the chat template refuses the messages"):
+        structgen.generate(model, messages, bool)
+
+
 def test_encoders_are_refused(tiny_tokenizer):
     config = transformers.T5Config(vocab_size=100, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2)
     with pytest.raises(structgen.ModelError, match="causal"):

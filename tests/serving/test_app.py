@@ -277,6 +277,8 @@ def test_the_page_and_its_traces(tiny_model):
     wrong = client.post("/trace", json={"prompt": "hi", "schema": {"type": "no"}})
     assert wrong.status_code == 400 and wrong.json()["error"]["param"] == "schema#"
     assert client.post("/trace", json={"prompt": ""}).json()["error"]["param"] == "prompt"
+    half = client.post("/trace", content=json.dumps({"prompt": "\ud800", "schema": True}))
+    assert half.status_code == 400 and half.json()["error"]["param"] == "prompt"
     assert client.post("/trace", json={"prompt": "x", "schema": "{"}).json()["error"]["param"] == "schema"
 
 
@@ -292,3 +294,49 @@ def test_a_server_is_not_served():
 def test_the_package_imports_nothing_of_it():
     code = "import sys, structgen, structgen.cli; print([n for n in sys.modules if 'starlette' in n or 'serving' in n])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+HUGE = 10**400  # more than a float can be
+FUNCTION = {"type": "function", "function": "f"}
+
+
+@pytest.mark.parametrize(
+    ("path", "changes", "param"),
+    [
+        (PATH, {"seed": -1}, "seed"),
+        (PATH, {"temperature": HUGE}, "temperature"),
+        (PATH, {"temperature": 1, "top_p": 2}, "top_p"),
+        (PATH, {"on_budget": "never"}, "on_budget"),
+        (PATH, {"repetition_penalty": 0}, "repetition_penalty"),
+        (PATH, {"logit_bias": {"1": HUGE}}, "logit_bias"),
+        (PATH, {"logit_bias": {str(HUGE): 1}}, "logit_bias"),
+        (PATH, {"logit_bias": {"-1": 1}}, "logit_bias"),
+        (PATH, {"logit_bias": {"99999": 1}}, "logit_bias"),
+        (PATH, {"reasoning": {"max_tokens": -5}}, "reasoning.max_tokens"),
+        (PATH, {"tool_choice": FUNCTION}, "tool_choice"),
+        (PATH, {"stop": "\ud800"}, "stop"),
+        (PATH, {"chat_template_kwargs": {"tools": 1}}, "chat_template_kwargs"),
+        (PATH, {"chat_template_kwargs": {"unknown": 1}}, "chat_template_kwargs"),
+        (PATH, {"timeout": 0}, "timeout"),
+        (PATH, {"timeout": float("nan")}, None),
+        (PATH, {"\ud800": 1}, "\ud800"),
+        ("/v1/completions", {"prompt": "", "messages": None}, "prompt"),
+        ("/v1/completions", {"prompt": ["a"] * 3000, "messages": None}, "prompt"),
+        ("/v1/responses", {"input": "hi", "tools": 5}, "tools"),
+        ("/v1/responses", {"input": "hi", "text": "json"}, "text"),
+        ("/v1/responses", {"input": "hi", "instructions": 5}, "instructions"),
+    ],
+)
+@pytest.mark.parametrize("constraint", [{}, {"response_format": {"type": "json_object"}}])
+def test_a_wrong_field_is_named_and_is_no_fault_of_the_server(client, path, changes, param, constraint):
+    own = {"temperature": 0} if path.endswith("responses") else {**BODY, **constraint}
+    content = json.dumps({name: value for name, value in {**own, **changes}.items() if value is not None})
+    response = client.post(path, content=content)
+    assert (response.status_code, response.json()["error"]["param"]) == (400, param)
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_half_of_a_surrogate_pair_comes_back_as_it_was_sent(client, streams):
+    body = {"input": "hi", "metadata": {"a": "\ud800"}, "max_output_tokens": 4, "stream": streams}
+    response = client.post("/v1/responses", content=json.dumps(body))
+    assert response.status_code == 200 and r"\ud800" in response.text

@@ -203,6 +203,17 @@ def test_streams_of_free_text_say_the_same(client, seed):
     assert "e" not in text and "ab" not in text
 
 
+@pytest.mark.parametrize("tool_choice", ["none", "auto"])
+@pytest.mark.parametrize("seed", range(6))
+def test_stop_counts_beside_tools_too(client, seed, tool_choice):
+    """A text of `stop` is no part of the answer, and what could begin one is in the stream at last."""
+    options = {"temperature": 2.0, "seed": seed, "max_tokens": 30, "stop": ["e", "ab"], "tools": [ADD]}
+    whole = answer(client, **options, tool_choice=tool_choice)["choices"][0]
+    text = whole["message"]["content"] or ""
+    assert content_of(events(client, **options, tool_choice=tool_choice)) == text
+    assert "e" not in text and "ab" not in text
+
+
 def test_several_choices(client):
     options = {"response_format": JSON_SCHEMA, "temperature": 1.0, "seed": 5, "n": 3, "max_tokens": 60}
     whole = answer(client, **options)
@@ -323,7 +334,7 @@ REFUSED = [
     ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages[0].content[0]"),
     ({"messages": [{"role": "user", "content": "word " * 1500}]}, "messages"),
     ({"temperature": "hot"}, "temperature"),
-    ({"temperature": -1}, None),
+    ({"temperature": -1}, "temperature"),
     ({"n": 0}, "n"),
     ({"n": True}, "n"),
     ({"stop": [""]}, "stop"),

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from structgen.generation.sampling import checked_logits
-from structgen.models.session_batches import session_batch_of
+from structgen.models.session_batches import read_together, session_batch_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,7 +85,7 @@ class PrefixReader:
             raise Cancelled
         readings = self._plan(paths)
         self._sessions = {path: readings[path].session for path in paths}
-        given = self._batch.forward([(readings[path].session, readings[path].new_ids, 1) for path in paths])
+        given = read_together(self._batch, [(readings[path].session, readings[path].new_ids, 1) for path in paths])
         self.passes += 1
         self.token_count += sum(len(reading.new_ids) for reading in readings.values())
         if self.passes == 1:

@@ -86,7 +86,7 @@ class Target:
         self._ends = sorted(constraint.vocabulary.eos_token_ids)
         self._size = constraint.vocabulary.size
         self._given_prompt_ids = prompt_ids
-        self.prompt_ids, prefix, self._matcher = constraint.healed(prompt_ids)
+        self.prompt_ids, prefix, self._matcher = constraint.healed(prompt_ids, keeps=1)
         self._prefix_bytes = len(prefix)
         rewritten = len(prompt_ids) - len(self.prompt_ids)
         self._max_tokens = max_new_tokens + rewritten

@@ -86,6 +86,20 @@ class ServedSequence:
             self._ended_at = len(self._token_ids)
         return True
 
+    def begin(self, text: bytes) -> bool:
+        """Accept the beginning of the text, which a token before it has written. Return whether the grammar allows it.
+
+        Only `reset` removes it again.
+        """
+        try:
+            self._matcher.accept_bytes(text)
+        except TokenRejectedError:
+            return False
+        except Exception as error:  # any fault, as below
+            self._fail("a text", error)
+            return False
+        return True
+
     def accept_all(self, token_ids: Sequence[int]) -> bool:
         """Accept tokens. Return whether all were allowed; what follows an end token is ignored."""
         for token_id in token_ids:

@@ -74,13 +74,21 @@ class _Request:
         """Accept one more token."""
         self.read.append(token)
         if self._reasoning is not None:
-            text = self._reasoning + self._vocabulary.shown(token)
-            self._reasoning = None if self._after in text else text[-len(self._after) :]
+            reasoning, mark, begun = (self._reasoning + self._vocabulary.shown(token)).partition(self._after)
+            self._reasoning = None if mark else reasoning[-len(self._after) :]
+            self._take_begun(begun.lstrip())
             return
         sequence = self._ready()
         if not self._is_broken and sequence is not None and not sequence.accept(token):
             self._is_broken = True
             logger.error("structgen: something else than the mask chose token %d; the text ends here", token)
+
+    def _take_begun(self, text: bytes) -> None:
+        """Accept the beginning of the text in the token that ends the reasoning; white space there is no part of it."""
+        sequence = self._ready() if text else None
+        if sequence is not None and not sequence.begin(text):
+            self._is_broken = True
+            logger.error("structgen: the token that ends the reasoning goes on with %r; the text ends here", text)
 
     def follow(self, tokens: list[int]) -> None:
         """Accept the rest of an output. Start again if vLLM has removed tokens."""

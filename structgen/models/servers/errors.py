@@ -12,7 +12,7 @@ from structgen.errors import ModelError, ServerError
 if TYPE_CHECKING:
     from structgen.models.base import ServerRequest
 
-__all__ = ["refuse_options", "server_errors"]
+__all__ = ["answer_without_choices", "refuse_options", "server_errors"]
 
 _HINTS = {
     400: "the server's words say what it refuses: change the schema, the prompt or the parameters",
@@ -55,6 +55,17 @@ def _as_server_error(error: Any, address: Any) -> ServerError:
         return ServerError(f"there is no answer from {address}: {words}", status=None, hint=hint)
     hint = _HINT_OF_SERVER if status >= 500 else _HINTS.get(status, "")
     return ServerError(f"the server answers {status}: {words}", status=status, hint=hint)
+
+
+def answer_without_choices(error: Any) -> ServerError:
+    """Return the error for an answer of status 200 that has no choices.
+
+    Args:
+        error: what the answer says of it, mostly an object with a message; None for nothing.
+    """
+    words = error.get("message") if isinstance(error, dict) else error
+    told = f": {words}"[:_MAX_WORDS] if words else ""
+    return ServerError(f"the server's answer has no choices{told}", status=None, hint=_HINT_OF_SERVER)
 
 
 def _words_of(error: Any) -> str:

@@ -59,6 +59,10 @@ ANTHROPIC = Subset(
 )  # fmt: skip
 """By `transform_schema` of the client anthropic 2.13."""
 
+_AT_ROOT = ("$defs", "definitions", "$schema")
+_DEFINITIONS = ("#/$defs/", "#/definitions/")
+_DATA = ("const", "default", "enum", "examples")  # keywords whose values are no schemas
+_MAPS = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")  # from names to schemas
 # Keywords that constrain nothing.
 _NOTES = frozenset(
     {"$comment", "$id", "$schema", "default", "deprecated", "discriminator", "examples", "readOnly", "writeOnly"}
@@ -107,17 +111,50 @@ def strict_schema(source: Source, subset: Subset) -> StrictSchema:
     if isinstance(schema, bool):
         schema = {}
     is_wrapped = schema.get("type") != "object"
+    unchanged = schema
     if is_wrapped:
-        inner = {key: value for key, value in schema.items() if key not in ("$defs", "definitions", "$schema")}
-        outer = {key: value for key, value in schema.items() if key in ("$defs", "definitions", "$schema")}
-        wrapped = {"type": "object", "properties": {VALUE: inner}, "required": [VALUE], "additionalProperties": False}
-        schema = wrapped | outer
+        moved = _with_moved_references(schema)
+        # With `$id` it is a resource of its own, whose references stay right; strict forms have no `$id`.
+        unchanged = _wrapped(schema if "$id" in schema else moved)
+        schema = _wrapped(moved)
     reader = _Reader(subset, is_type=source.adapter is not None)
     try:
         found = reader.read(schema)
     except _NotStrictError:
-        return StrictSchema(schema, is_wrapped, is_strict=False, is_exact=True)
+        return StrictSchema(unchanged, is_wrapped, is_strict=False, is_exact=True)
     return StrictSchema(found, is_wrapped, is_strict=True, is_exact=reader.is_exact)
+
+
+def _wrapped(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object with a value of a schema; definitions stay at the root."""
+    inner = {key: value for key, value in schema.items() if key not in _AT_ROOT}
+    outer = {key: value for key, value in schema.items() if key in _AT_ROOT}
+    wrapped = {"type": "object", "properties": {VALUE: inner}, "required": [VALUE], "additionalProperties": False}
+    return wrapped | outer
+
+
+def _with_moved_references(schema: Any) -> Any:
+    """Return a schema whose references to the root, and to parts of it other than definitions, are those of a value."""
+    if isinstance(schema, list):
+        return [_with_moved_references(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword in _DATA:
+            found[keyword] = value
+        elif keyword in _MAPS and isinstance(value, dict):
+            found[keyword] = {name: _with_moved_references(part) for name, part in value.items()}
+        elif keyword == "$ref" and isinstance(value, str):
+            found[keyword] = _moved(value)
+        else:
+            found[keyword] = _with_moved_references(value)
+    return found
+
+
+def _moved(reference: str) -> str:
+    is_of_root = reference == "#" or (reference.startswith("#/") and not reference.startswith(_DEFINITIONS))
+    return f"#/properties/{VALUE}{reference[1:]}" if is_of_root else reference
 
 
 class _Reader:
@@ -157,6 +194,8 @@ class _Reader:
 
     def _keyword(self, keyword: str, value: Any, found: dict[str, Any]) -> None:
         most = self._subset.max_min_items
+        if keyword == "$ref" and "/oneOf/" in value:  # which becomes `anyOf`
+            raise _NotStrictError
         if (keyword == "format" and value in self._subset.formats) or (
             keyword in self._subset.kept and not (keyword == "minItems" and most is not None and value > most)
         ):

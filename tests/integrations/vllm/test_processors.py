@@ -337,6 +337,19 @@ def test_a_constraint_after_reasoning(interfaces, config):
     assert allowed(processor.apply(torch.zeros(1, WIDTH))[0]) == EVERYTHING
 
 
+@pytest.mark.parametrize(("regex", "following"), [("bc[12]*", {ID["c"]}), ("b", {END}), ("c", {END})])
+def test_the_token_that_ends_the_reasoning_may_begin_the_text(interfaces, config, regex, following):
+    """Its rest is read; where the grammar does not allow it, the text ends there."""
+    output = ids("1")
+    processor = one_row(interfaces, config, SamplingParams({"structgen": {"regex": regex, "after": "a"}}), output)
+    assert allowed(processor.apply(torch.zeros(1, WIDTH))[0]) == EVERYTHING
+    for _ in range(2):
+        output.append(ID["ab"])
+        assert allowed(processor.apply(torch.zeros(1, WIDTH))[0]) == following
+        output.pop()  # a preemption, say
+        assert allowed(processor.apply(torch.zeros(1, WIDTH))[0]) == EVERYTHING
+
+
 def test_sampling_gives_texts_of_the_schema(interfaces, config):
     """A batch as vLLM's sampler runs it, by chance."""
     first, _ = interfaces

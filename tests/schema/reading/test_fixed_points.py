@@ -12,6 +12,7 @@ import structgen
 from structgen.schema.validation import validator_for
 
 SELF = {"$ref": "#"}
+AGAIN = {"$ref": "#/$defs/list"}
 VALUES = [None, True, 1, 2.5, "a", "ab", [], [1], {}, {"a": 1}, {"a": "x", "b": 1}, [[]], {"a": {"a": 1}}]
 
 DECIDED = {
@@ -293,3 +294,22 @@ def test_deep_texts_are_parsed_or_refused_by_name(depth):
         assert depth > 150
     else:
         assert isinstance(value, list)
+
+
+@pytest.mark.parametrize("inner", [{"items": AGAIN}, {"prefixItems": [AGAIN]}, {"if": {"items": AGAIN}, "then": True}])
+def test_no_depth_is_a_panic(inner):
+    """Wherever the stack ends, the error is one of this package: a library in Rust panics where it runs out of it."""
+    document = {"$defs": {"list": {"type": "array", **inner}}, **AGAIN}
+    constraint = structgen.compile(document, BYTES)
+
+    def parse_deeper(frames, text):
+        return parse_deeper(frames - 1, text) if frames else constraint.parse(text)
+
+    refused = 0
+    for frames in range(12):
+        for depth in (*range(90, 160, 7), 300):
+            try:
+                parse_deeper(frames, "[" * depth + "]" * depth)
+            except structgen.LimitExceededError:
+                refused += 1
+    assert refused >= 12
