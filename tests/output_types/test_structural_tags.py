@@ -221,6 +221,23 @@ def test_excluded_signs_of_json_stay_around_strings():
         assert all(re.search(rb"""\[\s*["']a["']""", text) and b"b" not in text for text in texts)
 
 
+@pytest.mark.parametrize("style", ["gemma", "python", "qwen_xml", "json"])
+def test_keys_without_excluded_texts_are_counted(style):
+    keys = {"patternProperties": {"^[ab]{1,2}$": {"type": "null"}}, "additionalProperties": False}
+    for count in (2, 3):  # b and bb
+        nested = {"type": "object", "properties": {"v": {"type": "object", **keys, "minProperties": count}}}
+        tag = {"type": "json_schema", "json_schema": {**nested, "required": ["v"]}, "excludes": ["a"], "style": style}
+        grammar = Grammar.structural_tag(whole(tag))
+        if count == 3:
+            with pytest.raises(structgen.SchemaError):
+                structgen.compile(grammar, byte_vocabulary())
+            continue
+        sampler = Sampler(byte_vocabulary())
+        compiled = structgen.compile(grammar, sampler.vocabulary).grammar
+        for seed in range(5):
+            sampler.walk(compiled, random.Random(seed))  # raises at a dead end
+
+
 @pytest.mark.parametrize(("style", "sign"), [("python", "'"), ("python", "="), ("gemma", "|"), ("gemma", "{")])
 def test_signs_of_a_notation_cannot_be_excluded(style, sign):
     tag = {"type": "json_schema", "json_schema": PARAMETERS, "excludes": [sign], "style": style}

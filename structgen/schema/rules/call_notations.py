@@ -25,6 +25,8 @@ from structgen.schema.json_text.layout import LAYOUTS, Layout
 from structgen.schema.json_text.strings import begun_text
 from structgen.schema.json_text.terminals import scalar_terminals
 from structgen.schema.options import SchemaOptions
+from structgen.schema.reading.excluded_texts import WithoutTexts
+from structgen.schema.reading.writable import Narrowed
 from structgen.schema.rules import python_strings
 from structgen.schema.rules.raw_strings import RawStrings
 
@@ -48,8 +50,8 @@ def _words(shape: Shape, null: Sequence[bytes], true: bytes, false: bytes) -> li
 
 
 @cache
-def _bare_keys() -> StringSet:
-    return StringSet(within=(Language("bare keys", parse_regex(_BARE, "python")),))
+def _bare_language() -> Language:
+    return Language("bare keys", parse_regex(_BARE, "python"))
 
 
 class _Punctuation(Layout):
@@ -103,10 +105,14 @@ def _bare(name: str) -> rx.Regex:
 class _BareKeys:
     """The side of a notation that spells keys, where they are bare; see `Notation`."""
 
+    def __init__(self, narrowed: Narrowed | None) -> None:
+        held = (narrowed.held,) if isinstance(narrowed, WithoutTexts) else ()
+        self._keys = StringSet(within=(_bare_language(),), outside=held)
+
     @property
     def other_keys(self) -> StringSet | None:
-        """The bare keys. See `Notation`."""
-        return _bare_keys()
+        """The bare keys that hold no excluded text. See `Notation`."""
+        return self._keys
 
     def check_keys(self, keys: StringSet) -> None:
         """Make sure that all keys of a set can be written, or infinitely many.
@@ -116,7 +122,7 @@ class _BareKeys:
         """
         if keys == ALL_STRINGS[0]:
             return
-        store, bare = AutomatonStore(), _bare_keys().regex()
+        store, bare = AutomatonStore(), self._keys.regex()
         has_others = not store.is_empty(rx.difference(keys.regex(), bare))
         if has_others and is_finite(store, store.add(rx.intersection(keys.regex(), bare))):
             raise Inexpressible("patternProperties", "keys stand without quotes, so only few of them can be written")
@@ -147,9 +153,11 @@ class GemmaNotation(_BareKeys):
         mark: the text before and after a string.
         options: how values are written. Keys and signs have no white space beside them.
         token_id: the special token that the mark is; None where it is a text.
+        narrowed: the texts of a regex that can be written; None if all can.
     """
 
-    def __init__(self, mark: str, options: SchemaOptions, token_id: int | None) -> None:
+    def __init__(self, mark: str, options: SchemaOptions, token_id: int | None, narrowed: Narrowed | None) -> None:
+        super().__init__(narrowed)
         self.layout: Layout = _Punctuation(",", ":", _bare)
         self._plain = options.numbers == "plain"
         self._raw_strings = RawStrings((mark,))
@@ -242,7 +250,8 @@ class PythonNotation:
 class KeywordNotation(_BareKeys, PythonNotation):
     """The `Notation` of the named arguments of a call in Python, whose values are literals."""
 
-    def __init__(self, options: SchemaOptions) -> None:
-        super().__init__(options)
+    def __init__(self, options: SchemaOptions, narrowed: Narrowed | None) -> None:
+        _BareKeys.__init__(self, narrowed)
+        PythonNotation.__init__(self, options)
         comma, _ = _SIGNS.get(options.whitespace, (",", ":"))
         self.layout = _Punctuation(comma, "=", _bare, LAYOUTS[options.whitespace].gap, "()")

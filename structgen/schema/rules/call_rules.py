@@ -154,12 +154,12 @@ def read_call(
     if style == "python":
         notation = PythonNotation(options)
     else:
-        notation = GemmaNotation(MARKS[style], options, token_id)
+        notation = GemmaNotation(MARKS[style], options, token_id, narrowed)
 
     def made(inner: LazyRules, root: Node) -> T:
         if not inner.shapes[root].objects:
             raise UnsatisfiableSchemaError("arguments are an object, and no object satisfies the schema", pointer="")
-        outer = rules_beside(inner, KeywordNotation(options)) if style == "python" else inner
+        outer = rules_beside(inner, KeywordNotation(options, narrowed)) if style == "python" else inner
         for node in list(inner.productive):
             expressed(lambda node=node: _check(inner, node), inner.space, node)  # type: ignore[misc]
         expressed(lambda: _check(outer, root), inner.space, root)

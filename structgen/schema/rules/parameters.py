@@ -169,4 +169,4 @@ def parameters_to_kbnf(
         return read_parameters(
             schema, style, written, options, excludes=excludes, tokens=tokens, narrowed=narrowed, **common
         )
-    return read_call(schema, style, written, options, token_id=0 if names else None, **common)
+    return read_call(schema, style, written, options, token_id=0 if names else None, narrowed=narrowed, **common)
