@@ -159,7 +159,7 @@ REFUSED = ("not UTF-8", "derives no text", "left recursion", "may be empty", "ca
 
 
 def _check_grammar(engine: str, process: EngineProcess, grammar: ast.Grammar) -> None:
-    source = structgen.Grammar("kbnf", "", False, grammar)
+    source = structgen.Grammar("gbnf", "", False, grammar)  # as KBNF, it would not have the empty text
     try:
         text = structgen.export(source, DIALECTS[engine])
     except structgen.GrammarError as error:

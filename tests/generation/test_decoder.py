@@ -94,7 +94,7 @@ class Constraint:
     def __init__(self, *texts):
         self.texts = [text.encode() for text in texts]
 
-    def healed(self, prompt_ids=()):
+    def healed(self, prompt_ids=(), *, keeps=0):
         return list(prompt_ids), b"", FiniteMatcher(self.texts)
 
 
@@ -318,7 +318,7 @@ def test_a_text_that_no_token_continues_is_an_error():
     class Poor(Constraint):
         vocabulary = poor
 
-        def healed(self, prompt_ids=()):
+        def healed(self, prompt_ids=(), *, keeps=0):
             return list(prompt_ids), b"", Stuck(self.texts)
 
     model = FakeModel()

@@ -29,8 +29,8 @@ LONGEST = 5
 
 
 def texts_of(rules):
-    """Return all short texts of a grammar: as GBNF, because a grammar of KBNF never has the empty text."""
-    as_gbnf = structgen.export(structgen.Grammar.kbnf(rules, eager=False), "gbnf")
+    """Return all short texts of rules, the empty one too, which a whole grammar of KBNF never has."""
+    as_gbnf = structgen.export(structgen.Grammar("gbnf", "", False, parse(rules)), "gbnf")
     return language(structgen.Grammar.gbnf(as_gbnf), ALPHABET, LONGEST)
 
 
