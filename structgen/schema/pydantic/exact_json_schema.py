@@ -13,9 +13,9 @@ Validators in Python are not visible here; only `validate_json` checks them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic.json_schema import JsonSchemaValue
 
@@ -76,8 +76,13 @@ def _matched_whole(result: JsonSchemaValue) -> JsonSchemaValue:
 
 
 class ExactJsonSchema(ScalarJsonSchema):
-    """Pydantic's generator of JSON Schemas, made as strict as `validate_json`."""
+    """Pydantic's generator of JSON Schemas, made as strict as `validate_json`.
 
+    Attributes:
+        outer_options: the options that hold outside of all models: those of an adapter.
+    """
+
+    outer_options: ClassVar[Mapping[str, Any]] = {}
     _scopes: OptionScopes  # set by `generate`
 
     @property
@@ -297,7 +302,10 @@ class ExactJsonSchema(ScalarJsonSchema):
 
     def generate(self, schema: Any, mode: Any = "validation") -> JsonSchemaValue:
         """Return the whole schema of a core schema, with our formats."""
-        self._scopes = OptionScopes(schema, super()._config)
+        options: Any = super()._config
+        self._scopes = OptionScopes(
+            schema, type(options)(self.outer_options, check=False) if self.outer_options else options
+        )
         result = super().generate(schema, mode)
         _tighten(result)
         return result

@@ -63,10 +63,18 @@ def adapter_and_schema(given: Any) -> tuple[pydantic.TypeAdapter[Any], JsonSchem
     adapter: pydantic.TypeAdapter[Any] = (
         given if isinstance(given, pydantic.TypeAdapter) else pydantic.TypeAdapter(given)
     )
-    json_schema = adapter.json_schema(schema_generator=ExactJsonSchema, mode="validation")
+    json_schema = adapter.json_schema(schema_generator=_generator_of(adapter), mode="validation")
     if is_model and given.__dict__.get("__pydantic_complete__"):
         _keep(given, adapter, json_schema)
     return adapter, json_schema
+
+
+def _generator_of(adapter: pydantic.TypeAdapter[Any]) -> type[ExactJsonSchema]:
+    """Return the generator for an adapter. Pydantic 2.11 does not tell it the adapter's own options."""
+    options = getattr(adapter, "_config", None)
+    return (
+        type("ExactJsonSchemaOfAdapter", (ExactJsonSchema,), {"outer_options": options}) if options else ExactJsonSchema
+    )
 
 
 def _keep(model: type[pydantic.BaseModel], adapter: pydantic.TypeAdapter[Any], json_schema: JsonSchemaValue) -> None:

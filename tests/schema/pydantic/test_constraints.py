@@ -20,6 +20,15 @@ from structgen.errors import UnsupportedSchemaError
 from structgen.schema import resolve
 
 
+def has_tenths() -> bool:
+    """Whether Pydantic takes a float as a step of decimals for what is written: 2.11 does not."""
+    try:
+        TypeAdapter(Annotated[Decimal, Field(multiple_of=0.1)]).validate_json("0.1")
+    except pydantic.ValidationError:
+        return False
+    return True
+
+
 class Level(IntEnum):
     LOW = 1
     HIGH = 2
@@ -96,7 +105,13 @@ if not hasattr(GenerateJsonSchema, "fraction_schema"):  # before Pydantic 2.14
     [
         (Annotated[Decimal, Field(ge=0.1, le=0.3)], ["0.1", "0.3", '"0.1"', '"0.3"', '"0.3000000000000000001"', "0.2"]),
         (Annotated[Decimal, Field(gt=0.1, lt=0.3)], ["0.1", "0.3", '"0.1"', '"0.3"', '"0.1000000000000000001"', "0.2"]),
-        (Annotated[Decimal, Field(multiple_of=0.1)], ["0.1", "0.3", "0.35"]),
+        pytest.param(
+            Annotated[Decimal, Field(multiple_of=0.1)],
+            ["0.1", "0.3", "0.35"],
+            marks=pytest.mark.skipif(
+                not has_tenths(), reason="Pydantic takes the float's exact value: refused by name"
+            ),
+        ),
         (Annotated[Decimal, Field(max_digits=30)], ["1" + "0" * 30, "9" * 30, f'"1{"0" * 30}"', f'"{"9" * 30}"']),
         (Annotated[Decimal, Field(max_digits=40, decimal_places=5)], ["1" + "0" * 35, "9" * 35]),
         *FRACTIONS,
