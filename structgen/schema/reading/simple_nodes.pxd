@@ -10,11 +10,10 @@ cdef int _LONG
 
 cdef class SimpleNodes:
     cdef object _known_shape, _is_simple_atom, _shape
-    cdef dict _simple, _known, _first, _sets, _values, _values_of
+    cdef dict _simple, _known, _values, _values_of
 
     cpdef bint covers(self, tuple node) except -1
     @cython.locals(size=Py_ssize_t, end=Py_ssize_t)
-    cdef tuple _found(self, tuple node)
     cpdef tuple reduced(self, tuple node)
     cdef tuple _narrowed(self, tuple node, Shape shape, tuple atom)
     cpdef values(self, tuple node)

@@ -16,18 +16,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from structgen.engine.deadlines import spend
-from structgen.schema.algebra import (
-    ALL_STRINGS,
-    EVERYTHING,
-    NONE,
-    NOTHING,
-    ArraySet,
-    Clause,
-    Literal,
-    Node,
-    is_subschema,
-    meet,
-)
+from structgen.schema.algebra import ALL_STRINGS, EVERYTHING, NONE, NOTHING, ArraySet, Node, is_subschema
 from structgen.schema.algebra.objects import ObjectSet
 from structgen.schema.algebra.shape import Shape
 
@@ -60,8 +49,6 @@ class SimpleNodes:
         self._shape = shape
         self._simple: dict[int, bool] = {}  # by atom
         self._known: dict[Node, tuple[Node, Shape]] = {}
-        self._first: dict[Shape, Node] = {}  # by the values of a name: the first one found
-        self._sets: dict[ObjectSet, ObjectSet] = {}  # of sets that had clauses, one object for equal ones
         self._values: dict[Node, tuple[bool, frozenset[str]] | None] = {}
         self._values_of: dict[int, tuple[bool, frozenset[str]] | None] = {}  # by atom
 
@@ -82,10 +69,6 @@ class SimpleNodes:
 
         The first atom stays, so a node keeps its location; a set without a value is NONE.
         """
-        return self._found(node)[0]
-
-    def _found(self, node: Node) -> tuple[Node, Shape]:
-        """Return the shortest name of a node of simple atoms, and its shape."""
         found = self._known.get(node)
         if found is None:
             size = len(node) - 1
@@ -95,7 +78,7 @@ class SimpleNodes:
             for end in range(max(size, 1), len(node)):
                 name, shape = found
                 found = self._known[node[: end + 1]] = self._narrowed(name, shape, node[end : end + 1])
-        return found
+        return found[0]
 
     def _narrowed(self, node: Node, shape: Shape, atom: Node) -> tuple[Node, Shape]:
         if node == NONE:
@@ -194,72 +177,6 @@ class SimpleNodes:
             if name != node:
                 shorter[key] = name
         return replace(part, properties=part.properties | shorter) if shorter else part
-
-    def with_fewer_clauses(self, shape: Shape) -> Shape:
-        """Return a shape without clauses of sets of objects that simple values of their keys decide.
-
-        An object of kind "a" satisfies "the kind is not b, or …". So conditions on other kinds leave the set of the
-        kind "a" as it is, and sets of many conditions are equal.
-        """
-        if not any(part.clauses for part in shape.objects):
-            return shape
-        found: dict[ObjectSet, None] = {}
-        for part in shape.objects:
-            short = self._with_first_names(part) if part.clauses else part
-            left = self._without_clauses(short) if short is not None and short.clauses else short
-            if left is not None:
-                found[self._sets.setdefault(left, left) if part.clauses else left] = None
-        return replace(shape, objects=tuple(found))
-
-    def _with_first_names(self, part: ObjectSet) -> ObjectSet | None:
-        """Return a set of objects with the first name known of each required key's texts; None if one has no value.
-
-        `{"const": "a"}` may stand in many conditions, each time as another subschema.
-        """
-        short = self.with_short_names(part)
-        if short is None:
-            return None
-        first: dict[str, Node] = {}
-        for key in short.required:
-            node = short.at(key)
-            if node and self.covers(node):
-                name, shape = self._found(node)
-                if shape.strings and shape.strings[0].texts is not None:
-                    name = self._first.setdefault(shape, name)
-                    if name != node:
-                        first[key] = name
-        return replace(short, properties=short.properties | first) if first else short
-
-    def _without_clauses(self, part: ObjectSet) -> ObjectSet | None:
-        """Return a set of objects without clauses and literals that are decided; None if it has no member."""
-        kept: list[Clause] = []
-        for clause in part.clauses:
-            spend(len(clause))
-            left: list[Literal] = []
-            for literal in clause:
-                decided = self._decided(part, literal)
-                if decided is None:
-                    left.append(literal)
-                elif decided:
-                    break
-            else:
-                if not left:
-                    return None
-                kept.append(tuple(left))
-        clauses = tuple(kept)
-        return part if clauses == part.clauses else replace(part, clauses=clauses).reduced()
-
-    def _decided(self, part: ObjectSet, literal: Literal) -> bool | None:
-        """Return whether all objects of a set satisfy a literal, or none does; None if that is not known."""
-        is_there = literal.key in part.required
-        mine = part.at(literal.key)
-        both = meet(mine, literal.node)
-        if not self.covers(both) or not mine:
-            return None
-        name = self.reduced(both)
-        if name == NONE:
-            return None if literal.or_absent and not is_there else False
-        return True if (is_there or literal.or_absent) and name == self.reduced(mine) else None
 
     def with_fewer_arrays(self, shape: Shape) -> Shape:
         """Return a shape without sets of arrays that surely have no member, or that others cover.

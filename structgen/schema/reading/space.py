@@ -370,7 +370,7 @@ class Space:
             result = replace(result, objects=(only,) if only is not None else ())
         if 0 < len(result.arrays) <= _MAX_ABSORBED and (absorb or min(len(left.arrays), len(right.arrays)) > 1):
             result = _simple(self).with_fewer_arrays(result)
-        return self.spend(_simple(self).with_fewer_clauses(result).joined())
+        return self.spend(result.joined())
 
     def _is_simple(self, atom: int) -> bool:
         """Return whether an atom's subschema asserts only `enum`, `const`, and keywords without schemas in them.

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from structgen.engine.regex import tree as rx
 from structgen.limits import Limits
-from structgen.schema.algebra import OPEN, Inexpressible, Language, Node, ObjectSet, Shape, StringSet
+from structgen.schema.algebra import OPEN, Inexpressible, Node, ObjectSet, Shape, StringSet
 from structgen.schema.json_text.terminals import string_regex
 from structgen.schema.reading.emptiness import children
 from structgen.schema.reading.excluded_texts import WithoutTexts
@@ -40,8 +39,7 @@ class JsonInElements:
     def __init__(self, mark: str, limits: Limits, narrowed: Narrowed | None) -> None:
         self.change = WithoutTexts((mark,), limits, narrowed, is_json=True)
         self._mark = mark
-        held = rx.sequence(rx.ANY_BYTES, rx.Literal(mark.encode()), rx.ANY_BYTES)
-        self._without = StringSet(outside=(Language(f"texts with {mark!r}", held),))
+        self._without = StringSet(outside=(self.change.held,))
 
     def check(self, lazy: LazyRules, root: Node) -> None:
         """Check the strings and keys of all JSON in the elements of a node.
