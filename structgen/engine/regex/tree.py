@@ -264,12 +264,14 @@ def plus(body: Regex) -> Regex:
 
 def intersection(*parts: Regex) -> Regex:
     """Return what all parts match."""
-    return parts[0] if len(parts) == 1 else Intersection(parts)
+    if len(parts) == 1:
+        return parts[0]
+    return NOTHING if NOTHING in parts else Intersection(parts)
 
 
 def difference(left: Regex, right: Regex) -> Regex:
     """Return what `left` matches and `right` does not."""
-    return Intersection((left, Complement(right)))
+    return NOTHING if left == NOTHING else Intersection((left, Complement(right)))
 
 
 MAX_AT_ONCE = 20_000  # texts

@@ -7,9 +7,9 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor, gcd
 
-__all__ = ["ALL_NUMBERS", "ANY_FORM", "DIGITS", "INTEGERS", "OTHER_FORMS", "Number", "NumberSet"]
+from structgen.schema.algebra.safe_numbers import Number, common_multiple, safe_runs
 
-Number = int | Fraction
+__all__ = ["ALL_NUMBERS", "ANY_FORM", "DIGITS", "INTEGERS", "OTHER_FORMS", "Number", "NumberSet"]
 
 DIGITS = 1
 """The form of integers in digits: `-?[0-9]+`."""
@@ -18,6 +18,7 @@ OTHER_FORMS = 2
 ANY_FORM = DIGITS | OTHER_FORMS
 
 _INTEGRAL = (int, type(None))
+_TRIED_TIMES = 16
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -77,7 +78,7 @@ class NumberSet:
             high, high_open = other.high, other.high_open
         multiple = self.multiple
         if other.multiple is not None:
-            multiple = other.multiple if multiple is None else _common_multiple(multiple, other.multiple)
+            multiple = other.multiple if multiple is None else common_multiple(multiple, other.multiple)
         outside = self.outside + tuple(d for d in other.outside if d not in self.outside)
         return NumberSet(low, low_open, high, high_open, multiple, outside, None, written).reduced()
 
@@ -129,7 +130,7 @@ class NumberSet:
         if self.values is not None:
             kept = tuple(value for value in self.values if not value % 1)
             return replace(self, values=kept) if kept else None
-        multiple = 1 if self.multiple is None else _common_multiple(1, self.multiple)
+        multiple = 1 if self.multiple is None else common_multiple(1, self.multiple)
         return replace(self, multiple=multiple).reduced()
 
     def _has_member(self, low: Number, high: Number) -> bool:
@@ -143,6 +144,23 @@ class NumberSet:
         neighbours = min(int((high - low) / self.multiple), 2 ** len(self.outside))
         steps = (low + i * self.multiple for i in range(neighbours + 1))
         return any(all(value % divisor for divisor in self.outside) for value in steps)
+
+    def safe_members(self, most: int, max_places: int | None = None) -> list[Number] | None:
+        """Return the members that a reader of doubles gets exactly; None if there may be more than `most`.
+
+        Args:
+            most: the number; 16 times as many are tried.
+            max_places: see `safe_runs`.
+        """
+        found: list[Number] = []
+        tried = 0
+        for first, step, count in safe_runs(self.low, self.high, self.multiple, max_places):
+            tried += count
+            if tried > most * _TRIED_TIMES:
+                return None
+            run = (_whole(first + number * step) for number in range(count))
+            found += [value for value in run if value is not None and self.contains(value)]
+        return found if len(found) <= most else None
 
     def size(self) -> int | None:
         """Return an upper bound on the number of members; None if there are infinitely many."""
@@ -179,14 +197,6 @@ class NumberSet:
             parts.append(NumberSet(outside=(self.multiple,)))
         parts.extend(NumberSet(multiple=divisor) for divisor in self.outside)
         return parts
-
-
-def _common_multiple(left: Number, right: Number) -> Number:
-    a, b = Fraction(left), Fraction(right)
-    denominator = a.denominator * b.denominator // gcd(a.denominator, b.denominator)
-    x, y = int(a * denominator), int(b * denominator)
-    common = Fraction(x * y // gcd(x, y), denominator)
-    return common.numerator if common.denominator == 1 else common
 
 
 def _needed(outside: tuple[Number, ...], multiple: Number | None) -> tuple[Number, ...]:

@@ -39,13 +39,11 @@ from structgen.engine.regex.tree import (
     sequence,
     star,
 )
+from structgen.schema.algebra.safe_numbers import MAX_EXACT_INTEGER, MAX_SAFE_DIGITS, Number, decade
 from structgen.schema.json_text.numbers import (
-    MAX_EXACT_INTEGER,
     MAX_FRACTION_DIGITS,
     MAX_INTEGER_DIGITS,
     MAX_MANTISSA_DIGITS,
-    Number,
-    decade,
     exponent_range,
     integer_range,
     number_range,
@@ -80,8 +78,6 @@ MAX_ODD_FACTOR = 64
 MAX_MULTIPLE_DIGITS = 18
 """Maximum digits of an integer that is a multiple. It is more where the divisor has many (1.5 times as many) or a bound
 has as many (one more)."""
-MAX_SAFE_DIGITS = 15
-"""Maximum significant digits of a decimal number that survives the way through a double unchanged."""
 MAX_EXCLUDED_STEPS = 4
 """The largest number of excluded steps beside which integers are also written with a point or an exponent. Each form
 has a state for each combination of remainders."""
@@ -234,7 +230,6 @@ def other_forms(
         if may_count(choices):
             return counted_forms(low, low_open, high, high_open, choices, plain=plain)
     reads_all = step is not None and Fraction(step).numerator == 1 and not outside
-    has_exponents = not plain and (step is None or _factors(Fraction(step))[0] <= MAX_ODD_FACTOR)
     places = MAX_SAFE_DIGITS if step is None else min(_places(Fraction(step)), MAX_SAFE_DIGITS)
     found: list[Regex] = []
     # Part by part, with few sizes and exponents: it would take long to see that the others have no number in the range.
@@ -242,8 +237,10 @@ def other_forms(
         sizes = _sizes(least, most, reads_all)
         if not sizes:
             continue
-        forms: list[tuple[Regex, tuple[int, int] | None]] = [(_plain(sizes, places), None)]
-        if has_exponents:
+        # A mask would search long to see that digits without an exponent are no number as large as that.
+        in_digits = sizes & ~_LARGE if least >= 10**MAX_INTEGER_DIGITS else sizes
+        forms: list[tuple[Regex, tuple[int, int] | None]] = [(_plain(in_digits, places), None)]
+        if not plain and (step is None or has_exponents(step)):
             forms.append((_scientific(sizes, *_middle(least, most)), _exponents(least, most, sizes)))
         for form, exponents in forms:
             part = sequence(sign, form)
@@ -255,6 +252,11 @@ def other_forms(
                 part = difference(part, _multiples(other, exponents))
             found.append(part)
     return choice(*found)
+
+
+def has_exponents(step: Number) -> bool:
+    """Return whether the multiples of a step are also written with an exponent."""
+    return _factors(Fraction(step))[0] <= MAX_ODD_FACTOR
 
 
 def are_counted(step: Number, outside: tuple[Number, ...]) -> bool:

@@ -31,6 +31,7 @@ from structgen.engine.regex.tree import (
 )
 from structgen.schema.algebra import ALL_NUMBERS, INTEGERS, Inexpressible, Number, NumberSet
 from structgen.schema.algebra.numbers import ANY_FORM, DIGITS, OTHER_FORMS
+from structgen.schema.algebra.safe_numbers import MAX_EXACT_INTEGER, MAX_SAFE_DIGITS, safe_runs
 from structgen.schema.json_text.multiples import (
     are_counted,
     choices_of,
@@ -42,7 +43,6 @@ from structgen.schema.json_text.multiples import (
     other_forms,
 )
 from structgen.schema.json_text.numbers import (
-    MAX_EXACT_INTEGER,
     MAX_FRACTION_DIGITS,
     MAX_INTEGER_DIGITS,
     MAX_MANTISSA_DIGITS,
@@ -56,7 +56,7 @@ from structgen.schema.json_text.plain_multiples import numbers_by_ending, places
 from structgen.schema.json_text.remainders import may_count
 from structgen.schema.json_text.strings import byte_set
 
-__all__ = ["INTEGER", "MAX_LISTED", "NUMBER", "has_no_text", "number_regex", "numbers_regex"]
+__all__ = ["INTEGER", "MAX_LISTED", "NUMBER", "has_no_text", "listed_multiples", "number_regex", "numbers_regex"]
 
 INTEGER = integral_range(None, None)
 NUMBER = number_range(None, False, None, False)
@@ -65,8 +65,8 @@ MAX_LISTED = 1024
 """Maximum number of values listed for a divisor that is too large for automata: those nearest to 0."""
 _MAX_FEW_MULTIPLES = 64  # fewer are listed
 _MIN_DIVISOR_LISTED = 256  # from which on all multiples are listed if they are at most MAX_LISTED
+_SHORT = (-999, 999)  # between these, numbers of 15 digits are written, whatever the step
 _MAX_FRACTION_CHARACTERS = 64  # of a listed value in plain decimal form
-_MAX_SAFE_DIGITS = 15  # significant digits that survive the way through a double
 _ANY = ByteSet((1 << 256) - 1)
 _MINUS = Literal(b"-")
 _ZERO = Literal(b"0")
@@ -102,12 +102,24 @@ def has_no_text(parts: tuple[NumberSet, ...], found: Regex) -> bool:
     """
     if found == NOTHING:
         return True
-    for part in parts:
+    return not any(map(_has_text, parts)) and AutomatonStore().is_empty(found)
+
+
+def _has_text(part: NumberSet) -> bool:
+    """Return whether a set surely has a number that is written, as far as this is quickly seen."""
+    if not part.outside and (part.multiple is None or part.is_integer):
+        return True
+    if part.low is None and part.high is None:
         steps = part.outside if part.multiple is None else (part.multiple, *part.outside)
-        are_short = all(10 ** (_MAX_SAFE_DIGITS - 1) % Fraction(step).denominator == 0 for step in steps)
-        if not part.outside or (part.low is None and part.high is None and are_short):
-            return False
-    return AutomatonStore().is_empty(found)
+        return all(10 ** (MAX_SAFE_DIGITS - 1) % Fraction(step).denominator == 0 for step in steps)
+    low, high = _SHORT[0] if part.low is None else part.low, _SHORT[1] if part.high is None else part.high
+    if not part.outside and not _has_long_step(part):
+        return any(safe_runs(max(low, _SHORT[0]), min(high, _SHORT[1]), part.multiple, MAX_SAFE_DIGITS))
+    integers = part.intersect(INTEGERS[0]) if part.written & DIGITS else None
+    if integers is None:
+        return False
+    some = [value for value in (0, integers.low, integers.high) if value is not None]
+    return any(integers.contains(value) and _SHORT[0] <= value <= _SHORT[1] for value in some)
 
 
 def _groups(parts: tuple[NumberSet, ...]) -> list[list[NumberSet]]:
@@ -194,12 +206,13 @@ def number_regex(numbers: NumberSet) -> Regex:
     bounds = (bound for bound in (numbers.low, numbers.high) if bound is not None)
     if not all(map(_has_decimal_form, (*bounds, *steps, *numbers.outside))):
         raise Inexpressible("multipleOf")
-    if numbers.values is None and steps and _is_listed(numbers, steps[0]):
-        if Fraction(steps[0]).denominator > 1 and is_large(steps[0]):
-            return _multiples_of_fraction(numbers, steps[0])
-        numbers = NumberSet(values=_nearest_multiples(numbers, steps[0]), written=numbers.written)
-    if numbers.values is not None:
-        return values_regex(numbers.values, numbers.written)
+    listed = numbers.values if numbers.values is not None else listed_multiples(numbers)
+    if listed is not None:
+        found = values_regex(listed, numbers.written)
+        integers = None if numbers.is_integer or not _has_long_step(numbers) else numbers.intersect(INTEGERS[0])
+        return found if integers is None else choice(found, number_regex(integers))
+    if numbers.multiple is not None and _has_long_step(numbers):
+        return _by_ending(numbers, numbers.multiple)
     if numbers.outside or (steps and steps[0] != 1):
         return _some_multiples(numbers)
     return _interval(numbers)
@@ -264,19 +277,35 @@ def _is_listed(numbers: NumberSet, step: Number) -> bool:
     return is_large(step)
 
 
-def _multiples_of_fraction(numbers: NumberSet, step: Number) -> Regex:
-    """Return the multiples of a fraction whose automaton is too large.
+def listed_multiples(numbers: NumberSet) -> tuple[Number, ...] | None:
+    """Return the multiples of a set's step that are listed; None if they are told in another way.
 
-    Their digits after the point tell them where these are few; otherwise they are listed, and all integers are told.
+    Of a fraction whose automaton is too large, only the nearest to 0 are listed; all integers among them are told.
     """
-    places = places_of(step, MAX_LISTED)
-    low, high, written = numbers.low, numbers.high, numbers.written
-    if places is not None and written == ANY_FORM and not numbers.outside and places < _MAX_SAFE_DIGITS:
-        before = _MAX_SAFE_DIGITS - places
-        return numbers_by_ending(low, numbers.low_open, high, numbers.high_open, step, before)
-    integers = numbers.intersect(INTEGERS[0])
-    listed = values_regex(_nearest_multiples(numbers, step), written)
-    return listed if integers is None else choice(listed, number_regex(integers))
+    step = numbers.multiple
+    if step is None or not _is_listed(numbers, step) or (_has_long_step(numbers) and _ending_places(numbers)):
+        return None
+    return _nearest_multiples(numbers, step)
+
+
+def _has_long_step(numbers: NumberSet) -> bool:
+    """Return whether the numbers are multiples of a fraction whose automaton is too large."""
+    step = numbers.multiple
+    return step is not None and Fraction(step).denominator > 1 and is_large(step)
+
+
+def _ending_places(numbers: NumberSet) -> int | None:
+    """Return the number of digits after the point that tell the multiples of a step; None if no few digits do."""
+    places = None if numbers.multiple is None else places_of(numbers.multiple, MAX_LISTED)
+    if places is None or numbers.written != ANY_FORM or numbers.outside:
+        return None
+    return places if places < MAX_SAFE_DIGITS else None
+
+
+def _by_ending(numbers: NumberSet, step: Number) -> Regex:
+    """Return the multiples of a fraction, told by their digits after the point."""
+    before = MAX_SAFE_DIGITS - (_ending_places(numbers) or 0)
+    return numbers_by_ending(numbers.low, numbers.low_open, numbers.high, numbers.high_open, step, before)
 
 
 def _nearest_multiples(numbers: NumberSet, step: Number) -> tuple[Number, ...]:
@@ -292,7 +321,7 @@ def _nearest_multiples(numbers: NumberSet, step: Number) -> tuple[Number, ...]:
 
 def _is_safe(value: Number, step: Number) -> bool:
     """Return whether a reader of doubles sees a multiple: the value is an integer, or has few digits."""
-    return isinstance(value, int) or len(decimal_text(abs(value)).replace(".", "").lstrip("0")) <= _MAX_SAFE_DIGITS
+    return isinstance(value, int) or len(decimal_text(abs(value)).replace(".", "").lstrip("0")) <= MAX_SAFE_DIGITS
 
 
 def values_regex(values: Iterable[Number], written: int = ANY_FORM) -> Regex:

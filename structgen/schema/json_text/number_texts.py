@@ -20,9 +20,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from structgen.engine.regex.tree import EMPTY, ByteSet, Literal, Regex, Repeat, optional, sequence
+from structgen.schema.algebra.safe_numbers import Number, decade
 from structgen.schema.json_text.numbers import (
-    Number,
-    decade,
     decimal_digits,
     decimal_text,
     exact,

@@ -35,15 +35,13 @@ from structgen.engine.regex.tree import (
     repeat,
     sequence,
 )
+from structgen.schema.algebra.safe_numbers import MAX_EXACT_INTEGER, Number, decade
 from structgen.schema.json_text.strings import byte_set
 
 __all__ = [
-    "MAX_EXACT_INTEGER",
     "MAX_FRACTION_DIGITS",
     "MAX_INTEGER_DIGITS",
     "MAX_MANTISSA_DIGITS",
-    "Number",
-    "decade",
     "decimal_digits",
     "decimal_text",
     "exact",
@@ -59,13 +57,10 @@ MAX_INTEGER_DIGITS = 64  # before the point
 MAX_FRACTION_DIGITS = 20  # after the point of a plain decimal
 MAX_MANTISSA_DIGITS = 16  # after the point of a scientific form: a double's shortest form has at most 17 digits
 _MAX_LONG_FRACTION_DIGITS = 64  # after the point, where a bound has more than MAX_FRACTION_DIGITS
-MAX_EXACT_INTEGER = 2**53  # every integer up to it is a double
 _MAX_DOUBLE = math.nextafter(math.inf, 0)
 _MIN_NUMBER = Fraction(3, 10**324)  # written with one digit, the least number that is read as a double above 0
 _MAX_NUMBER = int(Decimal(repr(_MAX_DOUBLE)))  # the digits that Python writes for the largest double
 _MAX_EXPONENT_ZEROS = 2  # before the other digits of an exponent
-
-Number = int | Fraction
 
 _DIGIT = byte_set("0123456789")
 _NONZERO = byte_set("123456789")
@@ -286,17 +281,6 @@ def exponent_range(low: int, high: int) -> Regex:
     if low < 0:
         parts.append(sequence(_MINUS, zeros, _natural_range(max(-high, 1), -low)))
     return sequence(byte_set("eE"), choice(*parts))
-
-
-def decade(value: Number) -> int:
-    """Return the exponent e with 10**e <= value < 10**(e + 1), for a value > 0.
-
-    >>> decade(150)
-    2
-    """
-    fraction = Fraction(value)
-    guess = len(str(fraction.numerator)) - len(str(fraction.denominator))
-    return guess if Fraction(10) ** guess <= fraction else guess - 1
 
 
 def _largest() -> Regex:

@@ -20,8 +20,8 @@ from math import ceil, floor
 from structgen.engine.regex.tree import NOTHING, Literal, Regex, Repeat, choice, literal_set, optional, sequence
 from structgen.schema.algebra import ALL_NUMBERS, INTEGERS, Number, NumberSet
 from structgen.schema.algebra.numbers import ANY_FORM, DIGITS, OTHER_FORMS
+from structgen.schema.algebra.safe_numbers import MAX_EXACT_INTEGER, MAX_SAFE_DIGITS
 from structgen.schema.json_text.multiples import (
-    MAX_SAFE_DIGITS,
     digits_of_multiples,
     is_large,
     multiples_of_any_length,
@@ -29,7 +29,6 @@ from structgen.schema.json_text.multiples import (
 )
 from structgen.schema.json_text.number_terminals import has_no_text, number_regex, numbers_regex
 from structgen.schema.json_text.numbers import (
-    MAX_EXACT_INTEGER,
     MAX_INTEGER_DIGITS,
     decimal_text,
     integer_range,
@@ -183,14 +182,20 @@ def _interval(numbers: NumberSet) -> Regex:
     if bounds is None:
         return NOTHING
     low, low_open, high, high_open = bounds
+    places = places_between(low, high)
+    return NOTHING if places is None else _decimals(NumberSet(low, low_open, high, high_open), MAX_DIGITS, places)
+
+
+def places_between(low: Number | None, high: Number | None) -> int | None:
+    """Return the maximum number of digits after the point, between two bounds; None if they are too long."""
     places = MAX_DIGITS
     for bound in (low, high):
         if bound is not None:
             fraction = decimal_text(max(bound, -bound)).partition(".")[2]
             if len(fraction) > _MAX_CHARACTERS:
-                return NOTHING
+                return None
             places = max(places, len(fraction) + 1)
-    return _decimals(NumberSet(low, low_open, high, high_open), MAX_DIGITS, places)
+    return places
 
 
 def _places(numbers: NumberSet) -> int | None:
@@ -202,10 +207,15 @@ def _places(numbers: NumberSet) -> int | None:
     return places if parts.numerator == 1 and parts.denominator == 10**places <= 10**MAX_SAFE_DIGITS else None
 
 
+def _are_safe(numbers: NumberSet, limit: int) -> bool:
+    """Return whether the bounds of some numbers are so small that doubles tell all of them apart."""
+    return all(-limit <= bound <= limit for bound in (numbers.low, numbers.high) if bound is not None)
+
+
 def _multiples(numbers: NumberSet) -> Regex:
     """Return multiples, and other numbers between two bounds, without an exponent."""
     places = _places(numbers)
-    if places is not None:  # cents, for instance
+    if places is not None and _are_safe(numbers, 10 ** (MAX_SAFE_DIGITS - places)):  # cents, for instance
         return _decimals(numbers, MAX_SAFE_DIGITS - places, places)
     low, high, step = numbers.low, numbers.high, numbers.multiple
     if step is not None and not (numbers.outside or numbers.is_integer) and (places := places_of(step)) is not None:

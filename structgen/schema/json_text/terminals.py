@@ -30,10 +30,10 @@ from structgen.schema.algebra import (
 )
 from structgen.schema.algebra.any_text import ANY_OF_ECMA
 from structgen.schema.algebra.numbers import DIGITS
+from structgen.schema.algebra.safe_numbers import MAX_EXACT_INTEGER
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.algebra.strings import StringSet
 from structgen.schema.json_text.number_terminals import INTEGER, NUMBER, number_regex, numbers_regex
-from structgen.schema.json_text.numbers import MAX_EXACT_INTEGER
 from structgen.schema.json_text.plain_numbers import PLAIN_INTEGER, PLAIN_NUMBER, plain_numbers_regex
 from structgen.schema.json_text.strings import (
     JSON_STRING,

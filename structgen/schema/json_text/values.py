@@ -8,19 +8,16 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 from structgen.errors import LimitExceededError
-from structgen.schema.algebra.numbers import DIGITS, OTHER_FORMS, Number, NumberSet
 from structgen.schema.json_text.numbers import exact
 
 __all__ = [
     "Value",
-    "different_numbers",
     "freeze",
     "members",
     "numbers_of",
@@ -29,8 +26,6 @@ __all__ = [
     "thaw",
     "too_deep",
 ]
-
-_MAX_LISTED = 200_000  # numbers between two bounds, of which those that are excluded are found one by one
 
 Value = tuple[Any, ...]
 """A kind and its content: ("null",), ("boolean", bool), ("number", int or Fraction), ("string", str),
@@ -131,56 +126,3 @@ def numbers_of(values: Iterable[Value]) -> list[int | Fraction]:
 def strings_of(values: Iterable[Value]) -> tuple[str, ...]:
     """Return the strings among some values, sorted."""
     return tuple(sorted(value[1] for value in values if value[0] == "string"))
-
-
-def different_numbers(numbers: NumberSet, most: int) -> set[Number] | None:
-    """Return the numbers of a set that readers tell apart, and perhaps more; None if there are more than `most`.
-
-    A text with a point or an exponent is read as the double next to it, so numbers that lie closer are one. There are
-    two from 1 to 1.0000000000000002.
-    """
-    members = _members(numbers, most)
-    if members is None:
-        return None
-    is_exact = numbers.multiple is None or numbers.is_integer  # else rounding may leave the multiples
-    found = (
-        {value for value in members if not value % 1 and numbers.contains(value)} if numbers.written & DIGITS else set()
-    )
-    if numbers.written & OTHER_FORMS:
-        found |= {value for value in map(_read, members) if not is_exact or numbers.contains(value)}
-    return found if len(found) <= most else None
-
-
-def _members(numbers: NumberSet, most: int) -> list[Number] | None:
-    """Return the members of a set, or those that others are read as; None if they are many."""
-    size, low, high = numbers.size(), numbers.low, numbers.high
-    if size is not None and size <= (_MAX_LISTED if numbers.outside else most):
-        return numbers.listed()
-    if low is None or high is None or numbers.is_integer:
-        return None
-    doubles = _doubles(low, high, most)
-    whole = range(math.ceil(low), math.floor(high) + 1)
-    return None if doubles is None or len(whole) > most else [*doubles, *whole]
-
-
-def _read(value: Number) -> Number:
-    """Return the number that a text with a point or an exponent is read as."""
-    try:
-        return exact(float(value))
-    except OverflowError:
-        return value
-
-
-def _doubles(low: Number, high: Number, most: int) -> list[Number] | None:
-    """Return the doubles next to the numbers between two bounds; None if there are more than `most`."""
-    try:
-        at, last = float(low), float(high)
-    except OverflowError:
-        return None
-    found: list[Number] = []
-    while at <= last:
-        if len(found) == most:
-            return None
-        found.append(exact(at))
-        at = math.nextafter(at, math.inf)
-    return found

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -261,13 +263,16 @@ def _max_multiple(step: float) -> float | None:
     """Return the number up to which Pydantic surely finds the multiples of a float; None for any size.
 
     A step that a double holds is an odd number of powers of 2, and so are its multiples. Doubles hold them up to 2**53
-    of these powers. Beyond that they are rounded, and multiples of 3 are no multiples any more.
+    of these powers. Beyond that they are rounded, and multiples of 3 are no multiples any more. Pydantic divides by the
+    step, so the quotient has to be a double, too.
     """
     exact = Fraction(step)
+    finite = math.inf if step >= 1 else step * sys.float_info.max
     if exact != Fraction(str(step)):
-        return _MAX_ROUNDED_MULTIPLE
+        return min(_MAX_ROUNDED_MULTIPLE, finite)
     power = Fraction(exact.numerator & -exact.numerator, exact.denominator)
-    return None if power == exact else float(power * 2**53)
+    most = finite if power == exact else min(float(power * 2**53), finite)
+    return None if most == math.inf else most
 
 
 def _divisible(bounds: JsonSchemaValue) -> list[JsonSchemaValue]:

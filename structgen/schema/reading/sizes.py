@@ -14,7 +14,8 @@ from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.algebra.counting import TooManyCounts, can_be_met
 from structgen.schema.algebra.objects import ObjectSet
 from structgen.schema.algebra.shape import NOTHING, Shape
-from structgen.schema.json_text.values import Value, different_numbers
+from structgen.schema.json_text.different_numbers import different_numbers
+from structgen.schema.json_text.values import Value
 from structgen.schema.reading.emptiness import object_holds, string_holds
 
 __all__ = ["Sizes"]
@@ -55,10 +56,12 @@ class Sizes:
 
     Args:
         shape_of: returns the shape of a node; None if it is not known yet.
+        plain: numbers are written without exponents where they can be.
     """
 
-    def __init__(self, shape_of: Callable[[Node], Shape | None]) -> None:
+    def __init__(self, shape_of: Callable[[Node], Shape | None], *, plain: bool) -> None:
         self._shape_of = shape_of
+        self._plain = plain
         self._empty: set[Node] = set()
         self._counts: dict[Node, int | None] = {}
         self._values: dict[Node, frozenset[Value] | None] = {}
@@ -147,7 +150,7 @@ class Sizes:
 
     def _size(self, part: _Part) -> int | None:
         if isinstance(part, NumberSet):
-            different = different_numbers(part, self._most)
+            different = different_numbers(part, self._most, plain=self._plain)
             return part.size() if different is None else len(different)
         if isinstance(part, StringSet):
             if part.grammars and not string_holds(part, self):
@@ -313,7 +316,7 @@ class Sizes:
         if shape.null:
             found.add(("null",))
         for numbers in shape.numbers:
-            different = different_numbers(numbers, self._most)
+            different = different_numbers(numbers, self._most, plain=self._plain)
             if different is None:
                 return None
             found.update([("number", value) for value in different])

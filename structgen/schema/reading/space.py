@@ -137,7 +137,7 @@ class Space:
     def sizes(self) -> Sizes:
         """Return the upper bounds on the number of values of nodes."""
         if self._sizes is None:
-            self._sizes = Sizes(self._known_to_write)
+            self._sizes = Sizes(self._known_to_write, plain=self.options.numbers == "plain")
         return self._sizes
 
     def writable(self, shape: Shape) -> Shape:

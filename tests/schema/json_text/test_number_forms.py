@@ -202,6 +202,13 @@ def test_what_is_no_finite_number_is_no_bound(accepts, keyword, value):
         accepts({keyword: value})
 
 
+@pytest.mark.parametrize("numbers", ["any", "plain"])
+@pytest.mark.parametrize("step", [{"multipleOf": 1e-18}, {"not": {"multipleOf": 1e-3}}])
+def test_fractions_of_more_than_15_digits_are_refused(accepts, step, numbers):
+    with pytest.raises(UnsupportedSchemaError):
+        accepts({"type": "number", "exclusiveMinimum": 1, "maximum": 1.0000000000000002, **step}, numbers=numbers)
+
+
 def test_numbers_that_doubles_do_not_tell_apart_are_refused(accepts):
     with pytest.raises(UnsupportedSchemaError):
         accepts({"type": "number", "exclusiveMinimum": 0.1, "exclusiveMaximum": 0.10000000000000002})

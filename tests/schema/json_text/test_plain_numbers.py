@@ -80,6 +80,11 @@ def test_plain_texts_are_texts_of_the_set_and_no_set_loses_all(seed: int) -> Non
         ({"type": "number", "multipleOf": 0.5}, "0 0.5 -0.5 -2 7.0 12345678901234.5", "-0 -0.0 0.25 0.50 5e-1"),
         ({"type": "number", "multipleOf": 0.25, "exclusiveMinimum": 1}, "1.25 1.5 1.50 2", "1 1.0 1.1 -1.5"),
         ({"type": "number", "multipleOf": 0.05, "minimum": -0.1, "maximum": 0.1}, "-0.1 -0.05 0 0.05 0.10", "0.15 -0"),
+        (
+            {"type": "number", "multipleOf": 0.01, "minimum": 10**15, "maximum": 10**15 + 1},
+            "1000000000000000 1000000000000001.0",
+            "1000000000000000.01",  # read as 10**15
+        ),
         ({"type": "integer", "multipleOf": 20}, "0 20 -40 100 123456780", "-0 00 10 020 4e1"),
         ({"type": "integer", "multipleOf": 20, "minimum": 30, "maximum": 130}, "40 60 80 100 120", "20 0 140 50"),
         ({"enum": [1, 2.5, 1e300]}, "1 2.5", "1.0 2.50 25e-1"),

@@ -246,6 +246,11 @@ def test_values_are_not_counted_twice_nor_those_that_conditions_refuse(items, co
         ({"exclusiveMinimum": 0, "maximum": 5e-324}, 1),
         ({"minimum": 2**53, "maximum": 2**53 + 2}, 3),  # whole numbers in digits stay apart
         ({"minimum": -1e-323, "maximum": 1e-323}, 5),
+        ({"minimum": 0.1, "maximum": 0.1000000000000002, "multipleOf": 1e-20}, 1),  # multiples have at most 15 digits
+        ({"minimum": 1, "maximum": 1.00000000000001, "multipleOf": 1e-17}, 2),
+        ({"minimum": 0.1, "maximum": 0.100000000000002, "not": {"multipleOf": 0.1}}, 2),
+        ({"minimum": 10**15, "maximum": 10**15 + 3, "multipleOf": 0.25}, 4),
+        ({"minimum": 0, "maximum": 1e-306, "multipleOf": 1e-307}, 1),  # of which only 0 is written without an exponent
     ],
 )
 def test_numbers_that_are_read_as_one_double_are_one(numbers, count):
@@ -253,6 +258,33 @@ def test_numbers_that_are_read_as_one_double_are_one(numbers, count):
     assert unique(items, minItems=count) is not None
     assert unique(items, minItems=count + 1) is None
     assert unique(False, prefixItems=[items] * (count + 1), minItems=count + 1) is None
+
+
+@pytest.mark.parametrize(("last", "count"), [(2**53 - 1, 3), (2**53, 3), (2**53 + 1, 3)])
+def test_no_item_follows_the_last_number(last, count):
+    items = {"type": "number", "minimum": last - count + 1, "maximum": last}
+    matcher = unique(items, minItems=1).matcher()
+    matcher.accept_bytes(f"[{','.join(str(last - number) for number in range(count))}".encode())
+    assert ord("]") in matcher.allowed_token_ids()
+    assert ord(",") not in matcher.allowed_token_ids()
+
+
+def in_all_forms(items, **keywords):
+    schema = {"type": "array", "items": {"type": "number", **items}, "uniqueItems": True, **keywords}
+    return structgen.compile(schema, BYTES, whitespace="compact", numbers="any")
+
+
+def test_small_multiples_are_written_with_an_exponent():
+    items = {"minimum": 0, "maximum": 1e-306, "multipleOf": 1e-307}
+    assert in_all_forms(items, minItems=11)
+    with pytest.raises(structgen.UnsatisfiableSchemaError):
+        in_all_forms(items, minItems=12)
+
+
+def test_large_numbers_among_multiples_of_a_fraction_are_left_out_soon():
+    matcher = in_all_forms({"multipleOf": 0.125}).matcher()
+    matcher.accept_bytes(b"[8867,3E77,8e69,")
+    assert ord("7") in matcher.allowed_token_ids()
 
 
 @pytest.mark.parametrize(
