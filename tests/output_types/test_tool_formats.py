@@ -222,6 +222,22 @@ def test_reasoning():
 
 
 @pytest.mark.parametrize(
+    ("format", "begin", "rest"),
+    [
+        ("nemotron_2", "", "hm\n</think>\n\n"),
+        ("apertus", "<|inner_prefix|>", "hm<|inner_suffix|>"),
+        ("apriel", "", "hm\n[BEGIN FINAL RESPONSE]\n"),
+        ("granite_3", "<think>", "hm</think>\n\n"),
+    ],
+)
+def test_reasoning_of_formats_that_xgrammar_does_not_name(format, begin, rest):
+    call = write_reply(format, "", [ParsedCall("weather", {"city": "x"})])
+    for answer, choice in ((call, "weather"), ("yes", "none")):
+        grammar = Grammar.tool_calls(TOOLS, format, tool_choice=choice, reasoning="enabled")
+        assert [structgen.check(grammar, text).fits for text in (begin + rest + answer, answer)] == [True, False]
+
+
+@pytest.mark.parametrize(
     ("tools", "options", "message"),
     [
         ([weather, weather], {}, "two tools are called 'weather'"),
