@@ -137,7 +137,7 @@ MORE_FAMILIES: dict[str, Family] = {
     "seed": Family(
         begin="<seed:tool_call>\n<function=NAME>\n",
         end="\n</function>\n</seed:tool_call>",
-        style="qwen_xml",
+        style="seed_xml",
         separator="\n",
         thinking=Thinking("<seed:think>", "</seed:think>", excludes=()),
     ),

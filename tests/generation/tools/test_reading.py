@@ -298,6 +298,17 @@ def test_calls_that_are_not_whole(format, text):
         assert not any(call.is_complete for call in read_reply(format, text, partial=True).calls)
 
 
+@pytest.mark.parametrize(("format", "value"), [("seed", "\nx\n"), ("qwen_3_coder", "x")])
+def test_line_breaks_at_the_ends_of_a_string(format, value):
+    """In Seed's format they are part of the string. Qwen's template writes one at each end."""
+    begin, end = ("<seed:tool_call>", "</seed:tool_call>") if format == "seed" else ("<tool_call>", "</tool_call>")
+    text = f"{begin}\n<function=add>\n<parameter=a>\nx\n</parameter>\n</function>\n{end}"
+    parameters = {"properties": {"a": {"enum": [value]}}, "required": ["a"], "additionalProperties": False}
+    tools = [{"name": "add", "parameters": {"type": "object", **parameters}}]
+    assert structgen.check(structgen.Grammar.tool_calls(tools, format, tool_choice="add"), text).fits
+    assert read_reply(format, text, {"add": parameters}).calls == [ParsedCall("add", {"a": value})]
+
+
 def test_calls_of_qwen_3_coder_without_their_first_mark():
     """The model leaves `<tool_call>` out at times. A known tool and the end marks tell such a call from text."""
     call = "<function=add>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>"
