@@ -10,6 +10,7 @@ __all__ = ["STYLES", "Parameters"]
 STYLES = (
     "json",
     "qwen_xml",
+    "seed_xml",
     "minimax_xml",
     "minimax_m3_xml",
     "deepseek_xml",

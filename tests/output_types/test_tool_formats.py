@@ -16,7 +16,7 @@ from support.texts import constraint_of, lets_through
 import structgen
 from structgen import Grammar
 from structgen.generation.tools.messages import ParsedCall
-from structgen.generation.tools.reading import FORMATS, write_reply
+from structgen.generation.tools.reading import FORMATS, read_reply, write_reply
 from structgen.output_types.tool_formats.building import TOOL_FORMATS, structural_tag_of
 from structgen.output_types.tool_formats.families import FAMILIES
 from structgen.output_types.tool_formats.tools import read_tools
@@ -184,6 +184,32 @@ def test_a_named_tool_is_called_once(format):
         assert structgen.check(grammar, lead + text).fits == (count == 1)
 
 
+@pytest.mark.parametrize(
+    ("format", "begin", "end"),
+    [
+        ("qwen_3_coder", "<tool_call>\n<function=weather>", "</function>\n</tool_call>"),
+        ("seed", "<seed:tool_call>\n<function=weather>", "</function>\n</seed:tool_call>"),
+        ("glm_4_5", "<tool_call>weather", "</tool_call>"),
+    ],
+)
+@pytest.mark.parametrize("choice", ["auto", "weather"])
+def test_a_call_without_arguments_may_have_one_line_break(format, begin, end, choice):
+    """Chat templates write it so; there may be as many as with arguments, too."""
+    optional = {**PARAMETERS, "required": []}
+    for parameters, counts in (
+        ({"type": "object"}, (1, 2, 3)),
+        (optional, (1, 2, 3)),
+        ({**optional, "minProperties": 1}, ()),
+        (PARAMETERS, ()),
+    ):
+        tools = [{"name": "weather", "parameters": parameters}]
+        grammar = Grammar.tool_calls(tools, format, tool_choice=choice)
+        for count in range(1, 4):
+            text = begin + "\n" * count + end
+            assert structgen.check(grammar, text).fits == (count in counts)
+            assert read_reply(format, text).calls == [ParsedCall("weather", {})]
+
+
 def test_reasoning():
     for reasoning, good, bad in (
         ("enabled", "hm</think>\n\nyes", "yes"),
@@ -193,6 +219,22 @@ def test_reasoning():
         grammar = Grammar.tool_calls(TOOLS, "qwen_3", reasoning=reasoning)
         assert lets_through(grammar, good)
         assert not lets_through(grammar, bad)
+
+
+@pytest.mark.parametrize(
+    ("format", "begin", "rest"),
+    [
+        ("nemotron_2", "", "hm\n</think>\n\n"),
+        ("apertus", "<|inner_prefix|>", "hm<|inner_suffix|>"),
+        ("apriel", "", "hm\n[BEGIN FINAL RESPONSE]\n"),
+        ("granite_3", "<think>", "hm</think>\n\n"),
+    ],
+)
+def test_reasoning_of_formats_that_xgrammar_does_not_name(format, begin, rest):
+    call = write_reply(format, "", [ParsedCall("weather", {"city": "x"})])
+    for answer, choice in ((call, "weather"), ("yes", "none")):
+        grammar = Grammar.tool_calls(TOOLS, format, tool_choice=choice, reasoning="enabled")
+        assert [structgen.check(grammar, text).fits for text in (begin + rest + answer, answer)] == [True, False]
 
 
 @pytest.mark.parametrize(

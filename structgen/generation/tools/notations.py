@@ -91,6 +91,11 @@ _XML = {
         frame="\n",
         separator="\n",
     ),
+    "seed_xml": _xml(
+        r"<parameter=(?P<key>[^>]+)>(?P<value>.*?)</parameter>",
+        "<parameter={key}>{value}</parameter>",
+        separator="\n",
+    ),
     "minimax_xml": _xml(
         r'<parameter name="(?P<key>[^"]+)">(?P<value>.*?)</parameter>',
         '<parameter name="{key}">{value}</parameter>\n',

@@ -30,6 +30,9 @@ FAMILIES = {name: family for name, family in {**_NAMED, **MORE_FAMILIES}.items()
 FORMATS: tuple[str, ...] = tuple(sorted({*FAMILIES, *_SPECIAL}))
 """The names of the formats that can be read."""
 
+_LEFT_OUT = {"<tool_call>\n<function=NAME>\n": "<tool_call>\n"}
+"""By begin mark, the part that models leave out at times. Qwen 3 Coder writes calls without `<tool_call>`."""
+
 
 def read_reply(
     format: str, text: str, schemas: Mapping[str, Any] | None = None, *, partial: bool = False
@@ -107,7 +110,8 @@ class _Marks:
     """The marks of a family, as regexes.
 
     Attributes:
-        begin: the begin of a call, with the groups `name` and perhaps `number`.
+        begin: the begin of a call, with the groups `lead` (None where the model left it out), `name` and perhaps
+            `number`.
         end: its end.
         held: the marks whose first characters are no text for a reader of a text that goes on.
         around: the marks of the section.
@@ -121,8 +125,9 @@ class _Marks:
 
 @functools.cache
 def _marks(family: Family) -> _Marks:
-    parts = re.split("(NAME|NUMBER)", family.begin)
-    begin = ""
+    lead = _LEFT_OUT.get(family.begin, "")
+    parts = re.split("(NAME|NUMBER)", family.begin.removeprefix(lead))
+    begin = rf"(?P<lead>{_tolerant(lead)})?" if lead else "(?P<lead>)"
     for part in parts:
         if part == "NAME":
             begin += r"(?P<name>[\w.:/-]+)"
@@ -139,7 +144,8 @@ def _marks(family: Family) -> _Marks:
     section = family.section or ("", "")
     if family.may_have_blank:
         section = (section[0].replace(family.trigger, f"{family.trigger} "), section[1])
-    held = (family.trigger, *section, family.begin.partition("NAME")[0].partition("NUMBER")[0])
+    before_name = family.begin.partition("NAME")[0].partition("NUMBER")[0]
+    held = (family.trigger, *section, before_name, before_name.removeprefix(lead))
     around = tuple(re.compile(rf"\s*{_tolerant(mark.strip())}\s*") for mark in section if mark.strip())
     return _Marks(re.compile(begin), re.compile(r"\s*" + end), tuple(filter(None, held)), around)
 
@@ -175,12 +181,16 @@ class _Reader:
         name, number = found["name"], found.groupdict().get("number")
         if self.partial and len(self.text) in (found.end("name"), found.end("number") if number else -1):
             return False  # the name may go on
+        if found["lead"] is None and name not in self.schemas:
+            return self._take_as_text(found)
         call_id = found.groupdict().get("id") or ""
         if number is not None and "functions." in self.family.begin:
             call_id = f"functions.{name}:{number}"
         arguments = read_arguments(self.family.style, self.text, found.end(), self.schemas.get(name, True))
         end = marks.end.match(self.text, arguments.end) if arguments.end >= 0 else None
         if end is None:
+            if found["lead"] is None and not self.partial:
+                return self._take_as_text(found)
             if not self.partial:
                 raise unfinished(name, self.text)
             source = begun(arguments.values)
@@ -191,6 +201,12 @@ class _Reader:
         source = self.text[found.end() : arguments.end] if self.family.style == "json" else ""
         self.calls.append(ParsedCall(name, arguments.values, end.groupdict().get("id") or call_id, source=source))
         self.position = end.end()
+        return True
+
+    def _take_as_text(self, found: re.Match[str]) -> bool:
+        """Take what could begin a call as text; return that reading goes on."""
+        self.texts.append(found.group())
+        self.position = found.end()
         return True
 
     def _reply(self, rest: str) -> ParsedReply:

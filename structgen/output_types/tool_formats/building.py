@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from structgen.errors import GrammarError
 from structgen.output_types.tool_formats.families import FAMILIES, Family, Thinking
 from structgen.output_types.tool_formats.more_families import MORE_FAMILIES
-from structgen.output_types.tool_formats.tools import Tool
+from structgen.output_types.tool_formats.tools import Tool, may_be_empty
 
 __all__ = ["TOOL_FORMATS", "Mode", "structural_tag_of"]
 
@@ -119,7 +119,16 @@ def _call(tool: Tool, begin: str, end: str, style: str, excludes: Sequence[str] 
     content = [arguments]
     if given:
         content = [{"type": "regex", "pattern": _GIVEN[given]}, _text(after.replace("NAME", tool.name)), arguments]
+    elif style != "json" and before[-1:] == end[:1] == "\n" and may_be_empty(tool.bound.schema):
+        # Without arguments, the line breaks at both ends are one in chat templates.
+        before, end, content = before[:-1], end[1:], [_between_lines(arguments)]
     return _tag(before.replace("NAME", tool.name), _sequence(*content), end)
+
+
+def _between_lines(arguments: Format) -> Format:
+    """Return arguments between two line breaks, or one line break."""
+    line = _text("\n")
+    return {"type": "or", "elements": [_sequence(line, arguments, line), line]}
 
 
 def _thinking(thinking: Thinking | None, reasoning: Mode) -> list[Format]:

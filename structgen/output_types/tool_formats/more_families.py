@@ -15,12 +15,13 @@ __all__ = ["MORE_FAMILIES"]
 
 _GEMMA_THINK = ("<|channel>", "<channel|>")
 _HUNYUAN_THINK = ("<think:opensource>", "</think:opensource>")
+_APERTUS_THINK = ("<|inner_prefix|>", "<|inner_suffix|>")
 _BEGIN = '{"name": "NAME", "arguments": '
 
 
-def _listed(opening: str, closing: str) -> Family:
+def _listed(opening: str, closing: str, thinking: Thinking | None = None) -> Family:
     """Return the format of a list of JSON objects between two marks."""
-    return Family(begin=_BEGIN, end="}", section=(opening, closing), separator=", ", thinking=None)
+    return Family(begin=_BEGIN, end="}", section=(opening, closing), separator=", ", thinking=thinking)
 
 
 MORE_FAMILIES: dict[str, Family] = {
@@ -30,9 +31,11 @@ MORE_FAMILIES: dict[str, Family] = {
         section=("<|tools_prefix|>[", "]<|tools_suffix|>"),
         separator=", ",
         excludes=(),
-        thinking=None,
+        thinking=Thinking(*_APERTUS_THINK, excludes=_APERTUS_THINK, opened_by_prompt=False),
     ),
-    "apriel": _listed("<tool_calls>[", "]</tool_calls>"),
+    "apriel": _listed(
+        "<tool_calls>[", "]</tool_calls>", Thinking("", "[BEGIN FINAL RESPONSE]", after="\n", excludes=())
+    ),
     "cohere_2": Family(
         begin='{"tool_call_id": "NUMBER", "tool_name": "NAME", "parameters": ',
         end="}",
@@ -86,7 +89,7 @@ MORE_FAMILIES: dict[str, Family] = {
         separator="\n",
         excludes=FAMILIES["glm_4_7"].excludes,
     ),
-    "granite_3": _listed("<|tool_call|>[", "]"),
+    "granite_3": _listed("<|tool_call|>[", "]", Thinking(after="\n\n", opened_by_prompt=False)),
     "hermes": FAMILIES["qwen_3"],
     "hunyuan_3": Family(
         begin="<tool_call:opensource>NAME<tool_sep:opensource>\n",
@@ -119,7 +122,7 @@ MORE_FAMILIES: dict[str, Family] = {
     "mistral_v11": Family(
         begin="[TOOL_CALLS]NAME[ARGS]", end="", id_before="[CALL_ID]", thinking=Thinking("[THINK]", "[/THINK]")
     ),
-    "nemotron_2": _listed("<TOOLCALL>[", "]</TOOLCALL>"),
+    "nemotron_2": _listed("<TOOLCALL>[", "]</TOOLCALL>", Thinking(after="\n\n")),
     "olmo_3": Family(
         begin="NAME",
         end="",
@@ -134,7 +137,7 @@ MORE_FAMILIES: dict[str, Family] = {
     "seed": Family(
         begin="<seed:tool_call>\n<function=NAME>\n",
         end="\n</function>\n</seed:tool_call>",
-        style="qwen_xml",
+        style="seed_xml",
         separator="\n",
         thinking=Thinking("<seed:think>", "</seed:think>", excludes=()),
     ),

@@ -12,11 +12,13 @@ from structgen.output_types.bound_schemas import BoundSchema
 from structgen.schema import resolve
 from structgen.schema.function_arguments import arguments_of, description_of, name_of
 
-__all__ = ["Tool", "read_tools"]
+__all__ = ["Tool", "may_be_empty", "read_tools"]
 
 _ANY_OBJECT = {"type": "object"}
 _NAME = re.compile(r"[\w.:/-]+")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
+_OF_PROPERTIES = {"type", "properties", "required", "additionalProperties", "patternProperties", "maxProperties"}
+_NOTES = {"title", "description", "default", "examples", "$comment", "$schema", "$defs", "definitions"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +110,13 @@ def _of_data(tool: Mapping[str, Any], number: int) -> Tool:
         raise FunctionDefinitionError(f"the parameters of the tool {name!r} are no JSON Schema")
     description = inner.get("description") or ""
     return Tool(name, _ANY_OBJECT if parameters is None or parameters is True else parameters, description)
+
+
+def may_be_empty(schema: Any) -> bool:
+    """Return whether a call may have no arguments; False where keywords beside those of usual schemas may forbid it."""
+    return (
+        isinstance(schema, Mapping)
+        and schema.get("type", "object") == "object"
+        and not schema.get("required")
+        and schema.keys() <= _OF_PROPERTIES | _NOTES
+    )

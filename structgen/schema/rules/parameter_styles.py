@@ -7,8 +7,8 @@ objects and lists are elements, too:
     deepseek_xml    <｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>
     cohere_xml      <cofl:value name="tags" type="list"><cofl:value type="raw">a</cofl:value></cofl:value>
 
-The marks are those of xgrammar 0.2.8, but for `atem_xml`, `gcml_xml`, `hunyuan_xml` and `minicpm_xml`, which it does
-not have.
+The marks are those of xgrammar 0.2.8, but for `atem_xml`, `gcml_xml`, `hunyuan_xml`, `minicpm_xml` and `seed_xml`,
+which it does not have.
 """
 
 from __future__ import annotations
@@ -91,6 +91,7 @@ MARKS = {"gemma": '<|"|>', "function_gemma": "<escape>"}
 
 STYLES: dict[str, Style] = {
     "qwen_xml": Style("<parameter=", ">", "</parameter>", trims_line_breaks=True),
+    "seed_xml": Style("<parameter=", ">", "</parameter>"),
     "minimax_xml": Style('<parameter name="', '">', "</parameter>"),
     "atem_xml": Style('<atem:parameter name="', '">', "</atem:parameter>"),
     "deepseek_xml": _dsml("parameter"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.walks import Sampler, byte_vocabulary
 
 import structgen
-from structgen.generation.tools.messages import ParsedCall
+from structgen.generation.tools.messages import ParsedCall, ParsedReply
 from structgen.generation.tools.reading import FORMATS, read_reply, write_reply
 from structgen.generation.tools.toolbox import Toolbox
 from structgen.output_types.tool_formats.building import TOOL_FORMATS
@@ -296,6 +296,31 @@ def test_calls_that_are_not_whole(format, text):
         read_reply(format, text)
     if "[1]" not in text:
         assert not any(call.is_complete for call in read_reply(format, text, partial=True).calls)
+
+
+@pytest.mark.parametrize(("format", "value"), [("seed", "\nx\n"), ("qwen_3_coder", "x")])
+def test_line_breaks_at_the_ends_of_a_string(format, value):
+    """In Seed's format they are part of the string. Qwen's template writes one at each end."""
+    begin, end = ("<seed:tool_call>", "</seed:tool_call>") if format == "seed" else ("<tool_call>", "</tool_call>")
+    text = f"{begin}\n<function=add>\n<parameter=a>\nx\n</parameter>\n</function>\n{end}"
+    parameters = {"properties": {"a": {"enum": [value]}}, "required": ["a"], "additionalProperties": False}
+    tools = [{"name": "add", "parameters": {"type": "object", **parameters}}]
+    assert structgen.check(structgen.Grammar.tool_calls(tools, format, tool_choice="add"), text).fits
+    assert read_reply(format, text, {"add": parameters}).calls == [ParsedCall("add", {"a": value})]
+
+
+def test_calls_of_qwen_3_coder_without_their_first_mark():
+    """The model leaves `<tool_call>` out at times. A known tool and the end marks tell such a call from text."""
+    call = "<function=add>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>"
+    schemas = {"add": {"properties": {"a": {"type": "integer"}}}}
+    read = read_reply("qwen_3_coder", f"Now.\n{call}\n<tool_call>\n{call}", schemas)
+    assert (read.text, read.calls) == ("Now.", [ParsedCall("add", {"a": 1})] * 2)
+    for text in (call.replace("add", "mul"), call[:30], "It is <function=add> in full."):
+        assert read_reply("qwen_3_coder", text, schemas) == ParsedReply(text, [])
+    for size in range(len(call)):
+        begun = read_reply("qwen_3_coder", f"Now.{call[:size]}", schemas, partial=True)
+        assert begun.text == "Now."
+        assert [part.is_complete for part in begun.calls] in ([], [False])
 
 
 def test_unknown_formats():

@@ -106,6 +106,7 @@ CITY = {
 EXAMPLES = {
     "qwen_xml": "<parameter=city>\nLyon\n</parameter>\n<parameter=days>\n3\n</parameter>"
     '<parameter=tags>["a"]</parameter>',
+    "seed_xml": '<parameter=city>Lyon</parameter>\n<parameter=days>3</parameter>\n<parameter=tags>["a"]</parameter>',
     "minimax_xml": '<parameter name="city">Lyon</parameter>\n<parameter name="days">null</parameter>\n',
     "atem_xml": '<atem:parameter name="city">Lyon</atem:parameter>\n<atem:parameter name="days">3</atem:parameter>\n',
     "deepseek_xml": '<｜DSML｜parameter name="city" string="true">Lyon</｜DSML｜parameter>\n'
