@@ -66,6 +66,7 @@ _cache = CompileCache(estimated_bytes)
 call_in_forked(_cache.forget_threads)
 _DEFAULT_OPTIONS = SchemaOptions()
 _DEFAULT_LIMITS = Limits()
+_TOO_DEEP = "too many schemas or grammars are within one another"
 
 
 @dataclass(slots=True)
@@ -226,9 +227,12 @@ def compile(
         passed = error.with_traceback(None)  # the frames of the traceback hold what the compile has made
     except (StructgenError, TypeError, ValueError):
         raise
-    except BaseException:  # such as KeyboardInterrupt and MemoryError: a table may be half written
+    except BaseException as error:  # such as KeyboardInterrupt and MemoryError: a table may be half written
         SharedState.drop_all(vocabulary, call.limits)
         forget_automata()
+        if isinstance(error, RecursionError):
+            depth = call.limits.schema_depth
+            raise LimitExceededError("schema_depth", depth, message=_TOO_DEEP, is_fixed=True) from error
         raise
     passed.__context__ = None
     SharedState.drop_all(vocabulary, call.limits)

@@ -192,6 +192,7 @@ def from_grammar(
 
 def _of_hole(hole: ast.Hole, make_input: Callable[[BoundSchema], CompileInput]) -> tuple[BoundSchema, CompileInput]:
     assert isinstance(hole.content, BoundSchema)
+    spend(_HOLE_UNITS)  # grammars of a few lines may stand in one another in millions of ways
     with _errors_in(hole.content):
         return hole.content, make_input(hole.content)
 
@@ -429,5 +430,6 @@ def _exact_number(value: Any) -> list[str]:
 
 _MAX_ENCODED_AT_ONCE = 20_000  # values
 _MAX_SMALL_MEMBER = 2_000  # values of a member that is written together with others
+_HOLE_UNITS = 100  # of work, at least
 _PART_LENGTH = 1 << 20  # characters of a part of a long key
 _ENCODER = json.JSONEncoder(separators=(",", ":"), default=_exact_number)
