@@ -20,11 +20,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from structgen.errors import LimitExceededError
+from structgen.errors import LimitExceededError, SchemaError
 from structgen.schema.algebra import ANY, NONE, Node, any_of, complement, is_decided, meet
 from structgen.schema.reading.nodes import NodeSpace
 from structgen.schema.reading.refs import REFERENCES
-from structgen.schema.reading.scopes import Location
+from structgen.schema.reading.scopes import Location, pointer
 from structgen.schema.reading.tags import groups_that_may_meet
 
 __all__ = ["Case", "Evaluated", "Evaluation", "Kind"]
@@ -32,6 +32,8 @@ __all__ = ["Case", "Evaluated", "Evaluation", "Kind"]
 Kind = Literal["properties", "items"]
 
 _MAX_CASES = 1024
+_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
+_OBJECTS = ("properties", "patternProperties", "dependencies", "dependentSchemas")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,13 @@ Case = tuple[Node, Evaluated]
 _NO_CASES: list[Case] = [(ANY, _NOTHING)]
 
 
+def _check_forms(known: dict[str, Any], location: Location) -> None:
+    for keywords, kind, form in ((_LISTS, list, "a list of schemas"), (_OBJECTS, dict, "an object")):
+        for key in keywords:
+            if key in known and not isinstance(known[key], kind):
+                raise SchemaError(f"{key} must be {form}", pointer=pointer(location), keyword=key)
+
+
 class Evaluation:
     """The cases of one keyword.
 
@@ -103,7 +112,11 @@ class Evaluation:
             known: the keywords of the schema.
             location: the schema's location.
             own: the schema holds the `unevaluated…` keyword that is being read, which does not count itself.
+
+        Raises:
+            SchemaError: a keyword has the wrong form; the schema may be read here before its shape is made.
         """
+        _check_forms(known, location)
         found: list[Case] = [(ANY, self._own(known, location, own))]
         for key in known:
             if key in REFERENCES:

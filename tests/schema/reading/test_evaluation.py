@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.membership import is_member, space_of
 from support.schemas import KEYS, some
 
-from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
+from structgen.errors import LimitExceededError, SchemaError, UnsatisfiableSchemaError
 from structgen.schema import schema_to_rules
 from structgen.schema.algebra import complement
 from structgen.schema.validation import validator_for
@@ -244,3 +244,16 @@ def test_a_bound_that_no_limit_raises_says_so():
 def test_a_branch_without_values_has_no_case():
     dead = {"properties": {"a": {}}, "allOf": [False]}
     schema_to_rules({"unevaluatedProperties": False, "anyOf": [dead, {"type": "null"}]})
+
+
+@pytest.mark.parametrize(
+    "keyword", ["dependencies", "dependentSchemas", "properties", "patternProperties", "prefixItems"]
+)
+def test_what_is_evaluated_by_a_wrong_schema_is_an_error_that_names_it(keyword):
+    """Such a schema may be read for what it evaluates before its own shape is made."""
+    kind = "Items" if keyword == "prefixItems" else "Properties"
+    for wrong in (5, None, True, "a"):
+        with pytest.raises(SchemaError, match=rf"{keyword} must be .*#/allOf/0\b"):
+            schema_to_rules({f"unevaluated{kind}": False, "allOf": [{keyword: wrong}]})
+        with pytest.raises(SchemaError, match=f"{keyword} must be "):
+            schema_to_rules({f"unevaluated{kind}": False, keyword: wrong})
