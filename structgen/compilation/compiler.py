@@ -49,6 +49,7 @@ from structgen.reporting.telemetry import SLOW_SECONDS, Span, logger
 from structgen.schema import Source, begins_plainly, begins_with_many_texts, resolve
 from structgen.schema.algebra.strings import forget_automata
 from structgen.schema.options import SchemaArguments, SchemaOptions, read_options
+from structgen.schema.schema_warnings import said_before
 from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
@@ -342,7 +343,8 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
             return compile_input(part, replace(options, **bound.options), limits, cache=cache)
 
         def compile_part(part: Grammar) -> CompiledGrammar:
-            return _compiled(from_grammar(part, of_schema), byte_vocabulary(), limits, cache=cache)
+            with said_before():
+                return _compiled(from_grammar(part, of_schema), byte_vocabulary(), limits, cache=cache)
 
         return from_grammar(given, of_schema, compile_part)
     if isinstance(given, Parameters):
@@ -352,12 +354,16 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
     if isinstance(given, Template):
         from structgen.compilation.template_rules import from_template  # only templates need it
 
+        def compile_hole(part: CompileInput) -> CompiledGrammar:
+            with said_before():
+                return _compiled(part, byte_vocabulary(), limits, cache=cache)
+
         return from_template(
             given,
             options,
             limits,
             make_input=lambda part: compile_input(part, options, limits, cache=cache),
-            compile_part=lambda part: _compiled(part, byte_vocabulary(), limits, cache=cache),
+            compile_part=compile_hole,
         )
     return from_source(resolve(given, limits=limits, options=options), limits)
 
@@ -366,7 +372,8 @@ def json_grammar(source: Source, limits: Limits | None = None) -> CompiledGramma
     """Return the grammar of a schema's values as JSON, over bytes. Examples in YAML are first written in it."""
     options = replace(source.options, format="json", whitespace="single", numbers="any")
     limits = limits or _DEFAULT_LIMITS
-    return _compiled(from_source(replace(source, options=options), limits), byte_vocabulary(), limits)
+    with said_before():
+        return _compiled(from_source(replace(source, options=options), limits), byte_vocabulary(), limits)
 
 
 def _compiled(
