@@ -103,6 +103,8 @@ class Evaluation:
         self._at_least = is_circular and not refuses
         self._at_most = is_circular and refuses
         self._under_way: dict[Node, None] = {}
+        self._split: dict[Node, list[Case]] = {}  # results of `_of`
+        self._cut = 0  # how often a node under way was met
         self._with_key: dict[str, Node] = {}
 
     def cases(self, known: dict[str, Any], location: Location, *, own: bool = False) -> list[Case]:
@@ -138,18 +140,25 @@ class Evaluation:
         return found
 
     def _of(self, node: Node) -> list[Case]:
-        """Split the values that satisfy a node into cases."""
+        """Split the values that satisfy a node into cases; once for each node, however many references lead to it."""
+        known = self._split.get(node)
+        if known is not None:
+            return known
         found = _NO_CASES
         if node in self._under_way:  # a subschema that refers to itself evaluates nothing more by that
+            self._cut += 1
             return found
+        cut = self._cut
         if len(self._under_way) > self._space.limits.schema_depth:
             raise LimitExceededError("schema_depth", self._space.limits.schema_depth)
         self._under_way[node] = None
         for atom in node:
             if isinstance(atom, int) and atom > 1:
-                with self._space.inside(atom) as (known, location):
-                    found = self._both(found, self.cases(known, location))
+                with self._space.inside(atom) as (keywords, location):
+                    found = self._both(found, self.cases(keywords, location))
         del self._under_way[node]
+        if cut == self._cut:  # otherwise it depends on the nodes around it
+            self._split[node] = found
         return found
 
     def _branches(self, known: dict[str, Any], key: str, location: Location) -> list[Node]:
