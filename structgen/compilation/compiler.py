@@ -49,6 +49,7 @@ from structgen.reporting.telemetry import SLOW_SECONDS, Span, logger
 from structgen.schema import Source, begins_plainly, begins_with_many_texts, resolve
 from structgen.schema.algebra.strings import forget_automata
 from structgen.schema.options import SchemaArguments, SchemaOptions, read_options
+from structgen.schema.schema_warnings import said_before
 from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ _cache = CompileCache(estimated_bytes)
 call_in_forked(_cache.forget_threads)
 _DEFAULT_OPTIONS = SchemaOptions()
 _DEFAULT_LIMITS = Limits()
+_TOO_DEEP = "too many schemas or grammars are within one another"
 
 
 @dataclass(slots=True)
@@ -226,9 +228,12 @@ def compile(
         passed = error.with_traceback(None)  # the frames of the traceback hold what the compile has made
     except (StructgenError, TypeError, ValueError):
         raise
-    except BaseException:  # such as KeyboardInterrupt and MemoryError: a table may be half written
+    except BaseException as error:  # such as KeyboardInterrupt and MemoryError: a table may be half written
         SharedState.drop_all(vocabulary, call.limits)
         forget_automata()
+        if isinstance(error, RecursionError):
+            depth = call.limits.schema_depth
+            raise LimitExceededError("schema_depth", depth, message=_TOO_DEEP, is_fixed=True) from error
         raise
     passed.__context__ = None
     SharedState.drop_all(vocabulary, call.limits)
@@ -338,7 +343,8 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
             return compile_input(part, replace(options, **bound.options), limits, cache=cache)
 
         def compile_part(part: Grammar) -> CompiledGrammar:
-            return _compiled(from_grammar(part, of_schema), byte_vocabulary(), limits, cache=cache)
+            with said_before():
+                return _compiled(from_grammar(part, of_schema), byte_vocabulary(), limits, cache=cache)
 
         return from_grammar(given, of_schema, compile_part)
     if isinstance(given, Parameters):
@@ -348,12 +354,16 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
     if isinstance(given, Template):
         from structgen.compilation.template_rules import from_template  # only templates need it
 
+        def compile_hole(part: CompileInput) -> CompiledGrammar:
+            with said_before():
+                return _compiled(part, byte_vocabulary(), limits, cache=cache)
+
         return from_template(
             given,
             options,
             limits,
             make_input=lambda part: compile_input(part, options, limits, cache=cache),
-            compile_part=lambda part: _compiled(part, byte_vocabulary(), limits, cache=cache),
+            compile_part=compile_hole,
         )
     return from_source(resolve(given, limits=limits, options=options), limits)
 
@@ -362,7 +372,8 @@ def json_grammar(source: Source, limits: Limits | None = None) -> CompiledGramma
     """Return the grammar of a schema's values as JSON, over bytes. Examples in YAML are first written in it."""
     options = replace(source.options, format="json", whitespace="single", numbers="any")
     limits = limits or _DEFAULT_LIMITS
-    return _compiled(from_source(replace(source, options=options), limits), byte_vocabulary(), limits)
+    with said_before():
+        return _compiled(from_source(replace(source, options=options), limits), byte_vocabulary(), limits)
 
 
 def _compiled(

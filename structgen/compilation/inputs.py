@@ -28,8 +28,9 @@ from structgen.output_types.json_lines import JsonLines
 from structgen.output_types.parameters import Parameters
 from structgen.schema import Source, json_schema_to_rules, resolve
 from structgen.schema.options import SchemaOptions
-from structgen.schema.reading.shared_parts import SmallKey, check_size, count_few, small_key
+from structgen.schema.reading.shared_parts import SmallKey, check_size, content_of, count_few, small_key
 from structgen.schema.reading.writable import Narrowed
+from structgen.schema.sources import json_parser
 
 if TYPE_CHECKING:
     from structgen.compilation.captures import CaptureReader, CompileGrammar
@@ -48,6 +49,9 @@ __all__ = [
 
 IsEmpty = Callable[[Regex], bool]
 """Returns whether a regex matches nothing."""
+
+_Content = str | SmallKey | tuple[str, ...]
+"""The key of a schema's content; see `_content`."""
 
 MakeTables = Callable[[Limits, Deadline, IsEmpty, Narrowed | None, Vocabulary], GrammarTables]
 """The type of `CompileInput.tables`."""
@@ -192,6 +196,7 @@ def from_grammar(
 
 def _of_hole(hole: ast.Hole, make_input: Callable[[BoundSchema], CompileInput]) -> tuple[BoundSchema, CompileInput]:
     assert isinstance(hole.content, BoundSchema)
+    spend(_HOLE_UNITS)  # grammars of a few lines may stand in one another in millions of ways
     with _errors_in(hole.content):
         return hole.content, make_input(hole.content)
 
@@ -229,10 +234,11 @@ def from_source(source: Source, limits: Limits) -> CompileInput:
         SchemaError: the schema is not JSON data.
         LimitExceededError: the schema is nested too deeply.
     """
-    if source.options.format == "yaml":
-        return _from_yaml(source, limits)
-
     content = _content(source, limits)
+    if source.adapter is None:
+        source = replace(source, parse=json_parser(partial(_schema_again, content, source), source.options))
+    if source.options.format == "yaml":
+        return _from_yaml(source, content)
 
     def tables(
         limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
@@ -250,8 +256,8 @@ def from_source(source: Source, limits: Limits) -> CompileInput:
     return CompileInput(key, tables, source.parse, lambda value: [JsonValue(value)], is_json=True, source=source)
 
 
-def _from_yaml(source: Source, limits: Limits) -> CompileInput:
-    """Return the compile input of a schema whose values are written in YAML.
+def _from_yaml(source: Source, content: _Content) -> CompileInput:
+    """Return the compile input of a schema whose values are written in YAML; `content` is its key.
 
     Raises:
         StructgenError: PyYAML is not installed.
@@ -272,7 +278,7 @@ def _from_yaml(source: Source, limits: Limits) -> CompileInput:
     def pieces(value: Any) -> list[str | JsonValue]:
         return [JsonValue(value)]
 
-    key = ("schema", _content(source, limits), source.options.without_registry())
+    key = ("schema", content, source.options.without_registry())
     return CompileInput(key, tables, parse, pieces, is_yaml=True, source=source)
 
 
@@ -345,7 +351,15 @@ def from_json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) ->
     return CompileInput(key, tables, parse, pieces, line=item.source)
 
 
-def _content(source: Source, limits: Limits) -> str | SmallKey | tuple[str, ...]:
+def _schema_again(content: _Content, source: Source) -> Any:
+    """Return the schema as it was when its key was made: the caller may have changed it since."""
+    if isinstance(content, SmallKey):
+        return content_of(content)[0]
+    text = content if isinstance(content, str) else "".join(content)
+    return source.json_schema if _ENCODER.encode(_DECIMAL) in text else json.loads(text)[0]
+
+
+def _content(source: Source, limits: Limits) -> _Content:
     """Return a key of the schema and of all that it may reach in the registry: its text, where it is not small.
 
     A long text is in several parts. The order of keys matters: properties are generated in this order.
@@ -423,11 +437,13 @@ def _inner(members: dict[Any, Any], is_object: bool) -> str:
 def _exact_number(value: Any) -> list[str]:
     """Encode a decimal exactly: Pydantic's bounds of decimals stay decimals in its schema."""
     if isinstance(value, Decimal):
-        return ["\0decimal", str(value)]
+        return [_DECIMAL, str(value)]
     raise TypeError(f"it contains a {type(value).__name__}")
 
 
 _MAX_ENCODED_AT_ONCE = 20_000  # values
 _MAX_SMALL_MEMBER = 2_000  # values of a member that is written together with others
+_HOLE_UNITS = 100  # of work, at least
 _PART_LENGTH = 1 << 20  # characters of a part of a long key
+_DECIMAL = "\0decimal"  # before the digits of a decimal
 _ENCODER = json.JSONEncoder(separators=(",", ":"), default=_exact_number)

@@ -29,6 +29,7 @@ from structgen.output_types.yaml import Yaml
 from structgen.schema import Source, json_schema_to_rules, resolve, strings_of_schema
 from structgen.schema.algebra import StringSet
 from structgen.schema.options import SchemaOptions
+from structgen.schema.reading.plain_data import plain_copy
 from structgen.schema.reading.writable import Narrowed
 
 if TYPE_CHECKING:
@@ -180,6 +181,8 @@ def _hole_input(hole: Hole, after: str, options: SchemaOptions, limits: Limits, 
         given = replace(given, eager=False)  # its text ends where the text after the hole begins
     if isinstance(given, (Grammar, JsonLines, Template, Yaml)):
         return make_input(given)
+    if isinstance(given, dict):
+        given = plain_copy(given)  # it is read again, when a text is split
     source = resolve(given, limits=limits, options=options)
     values = _HoleValues(source, after, limits)
     key = ("hole", after, from_source(source, limits).key)

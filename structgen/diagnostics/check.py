@@ -10,12 +10,15 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 from structgen.compilation.compiler import compile
+from structgen.compilation.inputs import as_grammar
 from structgen.engine.matching.expectations import Expected, printable, shown
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.vocabulary.vocabulary import byte_vocabulary
-from structgen.errors import LimitExceededError, TokenRejectedError
+from structgen.errors import LimitExceededError, TokenRejectedError, UnsupportedSchemaError
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
+from structgen.output_types.json_lines import JsonLines
+from structgen.output_types.template import Template
 from structgen.output_types.yaml import Yaml
 from structgen.reporting.cards import as_json, card
 from structgen.schema import resolve
@@ -30,6 +33,7 @@ __all__ = ["CheckResult", "Checker", "Problem", "check"]
 
 _SPACE = b" \t\n\r"
 _MAX_CONTEXT = 60  # characters of a line shown before and after a problem
+_MAX_CONTINUATION = 3  # bytes of a character after its first
 _MAX_ERRORS = 20  # problems of one text that a validator reports
 
 
@@ -113,7 +117,7 @@ def check(
 
     Args:
         schema: a Pydantic model or any type that Pydantic knows, a JSON Schema as a dict, a `Grammar`, or
-            `Grammar.yaml(…)`.
+            `Grammar.yaml(…)`. A `re.compile(…)` stands for `Grammar.regex`, and a list of texts for `Grammar.choice`.
         text: the text; bytes should be UTF-8.
         limits: bounds on the cost of the schema.
         options: see `structgen.schema.options.SchemaArguments`. `property_order` is "any" by default, and
@@ -135,7 +139,7 @@ def check(
     """
     if not isinstance(text, str | bytes | bytearray | memoryview):
         raise TypeError(f"check takes the schema first, and then the text as str or bytes, not {type(text).__name__}")
-    return Checker(schema, limits=limits, **options).check(text)
+    return Checker(schema, limits=limits, **options).check(text if isinstance(text, str) else bytes(text))
 
 
 class Checker:
@@ -144,6 +148,10 @@ class Checker:
     def __init__(self, schema: Any, *, limits: Limits | None = None, **options: Unpack[SchemaArguments]) -> None:
         self._limits = limits or Limits()
         options.setdefault("property_order", "any")
+        schema = as_grammar(schema)
+        if isinstance(schema, (Template, JsonLines)):
+            message = f"check takes a schema or a grammar, not {schema!r}"
+            raise UnsupportedSchemaError(message, pointer="", keyword="type", hint="check its parts one by one")
         if isinstance(schema, Yaml):
             schema, options["format"] = schema.schema, "yaml"
         has_schema = not isinstance(schema, Grammar)
@@ -246,13 +254,14 @@ class Checker:
             try:
                 matcher.accept_bytes(piece.data)
             except TokenRejectedError as error:
-                matcher.accept_bytes(piece.data[: error.position])
-                offset = piece.offset(error.position)
+                at = _start_of_character(piece.data, error.position)
+                matcher.accept_bytes(piece.data[:at])
+                offset = piece.offset(at)
                 if self._is_free and self._is_json and matcher.is_accepting:
                     offset += len(data[offset:]) - len(
                         data[offset:].lstrip(_SPACE)
                     )  # white space after a value is free
-                return self._refused(matcher, piece.data[error.position], data, offset)
+                return self._refused(matcher, None if at < error.position else piece.data[at], data, offset)
         if matcher.is_accepting:
             return None
         end = len(data.rstrip(_SPACE)) if self._is_free and self._is_json else len(data)
@@ -262,9 +271,12 @@ class Checker:
             expected = ()
         return self._problem("the text breaks off", data, end, expected, breaks_off=True)
 
-    def _refused(self, matcher: Matcher, byte: int, data: bytes, offset: int) -> Problem:
+    def _refused(self, matcher: Matcher, byte: int | None, data: bytes, offset: int) -> Problem:
+        """Return the problem of a byte that is refused; None: of a character, of which the first byte is not."""
         message = f"unexpected {shown(_character(data, offset))}"
         try:
+            if byte is None:
+                return self._problem(message, data, offset, matcher.expected())
             explanation = matcher.explain(byte)
         except LimitExceededError:  # the position is known
             return self._problem(message, data, offset)
@@ -367,6 +379,14 @@ def _members(value: Any, location: tuple[str | int, ...]) -> tuple[str | int, ..
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+def _start_of_character(data: bytes, at: int) -> int:
+    """Return where the character begins that a byte is in; the byte's own position if it is in none."""
+    start = at
+    while start > 0 and at - start < _MAX_CONTINUATION and 0x80 <= data[start] < 0xC0:
+        start -= 1
+    return start if start + len(_character(data, start)) > at else at
 
 
 def _character(data: bytes, offset: int) -> bytes:

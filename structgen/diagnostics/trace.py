@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import reprlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -409,8 +410,11 @@ def _prompt_text(prompt: Prompt) -> str:
 
 
 def _as_json_data(value: Any) -> Any:
-    """Return a value as JSON data, with NaN as a string."""
-    return json.loads(pydantic_core.to_json(value, fallback=repr, inf_nan_mode="strings", bytes_mode="base64"))
+    """Return a value as JSON data, with NaN as a string; the short form of a value that is nested too deeply."""
+    try:
+        return json.loads(pydantic_core.to_json(value, fallback=repr, inf_nan_mode="strings", bytes_mode="base64"))
+    except pydantic_core.PydanticSerializationError:
+        return reprlib.repr(value)
 
 
 def _probabilities(logits: NDArray[np.float32]) -> NDArray[np.float64]:

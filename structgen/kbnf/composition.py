@@ -58,7 +58,11 @@ def repetition(part: ast.Grammar, least: int, most: int | None, separator: str) 
 
     Raises:
         GrammarError: a number is negative, or the numbers are in the wrong order.
+        TypeError: a number is no integer.
     """
+    for number in (least, 0 if most is None else most):
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise TypeError(f"the number of repetitions is an integer, not {number!r}")
     if least < 0 or (most is not None and most < least):
         raise GrammarError(f"a repetition of {least} to {most} times is not possible")
     if not separator or most == 0:
@@ -79,7 +83,7 @@ def renamed_start(part: ast.Grammar, name: str) -> ast.Grammar:
     Raises:
         GrammarError: the name is none.
     """
-    if not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise GrammarError(f"{name!r} is no name of a rule", hint="a name has ASCII letters, digits and underscores")
     names = {part.start: name}
     taken = {name, *(rule.name for rule in part.rules)}

@@ -25,12 +25,15 @@ class Chosen:
         return self.values[text]
 
     def text_of(self, value: Any) -> str:
-        """Return a text whose value this is, or the text itself."""
-        if isinstance(value, str) and value in self.values:
-            return value
+        """Return a text whose value this is, or else the text itself."""
+        is_text = isinstance(value, str) and value in self.values
+        if is_text and self.values[value] == value:
+            return str(value)
         for text, known in self.values.items():
             if type(known) is type(value) and known == value:  # True is not 1 here
                 return text
+        if is_text:
+            return str(value)
         raise ValueError(f"{value!r} is not one of the choices, nor the value of one")
 
 
@@ -38,12 +41,12 @@ def values_of(options: Iterable[str] | Mapping[str, Any] | type[Enum]) -> dict[s
     """Return the value of each text of a choice."""
     if isinstance(options, str):
         raise GrammarError("a choice takes a list of texts, not one text", hint=f"write [{options!r}]")
-    values: dict[str, Any]
+    pairs: list[tuple[Any, Any]]
     if isinstance(options, type) and issubclass(options, Enum):
-        values = {member.value: member for member in options}
+        pairs = [(member.value, member) for member in options]
     else:
-        values = dict(options) if isinstance(options, Mapping) else {text: text for text in options}
-    for text in values:
+        pairs = list(options.items() if isinstance(options, Mapping) else [(text, text) for text in options])
+    for text, _ in pairs:
         if not isinstance(text, str):
             raise GrammarError(f"{text!r} is not a string", hint="give a mapping from texts to values")
-    return values
+    return dict(pairs)

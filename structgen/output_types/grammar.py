@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from structgen.errors import GrammarError
 from structgen.limits import Limits
 from structgen.output_types.choices import Chosen, values_of
-from structgen.output_types.grammar_fields import OF_OTHERS, identity_of
+from structgen.output_types.grammar_fields import OF_OTHERS, identity_of, source_of_parts
 from structgen.output_types.type_variables import TextValue
 
 if TYPE_CHECKING:
@@ -174,6 +174,7 @@ class Grammar(Generic[TextValue]):
             GrammarError: the text does not parse, a rule is not defined, or a construct is not context-free; with
                 line and column. Or an imported file is missing, or a name of `bind` is not used.
             LimitExceededError: the grammar is larger than `limits` allow.
+            ValueError: there is no such dialect.
 
         Example:
             >>> Grammar.lark('start: NAME ("," NAME)*\nNAME: /[a-z]+/').kind
@@ -289,6 +290,7 @@ class Grammar(Generic[TextValue]):
         Raises:
             SchemaError: the text is empty, or the unit is unknown.
             GrammarError: no piece is as short as `max_length`.
+            TypeError: `max_length` is no integer.
 
         Example:
             >>> Grammar.substring("The cat sat.", unit="word").kind
@@ -296,9 +298,8 @@ class Grammar(Generic[TextValue]):
         """
         from structgen.schema.reading.substrings import substring_grammar
 
-        return Grammar(
-            "substring", json.dumps([text, unit, max_length]), False, substring_grammar(text, unit, max_length)
-        )
+        tree = substring_grammar(text, unit, max_length)
+        return Grammar("substring", json.dumps([text, unit, max_length]), False, tree)
 
     @classmethod
     def structural_tag(cls, tag: Mapping[str, Any] | str, *, vocabulary: Vocabulary | None = None) -> Grammar:
@@ -450,7 +451,7 @@ class Grammar(Generic[TextValue]):
             raise TypeError(f"{kind} needs at least one grammar")
         trees = [of_text(part) if isinstance(part, str) else _grammar(part).tree for part in parts]
         bound = tuple([schema for part in parts if isinstance(part, Grammar) for schema in part.bound])
-        return Grammar(kind, json.dumps([identity_of(part) for part in parts]), False, combine(trees), bound=bound)
+        return Grammar(kind, source_of_parts(parts), False, combine(trees), bound=bound)
 
     def optional(self) -> Grammar:
         """Make a grammar of the same texts and the empty one.
@@ -471,6 +472,7 @@ class Grammar(Generic[TextValue]):
 
         Raises:
             GrammarError: a number is negative, or the numbers are in the wrong order.
+            TypeError: a number is no integer.
 
         Example:
             >>> Grammar.regex("[a-z]+").repeat(1, separator=", ")
@@ -478,8 +480,9 @@ class Grammar(Generic[TextValue]):
         """
         from structgen.kbnf.composition import repetition
 
-        source = json.dumps([identity_of(self), least, most, separator])
-        return Grammar("repeat", source, False, repetition(self.tree, least, most, separator), bound=self.bound)
+        tree = repetition(self.tree, least, most, separator)
+        source = source_of_parts([self], least, most, separator)
+        return Grammar("repeat", source, False, tree, bound=self.bound)
 
     def named(self, name: str) -> Grammar:
         """Make a grammar of the same texts whose first rule has a name, for messages, traces and exports.
@@ -497,7 +500,7 @@ class Grammar(Generic[TextValue]):
         from structgen.kbnf.composition import renamed_start
 
         tree = renamed_start(self.tree, name)
-        return Grammar("named", json.dumps([identity_of(self), name]), False, tree, start=name, bound=self.bound)
+        return Grammar("named", source_of_parts([self], name), False, tree, start=name, bound=self.bound)
 
     def __add__(self, other: Grammar[Any] | str) -> Grammar:
         return Grammar.concat(self, other) if isinstance(other, (Grammar, str)) else NotImplemented

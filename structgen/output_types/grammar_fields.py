@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from structgen.errors import GrammarError, UnsupportedSchemaError
@@ -17,10 +17,12 @@ from structgen.schema.own_keywords import GRAMMAR, REGEX_DIALECT
 if TYPE_CHECKING:
     from structgen.kbnf import ast
 
-__all__ = ["OF_OTHERS", "AnyGrammar", "checker_of", "identity_of", "keywords_of"]
+__all__ = ["OF_OTHERS", "AnyGrammar", "checker_of", "identity_of", "keywords_of", "source_of_parts"]
 
 OF_OTHERS = frozenset({"concat", "union", "repeat", "named"})
 """The kinds of grammars that are made of others."""
+
+_FLAGS = re.compile(r"\(\?[A-Za-z]+\)")  # of the whole regex: they can stand at its beginning only
 
 
 class AnyGrammar(Protocol):
@@ -58,6 +60,20 @@ def identity_of(part: AnyGrammar | str) -> Any:
     if part.kind in OF_OTHERS:
         return [part.kind, json.loads(part.source)]
     return [part.kind, part.source, part.start, part.eager]
+
+
+def source_of_parts(parts: Iterable[AnyGrammar | str], *options: Any) -> str:
+    """Return the source of a grammar that is made of others: the identities of its parts, and the options.
+
+    Raises:
+        GrammarError: too many grammars are made of one another.
+    """
+    try:
+        return json.dumps([*(identity_of(part) for part in parts), *options])
+    except RecursionError as error:
+        message = "too many grammars are made of one another: each is a part of the next"
+        hint = "make one of many at once: Grammar.union(*parts), Grammar.concat(*parts)"
+        raise GrammarError(message, hint=hint) from error
 
 
 def checker_of(grammar: AnyGrammar) -> Callable[[Any], Any]:
@@ -101,7 +117,7 @@ def keywords_of(grammar: AnyGrammar) -> dict[str, Any]:
     """
     if grammar.kind == "choice":
         return {"enum": json.loads(grammar.source)}
-    if grammar.kind == "regex":
+    if grammar.kind == "regex" and not _FLAGS.match(grammar.source):
         return {"pattern": rf"\A(?:{grammar.source})\Z", REGEX_DIALECT: "python"}
     if grammar.bound:
         raise _refused(grammar, "it holds a schema", "write the texts of the schema as rules")
@@ -136,7 +152,7 @@ def _keyword(grammar: AnyGrammar, identity: Any) -> Any:
     if kind == "kbnf":
         from structgen.languages import language_named
 
-        language = language_named(source)
+        language = language_named(source) if more[0] == "start" else None
         return {"kbnf": source, "start": more[0]} if language is None else {"language": language}
     if kind in ("lark", "llguidance"):
         return {"lark": source, "start": more[0], "dialect": kind}

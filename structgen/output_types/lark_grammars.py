@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from structgen.errors import GrammarError
 from structgen.kbnf.holes import names_of_grammars
 from structgen.kbnf.reading.lark import read_lark
+from structgen.kbnf.reading.lark_lexer import LarkDialect
 from structgen.limits import Limits
 from structgen.output_types.bound_schemas import BoundSchema, MakeGrammar, bound_schemas, with_written_schemas
 from structgen.output_types.guidance_options import guidance_options
@@ -21,7 +22,6 @@ from structgen.output_types.guidance_options import guidance_options
 if TYPE_CHECKING:
     from structgen.kbnf import ast
     from structgen.kbnf.reading.lark import ImportPaths
-    from structgen.kbnf.reading.lark_lexer import LarkDialect
 
 __all__ = ["read_lark_grammar"]
 
@@ -51,28 +51,45 @@ def read_lark_grammar(
 
     Raises:
         GrammarError, LimitExceededError: see `Grammar.lark`.
-        TypeError: `bind` is no mapping.
+        TypeError: `bind` is no mapping, or the grammar no text.
+        ValueError: there is no such dialect.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"a Lark grammar is a text, not {type(text).__name__}")
+    if dialect not in get_args(LarkDialect):
+        raise ValueError(f"the dialect is one of {', '.join(get_args(LarkDialect))}, not {dialect!r}")
     bound = bound_schemas(bind)
     others: dict[str, Any] = {}
     main = text
     if text.lstrip().startswith("{") and dialect == "llguidance":  # no grammar begins so
         main, others = _listed(text)
+    twice = [name for name in bound if name in others]
+    if twice:
+        raise GrammarError(
+            f"the name {twice[0]!r} is bound, and a grammar of the list has it", hint="rename one of them"
+        )
     reader = _Grammars(others, bound, dialect, import_paths, limits, make)
-    source, tree, written = reader.read(main, start)
+    try:
+        source, tree, written = reader.read(main, start)
+    except RecursionError as error:
+        raise GrammarError("too many grammars are within one another", hint="write their rules into one") from error
     for name in bound:
         if name not in reader.used:
             raise GrammarError(f"no rule uses the bound grammar @{name}", hint="write it where its text belongs")
-    return (text if others else source), tree, written
+    imported = source.removeprefix(main)
+    return (text + imported if others else source), tree, written
 
 
 def _listed(text: str) -> tuple[str, dict[str, Any]]:
     """Return the first grammar of llguidance's JSON, and the others by name."""
     try:
         first, *more = json.loads(text)["grammars"]
-        return str(first["lark_grammar"]), {str(one["name"]): dict(one) for one in more}
+        main, others = str(first["lark_grammar"]), {str(one["name"]): dict(one) for one in more}
     except (ValueError, RecursionError, LookupError, TypeError) as error:
         raise GrammarError(f"the list of grammars cannot be read: {error!r}", hint=_FORM) from error
+    if len(others) < len(more):
+        raise GrammarError("two grammars of the list have the same name", hint="rename one of them")
+    return main, others
 
 
 class _Grammars:
@@ -104,6 +121,7 @@ class _Grammars:
         self._limits = limits
         self._make = make
         self._open: list[str] = []
+        self._known: dict[str, BoundSchema] = {}
 
     def read(self, text: str, start: str) -> _Read:
         """Return the text of a grammar with those of imported files, its tree, and what its holes are bound to."""
@@ -123,6 +141,12 @@ class _Grammars:
         self.used.add(name)
         if name not in self._others:
             return self._bound[name]
+        if name not in self._known:
+            self._known[name] = self._read_listed(name)
+        return self._known[name]
+
+    def _read_listed(self, name: str) -> BoundSchema:
+        """Return a schema or grammar of the list; each is read once."""
         other = self._others[name]
         if "lark_grammar" not in other:
             if "json_schema" not in other:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from structgen.errors import SchemaError
@@ -16,14 +17,14 @@ __all__ = ["core_schema_of", "json_schema_of"]
 
 
 def core_schema_of(
-    source: Any, handler: GetCoreSchemaHandler, check: Callable[[Any], Any], *, name: str, keyword: str
+    source: Any, handler: GetCoreSchemaHandler, check: Callable[[Any], object], *, name: str, keyword: str
 ) -> CoreSchema:
     """Return the Pydantic core schema of an annotated string.
 
     Args:
         source: the annotated type.
         handler: makes its schema.
-        check: the validator of a value; returns the value or raises ValueError.
+        check: the validator of a text; raises ValueError.
         name: the annotation, for messages.
         keyword: the keyword that stands for it.
 
@@ -46,8 +47,21 @@ def core_schema_of(
             keyword=keyword,
             hint=f"if the text may be missing, write Annotated[str, {name}(…)] | None",
         )
+
+    def checked(value: Any) -> Any:
+        check(_text_of(value))
+        return value
+
     # First of all validators: others may change the string, and the annotation is about the text as it was written.
-    return core_schema.no_info_before_validator_function(check, inner)
+    return core_schema.no_info_before_validator_function(checked, inner)
+
+
+def _text_of(value: Any) -> Any:
+    """Return the text that Pydantic may make of bytes or of a number; any other value as it is."""
+    if isinstance(value, (bytes, bytearray)):
+        return value.decode(errors="replace")  # what is not UTF-8 is refused by Pydantic
+    is_number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+    return str(value) if is_number else value
 
 
 def json_schema_of(core: CoreSchema, handler: GetJsonSchemaHandler, own: dict[str, Any]) -> dict[str, Any]:

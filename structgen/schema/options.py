@@ -129,7 +129,11 @@ class SchemaOptions:
     def _check_base_uri(self) -> None:
         if not isinstance(self.base_uri, str):
             raise TypeError(f"base_uri must be a text, not {type(self.base_uri).__name__}")
-        if not urlsplit(self.base_uri).scheme or "#" in self.base_uri:
+        try:
+            is_absolute = bool(urlsplit(self.base_uri).scheme)
+        except ValueError:  # such as `http://[`
+            is_absolute = False
+        if not is_absolute or "#" in self.base_uri:
             raise ValueError(f"base_uri must be an absolute URI without a fragment, not {self.base_uri!r}")
 
     @property

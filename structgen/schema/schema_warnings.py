@@ -1,11 +1,21 @@
-"""Warnings about schemas, at the line of code that gave the schema."""
+"""Warnings about schemas, at the line of code that gave the schema.
+
+What a schema's keywords warn of is said while the schema is compiled. Some subschemas are read, or read again, when a
+mask or the value of a text first needs them. Nothing is said then: with warnings as errors, that would end the answer.
+"""
 
 from __future__ import annotations
 
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Literal
 
-__all__ = ["SchemaWarning", "warn"]
+__all__ = ["SchemaWarning", "said_before", "warn", "warn_of_keyword", "while_read"]
+
+_thread = threading.local()  # its `state` is "read" while a schema is read, and "quiet" while nothing is said
 
 
 class SchemaWarning(UserWarning):
@@ -18,7 +28,39 @@ def warn(message: str) -> None:
     Args:
         message: what to know about the schema.
     """
+    if getattr(_thread, "state", "") == "quiet":
+        return
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "structgen":
         level, frame = level + 1, frame.f_back
     warnings.warn(message, SchemaWarning, stacklevel=level)
+
+
+def warn_of_keyword(message: str) -> None:
+    """Warn of a keyword; only while a schema is read, and not in a mask.
+
+    Args:
+        message: what to know about it.
+    """
+    if getattr(_thread, "state", "") == "read":
+        warn(message)
+
+
+@contextmanager
+def _in_state(state: Literal["read", "quiet"]) -> Iterator[None]:
+    before = getattr(_thread, "state", "")
+    _thread.state = before if before == "quiet" else state
+    try:
+        yield
+    finally:
+        _thread.state = before
+
+
+def while_read() -> AbstractContextManager[None]:
+    """Return a context in which a schema is read, and keywords are warned of."""
+    return _in_state("read")
+
+
+def said_before() -> AbstractContextManager[None]:
+    """Return a context in which nothing is said: the compile has warned of the same schema."""
+    return _in_state("quiet")

@@ -191,10 +191,15 @@ def _place(path: tuple[str | int, ...]) -> str:
         elif member.isidentifier():
             written += f".{member}" if written else member
         else:
-            written += f"[{json.dumps(member, ensure_ascii=False)}]"
+            written += f"[{_json(member)}]"
     return written or _WHOLE
 
 
+def _json(value: Any) -> str:
+    """Return a value as JSON; a lone surrogate, which no terminal or file takes, as an escape."""
+    return json.dumps(value, ensure_ascii=False, default=str).encode(errors="backslashreplace").decode()
+
+
 def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = _json(value)
     return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"

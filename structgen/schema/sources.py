@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import jsonschema
     import pydantic
 
-__all__ = ["Source", "resolve"]
+__all__ = ["Source", "json_parser", "resolve"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def resolve(schema_or_type: Any, *, limits: Limits | None = None, options: Schem
     if isinstance(schema_or_type, (bool, dict)):
         if options.registry is not None:
             options = replace(options, registry=closed(schema_or_type, options.registry, options.base_uri or ""))
-        return Source(schema_or_type, options, _json_parser(schema_or_type, options))
+        return Source(schema_or_type, options, json_parser(lambda: schema_or_type, options))
     return _from_type(schema_or_type, options)
 
 
@@ -107,15 +107,20 @@ def _refuse_constant(word: str) -> Any:
     raise ValueError(f"{word} is not JSON")
 
 
-def _json_parser(schema: dict[str, Any] | bool, options: SchemaOptions) -> Callable[..., Any]:
-    """Return a parser that validates JSON data. It makes the validator at its first call."""
+def json_parser(schema: Callable[[], dict[str, Any] | bool], options: SchemaOptions) -> Callable[..., Any]:
+    """Return a parser that validates JSON data. It makes the validator at its first call.
+
+    Args:
+        schema: returns the schema; called once, then.
+        options: how it is read.
+    """
     validators: list[jsonschema.protocols.Validator] = []
 
     def parse(text: str, context: Any = None) -> Any:
         from structgen.schema import validation  # imports jsonschema, which masks do not need
 
         if not validators:
-            validators.append(validation.validator_for(schema, options))
+            validators.append(validation.validator_for(schema(), options))
         try:
             value = json.loads(text, parse_constant=_refuse_constant)
             validators[0].validate(value)

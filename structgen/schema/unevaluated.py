@@ -59,6 +59,8 @@ class _Evaluated:
         self._ignored = ignored
         self._everything = set(range(len(instance))) if isinstance(instance, list) else set(instance)
         self._under_way: set[_Place] = set()
+        self._known: dict[_Place, set[Any]] = {}  # results of `of`: many references may lead to one subschema
+        self._cut = 0  # how often a subschema under way was met
 
     def of(self, validator: Any, *, own: bool = False) -> set[Any]:
         """Return the members that a subschema evaluates. The value satisfies it.
@@ -69,8 +71,14 @@ class _Evaluated:
         """
         schema = validator.schema
         place = id(schema), scope_of(validator)
-        if not isinstance(schema, dict) or place in self._under_way:
+        if not isinstance(schema, dict):
             return set()
+        if place in self._under_way:
+            self._cut += 1
+            return set()
+        if place in self._known:
+            return self._known[place]
+        cut = self._cut
         self._under_way.add(place)
         known = {key: value for key, value in schema.items() if self._knows(validator, key)}
         found = self._items(validator, known, own) if isinstance(self._instance, list) else self._keys(known, own)
@@ -78,8 +86,10 @@ class _Evaluated:
             if len(found) == len(self._everything):
                 break
             for inner in self._inside(validator, key, schema):
-                found |= self.of(inner)
+                found = found | self.of(inner)
         self._under_way.remove(place)
+        if cut == self._cut and not own:  # otherwise it depends on the subschemas around it
+            self._known[place] = found
         return found
 
     def _knows(self, validator: Any, key: str) -> bool:

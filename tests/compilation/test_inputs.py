@@ -5,6 +5,7 @@ import random
 from decimal import Decimal
 from typing import Any
 
+import jsonschema
 import pytest
 from support.vocabularies import BYTES
 
@@ -119,3 +120,24 @@ def test_a_long_schema_is_told_from_one_that_differs_at_its_end() -> None:
         assert constraint.matcher().allows_bytes(f'"{last}"'.encode())
         assert not constraint.matcher().allows_bytes(b'"ab"')
         assert structgen.compile({"enum": [*texts, last]}, BYTES).grammar is constraint.grammar
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        (lambda schema: schema, '{"a": 2}'),
+        (structgen.json_lines, '{"a": 2}\n{"a": 3}'),
+        (structgen.Grammar.yaml, "a: 2"),
+        (lambda schema: structgen.template("<{hole}>", hole=schema), '<{"a": 2}>'),
+    ],
+)
+@pytest.mark.parametrize("values", [3, 30_000])
+def test_a_schema_that_is_changed_after_the_compile_is_read_as_it_was(form, text, values):
+    """Its validator is made when the first text is read."""
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"enum": [*range(values)]}}}
+    constraint = structgen.compile(form(schema), BYTES)
+    schema["properties"]["a"]["type"] = "string"
+    schema["required"] = ["c"]
+    assert constraint.parse(text)
+    with pytest.raises((ValueError, jsonschema.ValidationError)):
+        constraint.parse(text.replace("2", '"2"'))

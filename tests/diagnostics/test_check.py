@@ -405,3 +405,23 @@ def test_a_position_is_told_even_if_what_is_expected_costs_too_much():
 def test_a_broken_escape_is_a_problem_of_the_text():
     found = structgen.check({"type": "string"}, r'"\u03\u00613"')
     assert not found.fits and found.problems[0].offset == 5
+
+
+def test_a_character_that_is_refused_at_a_later_byte_is_named_whole():
+    problem = told({"type": "string", "pattern": "^[é]$"}, '"è"')
+    assert (problem.message, problem.offset, problem.column, problem.caret) == ('unexpected "è"', 1, 2, 1)
+    (problem,) = check(structgen.Grammar.regex("日本é"), "日本è").problems
+    assert (problem.message, problem.offset, problem.column) == ('unexpected "è"', 6, 3)
+    assert [str(one) for one in problem.expected] == ['"é" (start)']
+    (problem,) = check(structgen.Grammar.regex("é"), b"\xc3(").problems  # no character
+    assert (problem.message, problem.offset) == ('unexpected "("', 1)
+
+
+def test_a_lone_surrogate_can_be_printed():
+    assert str(check({"type": "integer"}, '"\\ud800"')).encode().startswith(rb'the value: "\ud800" is not an integer')
+
+
+def test_other_forms_of_texts_and_schemas():
+    assert not check({"type": "integer"}, memoryview(b'"a"'))
+    assert check(["yes", "no"], "no")
+    assert not check(re.compile("a+"), "b")

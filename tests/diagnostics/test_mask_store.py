@@ -14,12 +14,14 @@ from support.languages import programs
 from transformers import PreTrainedTokenizerFast
 
 from structgen import cli
+from structgen.diagnostics.grammar_statistics import lexers
 from structgen.diagnostics.grammar_statistics.lexed_contexts import lexed_tables
 from structgen.diagnostics.grammar_statistics.lexers import Lexeme, Lexer, lexer_of_lark, lexer_of_tables
 from structgen.diagnostics.grammar_statistics.mask_store import STEPS, Streamlining, mask_store
 from structgen.diagnostics.grammar_statistics.stored_masks import StoredMasks
 from structgen.diagnostics.grammar_statistics.token_spanner import TokenSpannerTable
 from structgen.engine.regex_syntax.parser import parse_regex
+from structgen.errors import LimitExceededError
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.reading.kbnf import parse
 from structgen.kbnf.reading.lark import parse_lexed
@@ -164,6 +166,20 @@ def test_entries_are_the_sequences_of_the_token_spanner_table(sums):
     assert store.once[0] == sum(map(len, rows))
     assert store.interchangeable == [["'+'", "'-'"]]
     assert store.shares([0, 10**6])[0] == (0.0, 1.0)
+
+
+def test_a_state_without_legal_sequences_has_entries_before_the_first_step():
+    """After the whole `b`, nothing may follow."""
+    grammar = parse_lexed('start: A B\nA: "a"\nB: "b"')
+    lexer = lexer_of_lark(grammar)
+    store = mask_store(lexer, lexed_tables(grammar, lexer, LIMITS), [b"a", b"b"], LIMITS)
+    assert store.entries == ((2, 2, 2), (2, 1, 0), (2, 1, 0), (2, 1, 0))
+
+
+def test_a_lexer_of_too_many_states_is_refused(monkeypatch):
+    monkeypatch.setattr(lexers, "MAX_STATES", 3)
+    with pytest.raises(LimitExceededError, match=r"the lexer has more than 3 states[^\0]*this bound is fixed"):
+        lexer_of("abcdef")
 
 
 def test_what_is_asked_is_legal_exactly_where_the_sequence_is(sums):

@@ -279,5 +279,16 @@ def test_lines_and_templates_are_traced(tiny_model):
 
 def test_what_is_no_schema_is_named():
     for schema in (structgen.template("{yes}!", yes=bool), structgen.json_lines(bool)):
-        with pytest.raises(structgen.UnsupportedSchemaError):
+        with pytest.raises(structgen.UnsupportedSchemaError, match="check takes a schema or a grammar, not"):
             structgen.check(schema, "true")
+
+
+def test_what_is_no_json_is_shown_in_short(tiny_model):
+    """A run must not be lost when it has ended."""
+    deep = []
+    for _ in range(400):
+        deep = [deep]
+    for context in (deep, {"a": "\ud800"}):
+        found = structgen.trace(tiny_model, "x", bool, context={"given": context})
+        assert found.value in (True, False)
+        found.to_json().encode()

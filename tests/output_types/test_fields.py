@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from typing_extensions import TypedDict
 
 import structgen
 from structgen import Grammar
 from structgen.errors import SchemaError, UnsupportedSchemaError
+from structgen.languages import language_source
 
 BYTES = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)} | {256: b""}, eos_token_ids=[256])
 TEXTS = ("", "a", "aa", "b", "bb", "ab", "ccc", "a\n", "é", "x", 'q"')
@@ -56,6 +57,8 @@ NESTED = Grammar.kbnf('start ::= "(" [start] ")";')
 GRAMMARS: dict[str, tuple[Grammar, str, str]] = {  # each with a text and another one
     "kbnf": (NESTED, "(())", "(()"),
     "another start": (Grammar.kbnf("a ::= 'x' [b]; b ::= a 'y';", start="a"), "xxy", "xy"),
+    "a language from another start": (Grammar.kbnf(language_source("json"), start="string"), '"a"', "[1]"),
+    "flags": (Grammar.regex("(?ix) A b # letters"), "aB", "a b"),
     "gbnf": (Grammar.gbnf('root ::= "\\"" root? "\\""'), '""', '"'),
     "llguidance": (Grammar.lark('start: "a" start? "b"'), "aabb", "ab\n"),
     "lark": (Grammar.lark('start: A start? "b"\nA: "a"', dialect="lark"), "aabb", "aab"),
@@ -142,6 +145,17 @@ def test_other_types(kind: Any, value: Any) -> None:
     assert structgen.check(kind, text).fits
     assert not structgen.check(kind, text.replace(")", "}")).fits
     assert structgen.export(kind, "kbnf")
+
+
+def test_bytes_and_numbers_that_become_a_text_are_checked() -> None:
+    class Made(BaseModel):
+        model_config = ConfigDict(coerce_numbers_to_str=True)
+        text: Annotated[str, Grammar.regex("a+|12")]
+
+    assert [Made.model_validate({"text": value}).text for value in (b"aa", bytearray(b"a"), 12)] == ["aa", "a", "12"]
+    for value in (b"ab", bytearray(b""), b"\xff", 1, 12.0):
+        with pytest.raises(ValidationError, match="it is not a text of Grammar"):
+            Made.model_validate({"text": value})
 
 
 def test_a_field_of_another_type_is_refused() -> None:

@@ -47,6 +47,13 @@ def test_a_choice_gives_what_its_texts_stand_for():
         constraint_of(Grammar.choice({"yes": True})).parse("maybe")
 
 
+def test_a_text_is_spelled_for_the_value_that_it_gives():
+    """Texts may be the values of other texts."""
+    grammar = Grammar.choice({"left": "right", "right": "left", "up": 1})
+    assert [grammar.parse(grammar.spell(value)) for value in ("left", "right", 1)] == ["left", "right", 1]
+    assert grammar.spell("up") == "up"
+
+
 def test_choices_of_the_same_texts_share_a_grammar_and_not_their_values():
     """The order does not matter, nor does what they stand for."""
     first, second = constraint_of(Grammar.choice({"a": 1, "b": 2})), constraint_of(Grammar.choice({"b": 3, "a": 4}))
@@ -55,7 +62,7 @@ def test_choices_of_the_same_texts_share_a_grammar_and_not_their_values():
     assert constraint_of(Grammar.choice(["a", "b,"])).grammar is not constraint_of(Grammar.choice(["a,", "b"])).grammar
 
 
-@pytest.mark.parametrize("texts", [[], {}, "yes", [1], {1: "a"}, ["\ud800"], enum.Enum("Number", {"ONE": 1})])
+@pytest.mark.parametrize("texts", [[], {}, "yes", [1], [["a"]], {1: "a"}, ["\ud800"], enum.Enum("Number", {"ONE": []})])
 def test_what_is_no_choice(texts):
     """No texts, or something else."""
     with pytest.raises(structgen.GrammarError):
@@ -173,3 +180,21 @@ def test_grammars_without_a_text_are_refused():
             structgen.compile(grammar, BYTES)
     for grammar in (Grammar.regex("a*"), Grammar.lark('start: "a"*'), Grammar.gbnf('root ::= "a"*')):
         assert language(grammar, "a", 2) == {"", "a", "aa"}
+
+
+def test_wrong_numbers_and_names_are_refused_at_once():
+    letter = Grammar.regex("a")
+    for wrong in (lambda: letter.repeat(2.5), lambda: letter.repeat(0, True), lambda: letter.repeat("1")):
+        with pytest.raises(TypeError, match="the number of repetitions is an integer, not"):
+            wrong()
+    with pytest.raises(TypeError, match=r"max_length is an integer, not 2\.5"):
+        Grammar.substring("abc", max_length=2.5)
+    with pytest.raises(structgen.GrammarError, match="5 is no name of a rule"):
+        letter.named(5)
+
+
+def test_too_many_grammars_made_of_one_another_are_refused():
+    grammar = Grammar.regex("a")
+    with pytest.raises(structgen.GrammarError, match=r"too many grammars are made of one another[^\0]*at once"):
+        for _ in range(5_000):
+            grammar = grammar | "b"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
 from pydantic import BaseModel
+from support.vocabularies import BYTES
 
 import structgen
-from structgen import Grammar
-from structgen.errors import GrammarError, StructgenError
+from structgen import Grammar, Limits
+from structgen.errors import GrammarError, LimitExceededError, StructgenError
 
 
 class Point(BaseModel):
@@ -84,6 +86,16 @@ def test_a_list_of_grammars():
         ("start: @x", {"x": int, "y": int}, "no rule uses the bound grammar @y"),
         ('{"grammars": []}', {}, "the list of grammars cannot be read"),
         ("{", {}, "the list of grammars cannot be read"),
+        (
+            '{"grammars": [{"lark_grammar": "start: @x"}, {"name": "x", "json_schema": {}}]}',
+            {"x": int},
+            "the name 'x' is bound, and a grammar of the list has it",
+        ),
+        (
+            '{"grammars": [{"lark_grammar": "start: @x"}, {"name": "x", "json_schema": {}}, {"name": "x"}]}',
+            {},
+            "two grammars of the list have the same name",
+        ),
         ('{"grammars": [{"json_schema": {}}]}', {}, "the list of grammars cannot be read"),
         (
             '{"grammars": [{"lark_grammar": "start: @x"}, {"name": "x"}]}',
@@ -127,3 +139,57 @@ def test_exports_write_the_rules_of_grammars_in_grammars():
         read = getattr(Grammar, form)(structgen.export(grammar, form))
         assert fits(read, "<ab;>")
         assert not fits(read, "<ab;;>")
+
+
+def listed(**grammars):
+    """Return the text of a list of grammars; the first one is called `main`."""
+    main = {"lark_grammar": grammars.pop("main")}
+    return json.dumps({"grammars": [main, *({"name": name, "lark_grammar": one} for name, one in grammars.items())]})
+
+
+def test_imported_files_tell_lists_of_grammars_apart(tmp_path):
+    """The same list with other imported files was found in the cache, with the masks of the first one."""
+    text = listed(main="%import .words.WORD\nstart: WORD @item", item='start: "!"')
+    grammars = []
+    for word in "ab":
+        (tmp_path / word).mkdir()
+        (tmp_path / word / "words.lark").write_text(f'WORD: "{word}"\n')
+        grammars.append(Grammar.lark(text, import_paths=[tmp_path / word]))
+    assert grammars[0] != grammars[1]
+    assert [fits(grammar, "a!") for grammar in grammars] == [True, False]
+
+
+def test_grammars_that_stand_in_one_another_in_many_ways_are_bounded():
+    """Each is read once; the compile, which needs each of 2**25 places, ends with `compile_seconds`."""
+    names = [(f"a{depth}", f"b{depth}") for depth in range(25)]
+    others = {
+        name: f'start: "{name}" @{below[0]} | @{below[1]}'
+        for above, below in itertools.pairwise(names)
+        for name in above
+    }
+    text = listed(main="start: @a0 @b0", **others, **dict.fromkeys(names[-1], 'start: "x"'))
+    grammar = Grammar.lark(text)
+    with pytest.raises(LimitExceededError, match="compile_seconds"):
+        structgen.compile(grammar, BYTES, limits=Limits(compile_seconds=0.2))
+
+
+def test_grammars_that_nest_too_deep_are_refused():
+    def chain(length):
+        others = {f"g{number}": f'start: "a" @g{number + 1}' for number in range(length)}
+        return listed(main="start: @g0", **others, **{f"g{length}": 'start: "a"'})
+
+    assert fits(Grammar.lark(chain(40)), "a" * 41)
+    with pytest.raises(GrammarError, match="too many grammars are within one another"):
+        Grammar.lark(chain(5_000))
+    grammar = Grammar.regex("a")
+    for _ in range(1_000):
+        grammar = Grammar.kbnf('start ::= "a" b;', bind={"b": grammar})
+    with pytest.raises(LimitExceededError, match="too many schemas or grammars are within one another"):
+        structgen.compile(grammar, BYTES)
+
+
+def test_what_is_no_text_or_dialect_is_refused():
+    with pytest.raises(TypeError, match="a Lark grammar is a text, not int"):
+        Grammar.lark(5)
+    with pytest.raises(ValueError, match="the dialect is one of llguidance, lark, not 'toolkit'"):
+        Grammar.lark('start: "a"', dialect="toolkit")

@@ -1,9 +1,15 @@
 """Warnings about schemas name the line that gave the schema, compiled and uncompiled alike."""
 
+import warnings
+
 import pytest
+from support.membership import space_of
+from support.vocabularies import BYTES
 
 import structgen
+from structgen import Grammar
 from structgen.schema import SchemaWarning
+from structgen.schema.reading.scopes import ROOT
 
 VOCABULARY = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
 
@@ -19,3 +25,36 @@ def test_a_warning_names_the_callers_line(schema, message):
     with pytest.warns(SchemaWarning, match=message) as found:
         structgen.compile(schema, VOCABULARY, lenient=True)
     assert {warning.filename for warning in found} == {__file__}
+
+
+OBJECT = {"type": "object", "properties": {"a": {"type": "string", "format": "warned-of"}}, "required": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (OBJECT, '{"a":"b"}'),
+        (structgen.template("<{x}{y}>", x=OBJECT, y={"type": "string", "format": "warned-of"}), '<{"a":"b"}c>'),
+        (Grammar.kbnf('start ::= "<" x ">";', bind={"x": OBJECT}), '<{"a":"b"}>'),
+        (Grammar.lark('start: "<" x ">"\nx[capture]: @y', bind={"y": OBJECT}), '<{"a":"b"}>'),
+    ],
+)
+def test_after_the_compile_nothing_is_said(given, text):
+    """Where warnings are errors, an answer would end with one. Parts are compiled again to read a text."""
+    with pytest.warns(SchemaWarning, match="unknown format 'warned-of'"):
+        constraint = structgen.compile(given, BYTES, cache=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        matcher = constraint.matcher()
+        matcher.accept_bytes(text.encode())
+        assert matcher.is_accepting
+        constraint.parse(text)
+        assert constraint.captures(text) == ({"x": '{"a":"b"}'} if "lark" in repr(given) else {})
+
+
+def test_a_subschema_that_is_first_read_in_a_mask_warns_of_nothing():
+    """Masks compute shapes of nodes outside of `read_schema`."""
+    space, _ = space_of(OBJECT)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert space.shape(space.node({"type": "string", "format": "warned-of"}, ROOT)).strings

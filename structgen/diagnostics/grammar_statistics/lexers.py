@@ -81,7 +81,8 @@ class Lexer:
                 target = tuple([(number, state) for number, state in found if state])
                 if target and target not in numbers:
                     if len(numbers) >= MAX_STATES:
-                        raise LimitExceededError("states of a lexer", MAX_STATES)
+                        message = f"the lexer has more than {MAX_STATES:,} states"
+                        raise LimitExceededError("automaton_states", MAX_STATES, message=message, is_fixed=True)
                     numbers[target] = len(numbers)
                     pending.append(target)
                 row.append(numbers[target] if target else -1)

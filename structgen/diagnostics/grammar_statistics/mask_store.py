@@ -141,7 +141,8 @@ def mask_store(lexer: Lexer, lexed: LexedTables, texts: Iterable[bytes], limits:
         counted: dict[int, tuple[int, ...]] = {}
         for row in Counter(rows):
             steps = [streamlining.steps(part) for part in legal.within(streamlining.contexts.start, row)]
-            counted[row] = (sets.sizes[row], *[len(set(parts)) for parts in zip(*steps)]) if steps else (0, 0, 0, 0)
+            left = [len(set(parts)) for parts in zip(*steps)] if steps else [0, 0, 0]
+            counted[row] = (sets.sizes[row], *left)
     entries = tuple([tuple([counted[row][step] for row in rows]) for step in range(len(STEPS))])
     once = tuple(map(sum, zip(*counted.values())))
     return MaskStore(len(lexer.targets), entries, once, streamlining.interchangeable)

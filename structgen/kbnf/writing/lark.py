@@ -44,6 +44,7 @@ __all__ = ["print_lark"]
 
 _TEXT = rx.star(rx.ANY_CHAR)
 _TERMINALS = (ast.Literal, ast.RegexTerminal, ast.SubstringsTerminal, ast.AnyText, ast.Except)
+_RESERVED = frozenset({"whole"})  # in upper case the name of the one terminal, see above
 _MAX_INLINE = 40  # characters of a terminal that is written in a rule; longer ones get a name
 _WORDS = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|\s+|.', re.DOTALL)  # the pieces that a text is split into first
 
@@ -70,7 +71,7 @@ def print_lark(grammar: ast.Grammar, *, limits: Limits | None = None) -> str:
     limits = limits or Limits()
     validate(grammar)
     grammar = without_extensions(grammar, "llguidance's Lark", has_tokens=True)
-    names = written_names(grammar, start="start", clean=_clean)
+    names = written_names(grammar, start="start", clean=_clean, reserved=_RESERVED)
     grouped = group_rules(grammar)
     store = AutomatonStore(limits)
     rules = []

@@ -20,7 +20,7 @@ from structgen.schema.algebra.nodes import MAY_LEAVE_UNDECIDED
 from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_reference
 from structgen.schema.reading.scopes import ROOT, Dialect, Location, Scope, Subschema, pointer
 from structgen.schema.reading.shape_cache import Content, flat_content
-from structgen.schema.schema_warnings import warn
+from structgen.schema.schema_warnings import warn_of_keyword
 
 __all__ = ["Atoms", "too_deep"]
 
@@ -199,4 +199,4 @@ def _warn_of_ignored(schema: dict[str, Any], location: Location, dialect: Dialec
     for keyword in schema:
         if keyword in dialect.ignores and not (dialect.ref_overrides and "$ref" in schema):
             message = f"{keyword} is no keyword of {dialect.name} (at #{pointer(location)}): it is not enforced"
-            warn(message)
+            warn_of_keyword(message)

@@ -20,11 +20,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from structgen.errors import LimitExceededError
+from structgen.errors import LimitExceededError, SchemaError
 from structgen.schema.algebra import ANY, NONE, Node, any_of, complement, is_decided, meet
 from structgen.schema.reading.nodes import NodeSpace
 from structgen.schema.reading.refs import REFERENCES
-from structgen.schema.reading.scopes import Location
+from structgen.schema.reading.scopes import Location, pointer
 from structgen.schema.reading.tags import groups_that_may_meet
 
 __all__ = ["Case", "Evaluated", "Evaluation", "Kind"]
@@ -32,6 +32,8 @@ __all__ = ["Case", "Evaluated", "Evaluation", "Kind"]
 Kind = Literal["properties", "items"]
 
 _MAX_CASES = 1024
+_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
+_OBJECTS = ("properties", "patternProperties", "dependencies", "dependentSchemas")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,13 @@ Case = tuple[Node, Evaluated]
 _NO_CASES: list[Case] = [(ANY, _NOTHING)]
 
 
+def _check_forms(known: dict[str, Any], location: Location) -> None:
+    for keywords, kind, form in ((_LISTS, list, "a list of schemas"), (_OBJECTS, dict, "an object")):
+        for key in keywords:
+            if key in known and not isinstance(known[key], kind):
+                raise SchemaError(f"{key} must be {form}", pointer=pointer(location), keyword=key)
+
+
 class Evaluation:
     """The cases of one keyword.
 
@@ -94,6 +103,8 @@ class Evaluation:
         self._at_least = is_circular and not refuses
         self._at_most = is_circular and refuses
         self._under_way: dict[Node, None] = {}
+        self._split: dict[Node, list[Case]] = {}  # results of `_of`
+        self._cut = 0  # how often a node under way was met
         self._with_key: dict[str, Node] = {}
 
     def cases(self, known: dict[str, Any], location: Location, *, own: bool = False) -> list[Case]:
@@ -103,7 +114,11 @@ class Evaluation:
             known: the keywords of the schema.
             location: the schema's location.
             own: the schema holds the `unevaluated…` keyword that is being read, which does not count itself.
+
+        Raises:
+            SchemaError: a keyword has the wrong form; the schema may be read here before its shape is made.
         """
+        _check_forms(known, location)
         found: list[Case] = [(ANY, self._own(known, location, own))]
         for key in known:
             if key in REFERENCES:
@@ -125,18 +140,25 @@ class Evaluation:
         return found
 
     def _of(self, node: Node) -> list[Case]:
-        """Split the values that satisfy a node into cases."""
+        """Split the values that satisfy a node into cases; once for each node, however many references lead to it."""
+        known = self._split.get(node)
+        if known is not None:
+            return known
         found = _NO_CASES
         if node in self._under_way:  # a subschema that refers to itself evaluates nothing more by that
+            self._cut += 1
             return found
+        cut = self._cut
         if len(self._under_way) > self._space.limits.schema_depth:
             raise LimitExceededError("schema_depth", self._space.limits.schema_depth)
         self._under_way[node] = None
         for atom in node:
             if isinstance(atom, int) and atom > 1:
-                with self._space.inside(atom) as (known, location):
-                    found = self._both(found, self.cases(known, location))
+                with self._space.inside(atom) as (keywords, location):
+                    found = self._both(found, self.cases(keywords, location))
         del self._under_way[node]
+        if cut == self._cut:  # otherwise it depends on the nodes around it
+            self._split[node] = found
         return found
 
     def _branches(self, known: dict[str, Any], key: str, location: Location) -> list[Node]:

@@ -43,7 +43,7 @@ from structgen.schema.reading.key_classes import disjoint_classes, merged, overl
 from structgen.schema.reading.number_keywords import NUMBER_FORM, number_of, number_sets
 from structgen.schema.reading.scopes import Location, pointer
 from structgen.schema.reading.substrings import substring_language
-from structgen.schema.schema_warnings import warn
+from structgen.schema.schema_warnings import warn_of_keyword
 
 __all__ = ["OWN_KEYWORDS", "NodeOf", "base_shape", "language_of", "unsupported", "value_shape"]
 
@@ -251,7 +251,7 @@ def _format(name: Any, location: Location, reading: Formats) -> Language | None:
     if language is None and reading == "strict":
         raise unsupported(f"unknown format {name!r}", location, "format")
     if language is None and name not in formats.ANNOTATIONS:
-        warn(f"unknown format {name!r} (at #{pointer(location)}): it is not enforced")
+        warn_of_keyword(f"unknown format {name!r} (at #{pointer(location)}): it is not enforced")
     return language
 
 

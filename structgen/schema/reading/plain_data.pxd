@@ -5,8 +5,9 @@ from structgen.engine.deadlines cimport spend
 cdef set _EXACT
 
 
-@cython.locals(copies=dict, waiting=list)
 cpdef plain_data(content)
+@cython.locals(copies=dict, waiting=list)
+cpdef plain_copy(content)
 @cython.locals(seen=set, waiting=list, members=dict)
 cdef bint _is_plain(content) except -1
 cdef bint _waits(value, set seen, list waiting) except -1

@@ -10,7 +10,7 @@ from typing import Any
 
 from structgen.engine.deadlines import spend
 
-__all__ = ["plain_data"]
+__all__ = ["plain_copy", "plain_data"]
 
 _EXACT = {dict, list, tuple, str, int, float, bool, type(None)}
 _SCALARS = (str, int, float)
@@ -18,8 +18,11 @@ _SCALARS = (str, int, float)
 
 def plain_data(content: Any) -> Any:
     """Return JSON data in Python's own types; the same object where it has no others. Shared parts stay shared."""
-    if _is_plain(content):
-        return content
+    return content if _is_plain(content) else plain_copy(content)
+
+
+def plain_copy(content: Any) -> Any:
+    """Return a copy of JSON data in Python's own types, which no caller can change. Shared parts stay shared."""
     copies: dict[int, Any] = {}
     made = _copy_of(content, copies)
     waiting = [content]

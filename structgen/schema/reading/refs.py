@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urldefrag, urljoin
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from structgen.errors import SchemaError, UnsupportedSchemaError
 from structgen.schema.reading.dialects import dialect_of, dialect_within, is_guessed, says
@@ -37,6 +37,7 @@ NAMING = frozenset({"$id", "$schema", "id"})
 FORMED = frozenset({"exclusiveMinimum", "exclusiveMaximum", "items"})
 """Keywords whose form depends on the draft."""
 
+_MAX_DIGITS = 18  # of an index
 _RECURSIVE = "#"  # stands for `$recursiveAnchor`; no anchor has this name
 _OLD = frozenset({"draft4", "draft6", "draft7"})
 _NAME_MAPS = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
@@ -124,7 +125,7 @@ class Document:
         # The pairs of URI and anchor that several schemas have; ("", URI) where several have the same URI.
         self._ambiguous: dict[tuple[str, str], None] = {}
         self._memo: dict[tuple[str, str, Scope], Subschema] = {}  # results of `resolve`
-        uri = _own_uri(root, base_uri, self.dialect)
+        uri = _own_uri(root, base_uri, self.dialect, ROOT)
         self._root = Resource(base_uri if uri is None else uri, root, ROOT, self.dialect)
         self._is_scanned = False
 
@@ -152,7 +153,7 @@ class Document:
             )
         inner = self._inner.get(id(schema))
         if inner is None:
-            uri = _own_uri(schema, resource.uri, dialect)
+            uri = _own_uri(schema, resource.uri, dialect, location)
             if uri is None:
                 return resource, dialect
             inner = self._inner[id(schema)] = Resource(uri, schema, location, dialect)
@@ -212,7 +213,7 @@ class Document:
         """Return the resource and the fragment that a reference names."""
         if reference.startswith("#"):
             return scope.resource, unquote(reference[1:])
-        uri, fragment = urldefrag(urljoin(scope.resource.uri, reference))
+        uri, fragment = urldefrag(_joined(scope.resource.uri, reference, failure.keyword, failure.location))
         self._scan_root()
         resource = self._resources.get(uri) or self._load(uri, scope.dialect)
         if resource is None:
@@ -231,7 +232,7 @@ class Document:
             dialect = dialect_within(
                 contents, dialect, self.library.contents, pointer=pointer(location), draft=self._draft
             )
-        own = _own_uri(contents, uri, dialect)
+        own = _own_uri(contents, uri, dialect, location)
         resource = self._resources.get(own) if own else None
         if resource is None or resource.contents is not contents:
             resource = Resource(own or uri, contents, location, dialect)
@@ -259,7 +260,7 @@ class Document:
             if isinstance(value, dict) and token in value:
                 is_schema = not (is_schema and token in _NAME_MAPS)
                 value = value[token]
-            elif isinstance(value, list) and token.isascii() and token.isdigit() and int(token) < len(value):
+            elif isinstance(value, list) and _is_index(token) and int(token) < len(value):
                 value = value[int(token)]
             else:
                 raise failure.error("leads nowhere")
@@ -415,14 +416,33 @@ class _Failure:
         return self.unsupported("lies outside of the schema", hint)
 
 
-def _own_uri(schema: Any, base: str, dialect: Dialect) -> str | None:
+def _is_index(token: str) -> bool:
+    """Return whether a token of a JSON pointer is a number, not longer than one of a list can be."""
+    return token.isascii() and token.isdigit() and len(token) <= _MAX_DIGITS
+
+
+def _joined(base: str, reference: str, keyword: str, location: Location) -> str:
+    """Return the URI of a relative one.
+
+    Raises:
+        SchemaError: it is no URI, such as `http://[`.
+    """
+    try:
+        urlsplit(reference)
+        return urljoin(base, reference)
+    except ValueError as error:
+        message = f"{keyword} {reference!r} is no URI: {error}"
+        raise SchemaError(message, pointer=pointer(location), keyword=keyword) from error
+
+
+def _own_uri(schema: Any, base: str, dialect: Dialect, location: Location) -> str | None:
     """Return the URI that a schema gives itself; None if it has none."""
     if not isinstance(schema, dict) or (dialect.ref_overrides and "$ref" in schema):
         return None
     name = schema.get(dialect.id_keyword)
     if not isinstance(name, str) or name.startswith("#"):
         return None
-    return urldefrag(urljoin(base, name))[0]
+    return urldefrag(_joined(base, name, dialect.id_keyword, location))[0]
 
 
 def _is_recursive(resource: Resource) -> bool:

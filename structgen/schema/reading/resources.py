@@ -93,6 +93,14 @@ def without_fragment(base: str, reference: str) -> str:
     return base if reference.startswith("#") else urldefrag(urljoin(base, reference))[0]
 
 
+def _uri(base: str, reference: str) -> str | None:
+    """Return the same as `without_fragment`; None for a text that is no URI, which `refs.py` refuses if it matters."""
+    try:
+        return without_fragment(base, reference)
+    except ValueError:
+        return None
+
+
 def closed(schema: Any, registry: Registry[Any], base_uri: str = "") -> Registry[Any]:
     """Return a registry of only those schemas of another registry that a schema may reach.
 
@@ -139,13 +147,13 @@ def _mentioned(schema: Any, base: str) -> Iterator[str]:
         if isinstance(value, dict):
             names = value.get("$id"), value.get("id")
             new, old = (
-                without_fragment(around, name) if isinstance(name, str) else around
+                _uri(around, name) or around if isinstance(name, str) else around
                 for around, name in zip(outer, names, strict=True)
             )
             for keyword in ("$ref", "$dynamicRef", "$schema"):
                 reference = value.get(keyword)
                 if isinstance(reference, str) and not reference.startswith("#"):
-                    yield from (without_fragment(around, reference) for around in {*outer, new, old})
+                    yield from filter(None, [_uri(around, reference) for around in {*outer, new, old}])
             stack.extend((child, (new, old)) for child in value.values())
         elif isinstance(value, list):
             stack.extend((child, outer) for child in value)

@@ -12,7 +12,7 @@ from structgen.engine.deadlines import spend
 from structgen.errors import LimitExceededError
 from structgen.limits import Limits
 
-__all__ = ["SmallKey", "check_size", "count_few", "small_key", "text_length"]
+__all__ = ["SmallKey", "check_size", "content_of", "count_few", "small_key", "text_length"]
 
 _MAX_VALUES = 5_000_000
 _FEW_VALUES = 20_000  # written at once, so parts that they share do no harm
@@ -94,6 +94,31 @@ def small_key(content: list[Any]) -> SmallKey | None:
             found[0] = length
             return SmallKey(found)
     return None
+
+
+def content_of(key: SmallKey) -> list[Any]:
+    """Return a copy of the content that a small key was made of."""
+    values = iter(key)
+    next(values)
+    content: list[Any] = []
+    waiting: list[Any] = [content]
+    for part in waiting:  # grows meanwhile
+        is_object = isinstance(part, dict)
+        for _ in range(next(values)):
+            name = next(values) if is_object else None
+            value = next(values)
+            if value is dict or value is list:
+                value = value()
+                waiting.append(value)
+            elif value is bool:
+                value = next(values) == "True"
+            elif value is float:
+                value = float(next(values))
+            if is_object:
+                part[name] = value
+            else:
+                part.append(value)
+    return content
 
 
 def _add(value: Any, found: list[Any], deeper: list[Any]) -> bool:

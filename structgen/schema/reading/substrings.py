@@ -141,9 +141,12 @@ def substring_grammar(text: str, unit: Unit, max_length: int | None) -> ast.Gram
     Raises:
         SchemaError: the text is empty, or the unit is unknown.
         GrammarError: no piece is as short as `max_length`.
+        TypeError: `max_length` is no integer.
     """
     from structgen.kbnf import ast  # here, as each schema's compile imports this module
 
+    if max_length is not None and (not isinstance(max_length, int) or isinstance(max_length, bool)):
+        raise TypeError(f"max_length is an integer, not {max_length!r}")
     read_keyword({"text": text, "unit": unit})
     units = units_of(text, unit)
     regex = substring_regex(units, unit)

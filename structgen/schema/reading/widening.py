@@ -14,7 +14,7 @@ from typing import Any
 from structgen.errors import UnsupportedSchemaError
 from structgen.schema.algebra import ALL_ARRAYS, ALL_NUMBERS, ALL_OBJECTS, ALL_STRINGS, EVERYTHING, Node, Shape
 from structgen.schema.own_keywords import GRAMMAR, JSON_CONTENT, SUBSTRING_OF
-from structgen.schema.schema_warnings import warn
+from structgen.schema.schema_warnings import warn_of_keyword
 
 __all__ = ["Widening", "without_limits"]
 
@@ -115,7 +115,7 @@ class Widening:
         self.is_used = True
         if (error.pointer, error.keyword) not in self._warned:
             self._warned.add((error.pointer, error.keyword))
-            warn(f"{error.keyword} is dropped: {error}")
+            warn_of_keyword(f"{error.keyword} is dropped: {error}")
 
 
 def without_limits(shape: Shape, keyword: str) -> Shape:

@@ -192,7 +192,7 @@ def comment_of(space: Space, node: Node) -> str:
             for key, value in properties.items():
                 if isinstance(value, dict) and _description(value):
                     lines.append(f"{key}: {_description(value)}")
-    return "\n".join(dict.fromkeys(lines))
+    return "\n".join(dict.fromkeys(lines)).encode(errors="replace").decode()  # no file holds a lone surrogate
 
 
 def _description(schema: dict[str, Any]) -> str:

@@ -60,6 +60,7 @@ from structgen.schema.rules.objects import ObjectRules
 from structgen.schema.rules.states import MAX_COUNTED_KEYS, ObjectState
 from structgen.schema.rules.text_rules import TextRules
 from structgen.schema.rules.wording import SchemaDescriber
+from structgen.schema.schema_warnings import while_read
 
 __all__ = [
     "MakeOfRules",
@@ -239,7 +240,7 @@ def read_schema(
     content = json_schema if is_plain else plain_data(json_schema)
     document = Document(content, options.registry, draft=draft, base_uri=base_uri)
     try:
-        with deadline:
+        with deadline, while_read():
             while True:
                 try:
                     return _read_once(Space(document, options, limits, deadline, narrowed), make, notation, captures)

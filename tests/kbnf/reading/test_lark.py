@@ -246,6 +246,13 @@ def test_what_lark_cannot_say_is_refused(kbnf):
         print_lark(parse(kbnf))
 
 
+def test_a_rule_with_the_name_of_the_whole_text_gets_another():
+    """In upper case, it was the terminal `WHOLE` a second time."""
+    text = print_lark(parse("start ::= whole 'b'; whole ::= #'a+';"))
+    assert text == "start: WHOLE\nWHOLE: WHOLE_2 /b/\nWHOLE_2: /a+/\n"
+    assert parse_lark(text).start == "start"
+
+
 def test_tokens():
     tree = parse_lark("start: <think> <[^5]>* <[*]> word <[1000-1010,5]>\nword: /a/")
     _word, start = tree.rules

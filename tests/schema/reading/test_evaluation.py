@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.membership import is_member, space_of
 from support.schemas import KEYS, some
 
-from structgen.errors import LimitExceededError, UnsatisfiableSchemaError
+from structgen.errors import LimitExceededError, SchemaError, UnsatisfiableSchemaError
 from structgen.schema import schema_to_rules
 from structgen.schema.algebra import complement
 from structgen.schema.validation import validator_for
@@ -244,3 +244,30 @@ def test_a_bound_that_no_limit_raises_says_so():
 def test_a_branch_without_values_has_no_case():
     dead = {"properties": {"a": {}}, "allOf": [False]}
     schema_to_rules({"unevaluatedProperties": False, "anyOf": [dead, {"type": "null"}]})
+
+
+@pytest.mark.parametrize(
+    "keyword", ["dependencies", "dependentSchemas", "properties", "patternProperties", "prefixItems"]
+)
+def test_what_is_evaluated_by_a_wrong_schema_is_an_error_that_names_it(keyword):
+    """Such a schema may be read for what it evaluates before its own shape is made."""
+    kind = "Items" if keyword == "prefixItems" else "Properties"
+    for wrong in (5, None, True, "a"):
+        with pytest.raises(SchemaError, match=rf"{keyword} must be .*#/allOf/0\b"):
+            schema_to_rules({f"unevaluated{kind}": False, "allOf": [{keyword: wrong}]})
+        with pytest.raises(SchemaError, match=f"{keyword} must be "):
+            schema_to_rules({f"unevaluated{kind}": False, keyword: wrong})
+
+
+def test_a_subschema_that_many_references_lead_to_is_split_once():
+    """Each of 30 levels leads to the next one twice."""
+    both = {
+        f"{name}{i}": {"allOf": [{"$ref": f"#/$defs/{x}{i + 1}"} for x in "ab"]} for name in "ab" for i in range(60)
+    }
+    ends = {f"{name}30": {"properties": {name: _INT}} for name in "ab"}
+    schema = _CLOSED | {"$ref": "#/$defs/a0", "$defs": both | ends}
+    space, root = space_of(schema)
+    for value, is_valid in (({"a": 1, "b": 2}, True), ({"a": "x"}, False), ({"c": 1}, False)):
+        assert is_member(space, root, value) == is_valid
+        if "x" not in value.values():  # which is one error for each of the ways
+            assert validator_for(schema).is_valid(value) == is_valid

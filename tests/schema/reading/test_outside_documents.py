@@ -112,7 +112,9 @@ def test_relative_references_without_a_base_are_those_of_the_registry():
         structgen.compile({"$ref": "a.json"}, BYTES, base_uri=BASE, registry=registry)
 
 
-@pytest.mark.parametrize(("base", "error"), [("a.json", ValueError), ("http://a/#b", ValueError), (3, TypeError)])
+@pytest.mark.parametrize(
+    ("base", "error"), [("a.json", ValueError), ("http://a/#b", ValueError), ("http://[", ValueError), (3, TypeError)]
+)
 def test_a_base_that_is_no_absolute_uri_is_refused(base, error):
     with pytest.raises(error, match="base_uri"):
         structgen.compile({}, BYTES, base_uri=base)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import structgen
 from structgen.engine.vocabulary.vocabulary import Vocabulary
-from structgen.schema.reading.plain_data import plain_data
-from structgen.schema.reading.shared_parts import small_key
+from structgen.schema.reading.plain_data import plain_copy, plain_data
+from structgen.schema.reading.shared_parts import content_of, small_key
 
 BYTES = Vocabulary.from_bytes({byte: bytes([byte]) for byte in range(256)})
 SCHEMA = {
@@ -90,8 +90,20 @@ def test_data_becomes_plain_and_stays_equal(data: Any) -> None:
 
 @given(DATA)
 def test_only_plain_data_has_a_small_key(data: Any) -> None:
-    if small_key([data]) is not None:
+    key = small_key([data])
+    if key is not None:
         assert plain_data(data) is data
+        again = content_of(key)
+        assert again == [data]
+        assert types_of(again) == types_of([data])
+
+
+def test_a_copy_has_no_part_of_the_original() -> None:
+    data = {"a": [1.5, {"b": True}], "c": (1,)}
+    copy = plain_copy(data)
+    assert copy == {"a": [1.5, {"b": True}], "c": [1]}
+    assert copy["a"] is not data["a"]
+    assert copy["a"][1] is not data["a"][1]
 
 
 def test_shared_parts_and_circles_stay() -> None:

@@ -305,3 +305,23 @@ def test_a_dynamic_reference_leads_to_the_root_and_on_from_there(allows):
     validator = validator_for(schema)
     for value, expected in [({"b": {"b": {"c": 1}}}, True), ({"b": {"c": 2}}, False), ({"b": 1}, True)]:
         assert allows(schema, value) == validator.is_valid(value) == expected, value
+
+
+@pytest.mark.parametrize("keyword", ["$id", "$ref"])
+@pytest.mark.parametrize("uri", ["http://[", "//[::1/x", "http://\u2100.test/"])
+def test_what_is_no_uri_is_refused_by_name(keyword: str, uri: str) -> None:
+    """The compile or, after an answer, the validator raised a `ValueError` of `urllib`."""
+    for schema in (
+        {keyword: uri},
+        {"type": "array", "items": {keyword: uri}},
+        {"$id": "http://a.test/", "anyOf": [{keyword: uri}]},
+    ):
+        with pytest.raises(SchemaError, match=rf"\{keyword} .* is no URI"):
+            schema_to_kbnf(schema)
+    with pytest.raises(SchemaError, match="is no URI"):
+        schema_to_kbnf({keyword: uri}, registry=Registry())
+
+
+def test_an_index_of_thousands_of_digits_leads_nowhere() -> None:
+    with pytest.raises(SchemaError, match="leads nowhere"):
+        schema_to_kbnf({"$ref": f"#/allOf/{'9' * 5000}", "allOf": [{}]})

@@ -49,6 +49,12 @@ def test_descriptions_are_comments():
     assert _names(HTTPUser)["addresses"].comment == ""
 
 
+def test_a_lone_surrogate_in_a_description_is_replaced():
+    """No file could hold the export."""
+    schema = {"type": "object", "title": "\udfff", "description": "half \ud83d", "properties": {"a": {}}}
+    assert _names(schema)["start"].comment == "?: half ?"
+
+
 def test_fields_called_like_the_shared_rules_get_other_names():
     schema = {
         "title": "start",
