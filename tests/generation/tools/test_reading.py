@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.walks import Sampler, byte_vocabulary
 
 import structgen
-from structgen.generation.tools.messages import ParsedCall
+from structgen.generation.tools.messages import ParsedCall, ParsedReply
 from structgen.generation.tools.reading import FORMATS, read_reply, write_reply
 from structgen.generation.tools.toolbox import Toolbox
 from structgen.output_types.tool_formats.building import TOOL_FORMATS
@@ -196,6 +196,67 @@ def test_what_the_grammar_makes_is_read(format):
             read += len(found.calls)
             assert found.calls or choice == "auto"
     assert read
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See [1], and [2].",
+        "```json\n[\n 1\n]```",
+        'It is {"city": "Lyon"}.',
+        'It is {"name": "Bob", "arguments": 5}.',
+        '{"name":"Bob","arguments":5}',
+        '{"tool_name": "Bob", "parameters": 1}',
+        '{"tool_call_id": "1", "tool_name": "Bob", "parameters": 1}',
+        'Is it {"name": "x"} or functools[{"name": "x", "arguments": 1}]?',
+        "Write [ add(x) ] or [add(x)].",
+        'Write <invoke name="x"> first, and <cofl:tool_call id="1" name="x"> then.',
+        "<｜tool▁call▁begin｜>x<｜tool▁sep｜>",
+        "The marks <|start|>, <|call|> and <|tool_call:begin|>x<|tool_call:name|>x<|tool_call:args|>.",
+    ],
+)
+def test_free_text_is_no_call(format, text):
+    """Free text of the grammar is text for the reader, also while it is written, if it is like a call."""
+    grammar = structgen.Grammar.tool_calls(TOOLS, format, reasoning="outside")
+    written = write_reply(format, text, [])
+    if structgen.check(grammar, written).fits:
+        schemas = dict.fromkeys(("add", "get_weather"), SCHEMA)
+        assert read_reply(format, written, schemas) == ParsedReply(text, [])
+        texts = [read_reply(format, written[:end], schemas, partial=True).text for end in range(len(written) + 1)]
+        assert all(text.startswith(one) for one in texts)
+        assert not text.startswith("See") or texts[-1] == text
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(
+    "mark",
+    [
+        *("<|call|>", "<|end|>", "<|start|>", "<|return|>", "<|message|>", "<|eom|>", "<|eot|>", "<|content|>x<|end|>"),
+        "<|tool_call:begin|>x<|tool_call:name|>add<|tool_call:args|>{}<|tool_call:end|>",
+        *(">>>add\n{}", "</tool_call>", "}]</tool_calls>", "add(i=1)]", "<|close|>call<|sep|>", "</atem:invoke>"),
+    ],
+)
+def test_a_string_may_hold_a_mark(format, mark):
+    """What the grammar takes for a string is no mark for the reader."""
+    calls = [ParsedCall("add", {"i": 1, "s": mark}), ParsedCall("add", {"s": "x"})]
+    written = (FAMILIES[format].lead if format in FAMILIES else "") + write_reply(format, "", calls)
+    grammar = structgen.Grammar.tool_calls(TOOLS[:1], format, tool_choice="required", reasoning="outside")
+    if structgen.check(grammar, written, property_order="any").fits:
+        found = read_reply(format, written, {"add": SCHEMA})
+        assert plain(found.calls) == plain(calls) and not found.text
+        for end in range(len(written)):
+            assert len(read_reply(format, written[:end], {"add": SCHEMA}, partial=True).calls) <= 2
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("name", ["2fa", "été", "a.b:c/d-e"])
+def test_every_name_of_a_tool_is_read(format, name):
+    tools = [{"name": name, "parameters": {"type": "object", "properties": {}}}]
+    text = (FAMILIES[format].lead if format in FAMILIES else "") + write_reply(format, "", [ParsedCall(name, {})])
+    grammar = structgen.Grammar.tool_calls(tools, format, tool_choice=name, reasoning="outside")
+    assert structgen.check(grammar, text).fits
+    assert plain(read_reply(format, text, {name: {}}).calls) == [(name, {})]
 
 
 def test_white_space_of_the_marks_may_differ():
