@@ -308,3 +308,16 @@ def test_special_tokens_within_marks():
     assert grammar != Grammar.structural_tag(
         {"type": "structural_tag", "format": {**triggered, "triggers": ["x<|a|>"]}}
     )
+
+
+@pytest.mark.parametrize("parameters", [{}, True, {"properties": {"x": {}}}, {"type": ["null", "object"]}])
+def test_arguments_are_an_object(parameters):
+    """Also where the schema does not say so."""
+    tools = [structgen.Tool("f", parameters)]
+    grammar = structgen.Grammar.tool_calls(tools, "hermes", tool_choice="f", reasoning="outside")
+    call = '<tool_call>\n{"name": "f", "arguments": @}\n</tool_call>'
+    assert structgen.check(grammar, call.replace("@", '{"x": 1}')).fits
+    for value in ("5", "[1]", "null"):
+        assert not structgen.check(grammar, call.replace("@", value)).fits
+    with pytest.raises(structgen.FunctionDefinitionError, match="the parameters of the tool 'f' are no object"):
+        structgen.Grammar.tool_calls([structgen.Tool("f", {"type": "array"})], "hermes")

@@ -19,6 +19,7 @@ from typing import Any
 from structgen.generation.tools import special
 from structgen.generation.tools.messages import ParsedCall, ParsedReply, begun, unfinished, without_begun
 from structgen.generation.tools.notations import read_arguments, write_arguments
+from structgen.generation.tools.python_calls import PYTHON_CALLS
 from structgen.output_types.tool_formats.families import FAMILIES as _NAMED
 from structgen.output_types.tool_formats.families import Family
 from structgen.output_types.tool_formats.more_families import MORE_FAMILIES
@@ -40,7 +41,8 @@ def read_reply(
     Args:
         format: the name of the format.
         text: the text, with its special tokens as `<|name|>`.
-        schemas: the JSON Schemas of the tools' arguments by name; formats in XML need them.
+        schemas: the JSON Schemas of the tools' arguments by name; formats in XML need them. None where they are not
+            known; without any tool, all of a text is text in formats whose calls stand in free text.
         partial: whether the text may end within a call, which is then the last one and not complete.
 
     Raises:
@@ -52,6 +54,8 @@ def read_reply(
     """
     check_format(format)
     known = schemas or {}
+    if schemas is not None and not known and (format in FAMILIES or format in PYTHON_CALLS):
+        return ParsedReply(text, [])
     if format in _SPECIAL:
         return _SPECIAL[format].read(text, known, partial)
     return _Reader(FAMILIES[format], text, known, partial).read()

@@ -1,6 +1,7 @@
 """`run_tools`: the loop of replies and results."""
 
 import asyncio
+import functools
 
 import pytest
 from support.scripted_chat import ScriptedChat
@@ -196,3 +197,42 @@ def test_a_stream_for_asyncio_that_is_not_open():
 
     with pytest.raises(structgen.GenerationError, match="not open"):
         asyncio.run(run())
+
+
+def test_a_stream_goes_on_after_a_loop_that_breaks_off():
+    with structgen.stream_tools(ScriptedChat("hermes", SAID), "hi", [add]) as s:
+        for _ in s:
+            break
+        assert s.transcript().text == "It is 5."
+
+
+def test_functions_that_return_coroutines():
+    async def slow(a: int) -> int:
+        return a * 2
+
+    @functools.wraps(slow)
+    def wrapped(*given, **named):
+        return slow(*given, **named)
+
+    said = [said_call("slow", '{"a": 4}'), "It is 8."]
+    found = asyncio.run(structgen.arun_tools(ScriptedChat("hermes", said), "hi", [wrapped]))
+    assert found.messages[2]["content"] == "8"
+    with pytest.raises(structgen.StructgenError, match="use arun_tools"):
+        structgen.run_tools(ScriptedChat("hermes", said), "hi", [wrapped])
+
+
+def test_errors_of_structgen_in_a_tool_go_back():
+    def ask(a: int) -> str:
+        raise structgen.GenerationError("not today")
+
+    model = ScriptedChat("hermes", [said_call("ask", '{"a": 4}'), "I cannot."])
+    found = structgen.run_tools(model, "hi", [ask])
+    assert (found.text, found.messages[2]["content"]) == ("I cannot.", "Error: GenerationError: not today")
+
+
+def test_a_result_that_is_no_data():
+    def thing(a: int):
+        return object()
+
+    with pytest.raises(structgen.StructgenError, match=r"the tool thing returned <object .* cannot be written as JSON"):
+        structgen.run_tools(ScriptedChat("hermes", [said_call("thing", '{"a": 4}')]), "hi", [thing])

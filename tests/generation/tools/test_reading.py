@@ -11,6 +11,7 @@ from support.walks import Sampler, byte_vocabulary
 import structgen
 from structgen.generation.tools.messages import ParsedCall, ParsedReply
 from structgen.generation.tools.reading import FORMATS, read_reply, write_reply
+from structgen.generation.tools.server_replies import read_object, reply_schema
 from structgen.generation.tools.toolbox import Toolbox
 from structgen.output_types.tool_formats.building import TOOL_FORMATS
 from structgen.output_types.tool_formats.families import FAMILIES
@@ -441,3 +442,19 @@ def test_empty_elements_of_minimax_m3(schema, element, value):
     grammar = structgen.Grammar.tool_calls(tools, "minimax_m3", tool_choice="f", reasoning="outside")
     assert structgen.check(grammar, text).fits
     assert read_reply("minimax_m3", text, {"f": parameters}).calls[0].arguments == {"a": value}
+
+
+@pytest.mark.parametrize(
+    "text", ['{"tool_calls": ["x', '{"text": 5, "tool_calls": 3', '{"tool_calls": [{"name": 3}', "[1"]
+)
+def test_an_answer_of_a_server_that_does_not_fit(text):
+    """It is refused at its end; a stream may have it before."""
+    assert read_object(text, partial=True) == ParsedReply("", [])
+
+
+def test_the_schema_of_a_servers_reply():
+    tools = Toolbox([{"name": "files/read", "parameters": {"properties": {"s": {"type": "string"}}}}], SchemaOptions())
+    schema = reply_schema(tools, "auto", parallel=True)
+    reply = '{"text": "", "tool_calls": [{"name": "files/read", "arguments": @}]}'
+    assert structgen.check(schema, reply.replace("@", '{"s": "x"}')).fits
+    assert not structgen.check(schema, reply.replace("@", "5")).fits
