@@ -458,3 +458,37 @@ def test_the_schema_of_a_servers_reply():
     reply = '{"text": "", "tool_calls": [{"name": "files/read", "arguments": @}]}'
     assert structgen.check(schema, reply.replace("@", '{"s": "x"}')).fits
     assert not structgen.check(schema, reply.replace("@", "5")).fits
+
+
+def _tagged(kind, value):
+    properties = {"kind": {"const": kind}, "a": {"type": value}}
+    return {"type": "object", "properties": properties, "required": ["kind", "a"], "additionalProperties": False}
+
+
+TAGGED = {"anyOf": [_tagged("cat", "string"), _tagged("dog", "integer")]}
+PAIR = {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False, "minItems": 2}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(
+    ("schema", "arguments"),
+    [
+        ({"type": "object", **TAGGED}, {"kind": "cat", "a": "5"}),
+        ({"type": "object", **TAGGED}, {"kind": "dog", "a": 5}),
+        ({"type": "object", "properties": {"t": TAGGED, "u": TAGGED}}, {"t": {"kind": "cat", "a": "5"}}),
+        ({"type": "object", "properties": {"t": TAGGED}}, {"t": {"kind": "dog", "a": 5}}),
+        ({"type": "object", "properties": {"t": PAIR}}, {"t": ["5", 6]}),
+        ({"type": "object", "properties": {"t": PAIR}}, {"t": ["five", 6]}),
+        ({"type": "object", "properties": {"t": {"type": "array"}}}, {"t": ["<b>"]}),
+        ({"type": "object", "properties": {"t": {**PAIR, "items": {"type": "string"}}}}, {"t": ["5", 6, "7"]}),
+    ],
+)
+def test_the_whole_schema_decides_what_a_raw_text_is(format, schema, arguments):
+    text = (FAMILIES[format].lead if format in FAMILIES else "") + write_reply(format, "", [ParsedCall("f", arguments)])
+    tools = [{"name": "f", "parameters": schema}]
+    grammar = structgen.Grammar.tool_calls(tools, format, tool_choice="f", reasoning="outside")
+    assert structgen.check(grammar, text, property_order="any").fits
+    assert plain(read_reply(format, text, {"f": schema}).calls) == [("f", arguments)]
+    for end in range(len(text)):
+        for call in read_reply(format, text[:end], {"f": schema}, partial=True).calls:
+            assert call.arguments.items() <= arguments.items() or "xml" not in format
