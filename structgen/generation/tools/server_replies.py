@@ -14,6 +14,7 @@ from structgen.generation.partial_json import partial_value
 from structgen.generation.tools.messages import ParsedCall, ParsedReply
 from structgen.generation.tools.toolbox import Toolbox
 from structgen.output_types.tool_formats.tools import object_schema
+from structgen.schema.moved_references import with_moved_references
 
 __all__ = ["SERVER_FORM", "read_object", "reply_schema"]
 
@@ -71,15 +72,12 @@ def _pointer(name: str) -> str:
 
 def _moved(schema: Any, pointer: str) -> Any:
     """Return a schema whose references to itself are to its new location."""
-    if isinstance(schema, list):
-        return [_moved(item, pointer) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
-    moved = {key: _moved(value, pointer) for key, value in schema.items()}
-    reference = moved.get("$ref")
-    if isinstance(reference, str) and (reference == "#" or reference.startswith("#/")):
-        moved["$ref"] = pointer + reference[1:]
-    return moved
+    own = {key: value for key, value in schema.items() if key != "$id"}  # references are within the whole reply
+    return with_moved_references(
+        own, lambda reference: pointer + reference[1:] if reference == "#" or reference.startswith("#/") else reference
+    )
 
 
 def read_object(text: str, *, partial: bool) -> ParsedReply:

@@ -1,5 +1,6 @@
 """Reading of tool calls: the reverse of writing, for every format; and the grammars of the formats agree."""
 
+import json
 import random
 from dataclasses import replace
 
@@ -492,3 +493,24 @@ def test_the_whole_schema_decides_what_a_raw_text_is(format, schema, arguments):
     for end in range(len(text)):
         for call in read_reply(format, text[:end], {"f": schema}, partial=True).calls:
             assert call.arguments.items() <= arguments.items() or "xml" not in format
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments"),
+    [
+        ({"properties": {"a": {"const": {"$ref": "#/x"}}}, "required": ["a"]}, {"a": {"$ref": "#/x"}}),
+        (
+            {"$id": "http://x/y", "properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": {"type": "null"}}},
+            {"a": None},
+        ),
+        (
+            {"properties": {"a": {"$id": "http://x/b", "$ref": "#/$defs/c", "$defs": {"c": {"type": "null"}}}}},
+            {"a": None},
+        ),
+    ],
+)
+def test_references_in_the_schema_of_a_servers_reply(schema, arguments):
+    reply = reply_schema(Toolbox([{"name": "f", "parameters": schema}], SchemaOptions()), "auto", parallel=True)
+    for one, fits in ((arguments, True), ({"a": "no"}, False)):
+        text = json.dumps({"text": "", "tool_calls": [{"name": "f", "arguments": one}]})
+        assert structgen.check(reply, text).fits is fits
