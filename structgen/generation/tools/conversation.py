@@ -66,7 +66,8 @@ _FORMS = (
 TEXT_FORM = _FORMS[-1]
 """The form for templates that know no tools."""
 
-_RETURNED = "The result of {name} is: {result}. Now answer in plain text, or call another function."
+_RETURNED = "The result of {name} is: {result}."
+_NEXT = " Now answer in plain text, or call another function."
 _NAMES = ("probe_alpha", "probe_beta")
 _TOOLS = [
     {
@@ -232,7 +233,11 @@ def adapted(messages: Any, form: Form, format: str) -> list[dict[str, Any]]:
         if index in taken:
             continue
         if message.get("role") == "tool":
-            found.append(_result(message, form, given))
+            made = _result(message, form, given)
+            if form.by_user and index and given[index - 1].get("role") == "tool":
+                # One message of the user: some templates want the roles to alternate.
+                made["content"] = f"{found.pop()['content'].removesuffix(_NEXT)}\n{made['content']}"
+            found.append(made)
         elif not message.get("tool_calls"):
             found.append(message)
         elif form.in_text:
@@ -303,7 +308,8 @@ def _result(message: Mapping[str, Any], form: Form, messages: Sequence[Mapping[s
     """Return the message of a result; with the tool's name, which OpenAI's form leaves out."""
     name = message.get("name") or _called(message.get("tool_call_id"), messages)
     if form.by_user:
-        return {"role": "user", "content": _RETURNED.format(name=name, result=_text_of(message))}
+        content = _RETURNED.format(name=name or "the call", result=_text_of(message))
+        return {"role": "user", "content": content + _NEXT}
     return {**message, "name": name} if name else dict(message)
 
 

@@ -236,3 +236,20 @@ def test_a_result_that_is_no_data():
 
     with pytest.raises(structgen.StructgenError, match=r"the tool thing returned <object .* cannot be written as JSON"):
         structgen.run_tools(ScriptedChat("hermes", [said_call("thing", '{"a": 4}')]), "hi", [thing])
+
+
+def test_results_for_a_template_whose_roles_alternate():
+    """As Gemma's, which knows no tools: the results of one reply are one message of the user."""
+    add_line = '{"name": "add", "arguments": {"a": 2}}'
+    model = ScriptedChat("none", [f"{add_line}\n{add_line.replace('2', '5')}", "Done."])
+    model.chat_template = (
+        "{% for m in messages if m.role != 'system' %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}"
+        "{{ raise_exception('roles must alternate') }}{% endif %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
+        "{# messages[0].role == 'system' #}"
+    )
+    found = structgen.run_tools(model, "hi", [add])
+    assert (found.text, len(found.messages)) == ("Done.", 5)
+    said = (
+        "[user]The result of add is: 3.\nThe result of add is: 6. Now answer in plain text, or call another function."
+    )
+    assert said in model.prompts[-1]
