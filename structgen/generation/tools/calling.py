@@ -233,6 +233,8 @@ class Caller:
             new_session: makes the sessions in which a local model reads; None for `model.session`.
         """
         check_prompt(messages)
+        if not isinstance(tool_choice, str):
+            raise TypeError(f"tool_choice is 'auto', 'required', 'none' or the name of a tool, not {tool_choice!r}")
         read = partial(self._read, call_ids_of(messages), tool_choice, self._settings.validate)
         settings = replace(self._settings, validate=read)
         if isinstance(self._model, RemoteModel):

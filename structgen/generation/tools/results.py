@@ -164,7 +164,7 @@ def _in_openai_form(call: ToolCall) -> dict[str, Any]:
     return {
         "id": call.id,
         "type": "function",
-        "function": {"name": call.name, "arguments": json.loads(call.source)},
+        "function": {"name": call.name, "arguments": json.loads(call.source or render(call.arguments))},
     }
 
 

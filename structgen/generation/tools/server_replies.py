@@ -56,7 +56,7 @@ def reply_schema(toolbox: Toolbox, tool_choice: str, *, parallel: bool) -> dict[
         "properties": {"text": text, "tool_calls": calls},
         "required": ["text", "tool_calls"],
         "additionalProperties": False,
-        "$defs": {name: _moved(object_schema(plain[name], name), _pointer(name)) for name in chosen},
+        "$defs": {name: _moved(object_schema(plain[name]), _pointer(name)) for name in chosen},
     }
 
 

@@ -15,7 +15,6 @@ from structgen.schema.function_arguments import arguments_of, description_of, na
 __all__ = ["Tool", "object_schema", "read_tools"]
 
 _ANY_OBJECT = {"type": "object"}
-_OTHER_TYPES = ("array", "boolean", "integer", "null", "number", "string")
 _NAME = re.compile(r"[\w.:/-]+")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
 
@@ -52,28 +51,20 @@ class Tool:
             except StructgenError as error:
                 error.add_location(place)
                 raise
-        return BoundSchema(f"_{name}" if name[:1].isdigit() else name, object_schema(schema, self.name), {}, place)
+        return BoundSchema(f"_{name}" if name[:1].isdigit() else name, object_schema(schema), {}, place)
 
 
-def object_schema(schema: Any, name: str) -> Any:
+def object_schema(schema: Any) -> Any:
     """Return the schema of a tool's arguments without values that are no objects.
 
     Args:
-        schema: the JSON Schema. Many leave out the type, and mean objects.
-        name: the tool's name.
-
-    Raises:
-        FunctionDefinitionError: it allows no object.
+        schema: the JSON Schema. Many leave out the type, and mean objects. One of other types stays as it is.
     """
     if not isinstance(schema, Mapping):
         return _ANY_OBJECT if schema is True else schema
     types = schema.get("type", "object")
-    named = types if isinstance(types, list) else [types]
-    if "object" in named:
-        return {**schema, "type": "object"}
-    if all(one in _OTHER_TYPES for one in named):
-        raise FunctionDefinitionError(f"the parameters of the tool {name!r} are no object, but of type {types!r}")
-    return schema  # the error of its type is told with its location
+    allows = "object" in types if isinstance(types, list) else types == "object"
+    return {**schema, "type": "object"} if allows else schema
 
 
 def read_tools(tools: Iterable[Any]) -> list[Tool]:

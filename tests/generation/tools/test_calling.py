@@ -71,6 +71,8 @@ def test_tool_choice():
         assert [call.name for call in reply.tool_calls] == ["add"]
     with pytest.raises(structgen.GrammarError, match="'ad', which is no tool"):
         structgen.call(model, "hi", [weather, add], tool_choice="ad")
+    with pytest.raises(TypeError, match=r"or the name of a tool, not \{'type'"):
+        structgen.call(model, "hi", [add], tool_choice={"type": "function", "function": {"name": "add"}})
     with pytest.raises(structgen.GrammarError, match="there are no tools"):
         structgen.call(model, "hi", [], tool_choice="required")
 
@@ -163,6 +165,12 @@ def test_messages_of_openais_interface():
     broken = {**call, "function": {"name": "add", "arguments": "{"}}
     with pytest.raises(ValueError, match="the arguments of a message's call of add are not JSON"):
         structgen.call(model, [messages[0], {**messages[1], "tool_calls": [broken]}], [add])
+
+
+def test_a_call_that_is_made_by_hand():
+    """Its arguments are written where no text of them is given."""
+    reply = structgen.ToolReply("", (structgen.ToolCall("add", {"a": 2}, id="x"),))
+    assert reply.message["tool_calls"][0]["function"] == {"name": "add", "arguments": {"a": 2}}
 
 
 def test_every_kind_of_tool():
@@ -289,6 +297,7 @@ def test_bad_tools():
         ([3], "tool 1 is a int"),
         ([{"type": "function", "function": {}}], "tool 1 has no name"),
         ([{"type": "web_search"}], "not of the type 'function'"),
+        ([structgen.Tool("f", list[int])], "parameters of the tool 'f' are no object, but of type 'array'"),
     ]:
         with pytest.raises(structgen.FunctionDefinitionError, match=message):
             structgen.call(model, "hi", tools)
