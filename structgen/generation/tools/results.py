@@ -88,6 +88,7 @@ class ToolCall:
                 f"the tool {self.name} returned {reprlib.repr(returned)}, which cannot be written as JSON: {error}"
             )
             raise NotRunnableError(message, hint="return a text, or JSON data") from error
+        text = text.encode(errors="backslashreplace").decode()  # names of files may hold halves of surrogate pairs
         return {"role": "tool", "tool_call_id": self.id, "name": self.name, "content": text}
 
     def _callable(self) -> Callable[..., Any]:

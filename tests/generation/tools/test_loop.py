@@ -253,3 +253,14 @@ def test_results_for_a_template_whose_roles_alternate():
         "[user]The result of add is: 3.\nThe result of add is: 6. Now answer in plain text, or call another function."
     )
     assert said in model.prompts[-1]
+
+
+@pytest.mark.parametrize(("returned", "content"), [("caf\udce9", "caf\\udce9"), (["\udce9"], '["\\udce9"]')])
+def test_a_result_with_half_of_a_surrogate_pair(returned, content):
+    """As names of files have it: no tokenizer reads it, so it is written as an escape."""
+
+    def names(a: int):
+        return returned
+
+    found = structgen.run_tools(ScriptedChat("hermes", [said_call("names", '{"a": 4}'), "Done."]), "hi", [names])
+    assert (found.text, found.messages[2]["content"]) == ("Done.", content)
