@@ -69,7 +69,7 @@ class ToolCall:
         function = self._callable()
         if inspect.iscoroutinefunction(function):
             return await self._called(function)
-        returned = await asyncio.to_thread(self._called, function)
+        returned = await asyncio.to_thread(self._called_in_thread, function)
         return await returned if inspect.iscoroutine(returned) else returned
 
     def message(self, returned: Any) -> dict[str, Any]:
@@ -101,6 +101,12 @@ class ToolCall:
                 f"the tool {self.name} has no Python function", hint="run it yourself with call.name, call.arguments"
             )
         return self.function
+
+    def _called_in_thread(self, function: Callable[..., Any]) -> Any:
+        try:
+            return self._called(function)
+        except StopIteration as error:  # no future can hold it: who awaits the call would wait for ever
+            raise RuntimeError(f"{self.name} raised StopIteration") from error
 
     def _called(self, function: Callable[..., Any]) -> Any:
         if isinstance(function, type) and isinstance(self.value, function):

@@ -264,3 +264,19 @@ def test_a_result_with_half_of_a_surrogate_pair(returned, content):
 
     found = structgen.run_tools(ScriptedChat("hermes", [said_call("names", '{"a": 4}'), "Done."]), "hi", [names])
     assert (found.text, found.messages[2]["content"]) == ("Done.", content)
+
+
+def test_a_tool_and_a_validator_that_raise_stop_iteration():
+    """As `next` does of something empty. No future can hold this error."""
+
+    def first(a: int) -> int:
+        return next(iter([]))
+
+    async def run(call):
+        return await asyncio.wait_for(call, 20)
+
+    model = ScriptedChat("hermes", [said_call("first", '{"a": 4}'), "I cannot.", "Hi."])
+    found = asyncio.run(run(structgen.arun_tools(model, "hi", [first])))
+    assert found.messages[2]["content"] == "Error: RuntimeError: first raised StopIteration"
+    with pytest.raises(RuntimeError, match="a validator raised StopIteration"):
+        asyncio.run(run(structgen.acall(model, "hi", [], validate=lambda _: next(iter([])))))
