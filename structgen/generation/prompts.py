@@ -28,7 +28,16 @@ if TYPE_CHECKING:
     from structgen.generation.settings import Settings
     from structgen.models.base import Model
 
-__all__ = ["conversation", "encode", "render", "template_variables", "text_for", "texts_for", "with_errors"]
+__all__ = [
+    "check_prompt",
+    "conversation",
+    "encode",
+    "render",
+    "template_variables",
+    "text_for",
+    "texts_for",
+    "with_errors",
+]
 
 _DESCRIPTION = "Answer with one {form} that fits this JSON Schema:\n{schema}"
 _READS_PARTS = re.compile(r"""\[['"]text['"]\]|\.text\b""")  # the two ways in which templates read parts of a content
@@ -49,7 +58,7 @@ def conversation(prompt: Prompt, constraint: Constraint[Any], settings: Settings
         ValueError: a message has no role or no content, or contains half of a surrogate pair; or an example's answer
             does not fit the schema.
     """
-    _check(prompt)
+    check_prompt(prompt)
     if settings.raw and not isinstance(prompt, str):
         raise TypeError("with raw=True the prompt is a text, not a list of messages")
     whole = _conversation(prompt, constraint, settings, describe=describe)
@@ -78,7 +87,16 @@ def _conversation(prompt: Prompt, constraint: Constraint[Any], settings: Setting
 _ROLES = ("user", "system", "assistant", "tool", "developer")
 
 
-def _check(prompt: Any) -> None:
+def check_prompt(prompt: Any) -> None:
+    """Check that a prompt is a text, or messages with a role and a content.
+
+    Args:
+        prompt: the prompt.
+
+    Raises:
+        TypeError: it is neither.
+        ValueError: a message has no role or no content, or one of another kind.
+    """
     if isinstance(prompt, str):
         return
     if not isinstance(prompt, Sequence) or not all(isinstance(message, Mapping) for message in prompt):
@@ -94,6 +112,8 @@ def _check(prompt: Any) -> None:
             raise ValueError(f"message {index} has the role {message['role']!r}: did you mean {close[0]!r}?")
         if message.get("content") is None and not message.get("tool_calls"):
             raise ValueError(f"message {index} has no content: {repr(message)[:80]}")
+        if not isinstance(message.get("tool_calls") or [], list | tuple):
+            raise ValueError(f"message {index} has tool_calls that are no list: {repr(message['tool_calls'])[:80]}")
         if isinstance(message.get("content"), bool | int | float | bytes | Mapping):
             shown = repr(message["content"])[:80]
             raise ValueError(f"message {index} has the content {shown}: a text, or a list of parts, is needed")

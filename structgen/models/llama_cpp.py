@@ -83,7 +83,7 @@ class LlamaCppModel:
         try:
             formatter = self._formatter(self.tool_template if template.get("tools") else self.chat_template)
             text = formatter(messages=as_messages(prompt), **template).prompt
-        except (ValueError, jinja2.TemplateError) as error:  # templates raise ValueError on purpose
+        except (ValueError, TypeError, jinja2.TemplateError) as error:  # templates raise ValueError on purpose
             raise ModelError(f"the chat template refuses the messages: {error}") from error
         return self._with_bos(self._encode(text))
 

@@ -8,7 +8,6 @@ the logits of its own tokens, whatever the cache holds.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
@@ -16,6 +15,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from structgen.engine.fork_safety import forkable_lock
 from structgen.errors import ModelError
 
 __all__ = ["Entry", "SequenceCache", "SequencePool", "SequenceSession"]
@@ -110,7 +110,7 @@ class SequencePool:
         self._free = list(range(sequences))
         # The session of each sequence, the longest unused first. Weak: a collected session frees its sequence.
         self._holders: dict[int, weakref.ref[SequenceSession]] = {}
-        self._lock = threading.Lock()
+        self._lock = forkable_lock()
 
     def session(self) -> SequenceSession:
         """Return a new, empty sequence."""

@@ -170,6 +170,8 @@ def _is_whole(copy: Path) -> bool:
 
 def _write_copy(model: TransformersModel, copy: Path) -> None:
     """Write the copy, in one step for other processes. Without a place to write to, there is none."""
+    from safetensors import SafetensorError  # its errors of the disk are no OSError
+
     try:
         copy.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=copy.parent, ignore_cleanup_errors=True) as unfinished:
@@ -181,7 +183,7 @@ def _write_copy(model: TransformersModel, copy: Path) -> None:
             if copy.exists() and not _is_whole(copy):
                 shutil.rmtree(copy)
             folder.rename(copy)
-    except OSError:
+    except (OSError, SafetensorError):
         return  # the disk is full, or another process was faster
 
 

@@ -59,3 +59,12 @@ def test_a_file_whose_template_knows_no_tools():
     model = structgen.from_llama_cpp(StubLlama({"tokenizer.chat_template": PLAIN}, [said], SPECIAL))
     reply = structgen.call(model, "1 + 2?", [add], tool_choice="required", parallel=False)
     assert (reply.format, [call.run() for call in reply.tool_calls]) == ("json", [3])
+
+
+@pytest.mark.parametrize("content", [[{"type": "text", "text": "hi"}], None])
+def test_a_template_that_cannot_write_a_content(content):
+    """It puts texts together, and the content is none."""
+    llama = StubLlama({"tokenizer.chat_template": "{{ '>>' + messages[0].content }}"}, [], SPECIAL)
+    model = structgen.from_llama_cpp(llama)
+    with pytest.raises(structgen.ModelError, match="the chat template refuses the messages"):
+        model.encode_prompt([{"role": "user", "content": content}])

@@ -4,6 +4,7 @@ import asyncio
 import datetime
 import enum
 import json
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 import jsonschema
@@ -236,6 +237,9 @@ def test_text_and_calls(model, server):
         parts = list(s)
     assert "".join(part for part in parts if isinstance(part, str)) == "Moving."
     assert parts[-1].run() == 8
+    calls = [part for part in parts if not isinstance(part, str)]
+    assert {"to": {"x": 4}} in [call.arguments for call in calls if not call.is_complete]
+    assert all(later.source.startswith(call.source) for call, later in pairwise(calls))
     assert structgen.call(model, "hi", [move], tool_choice="none").text == "Done."
     with pytest.raises(structgen.GrammarError, match="the tools are move"):
         structgen.call(model, "hi", [move], tool_choice="moved")

@@ -4,6 +4,9 @@ The cache here is a model of llama.cpp's: its logits encode what it holds, and i
 """
 
 import gc
+import os
+import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -229,3 +232,30 @@ def test_one_pool_many_threads():
 
     with ThreadPoolExecutor(8) as executor:
         list(executor.map(work, range(8)))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_fork_while_another_thread_reads():
+    """The forked process can read on: no thread of it will ever release the lock."""
+    pool = Cache(sequences=2, cells=20, batch_tokens=9).pool()
+    reads, goes_on = threading.Event(), threading.Event()
+    decode = pool._cache.decode
+
+    def slow(entries):
+        reads.set()
+        goes_on.wait(10)
+        return decode(entries)
+
+    pool._cache.decode = slow
+    thread = threading.Thread(target=lambda: pool.session().forward([1, 2]))
+    thread.start()
+    reads.wait(10)
+    threading.Timer(0.2, goes_on.set).start()
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        pool.session().forward([3])
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    thread.join()

@@ -100,6 +100,16 @@ def test_without_a_place_for_the_copy_the_model_loads_all_the_same(original, mon
     assert not (tmp_path / "cache").exists()
 
 
+def test_a_disk_that_is_full_as_safetensors_tells_it(original, monkeypatch, tiny_model, tmp_path):
+    safetensors = pytest.importorskip("safetensors.torch")
+    weights = tiny_model.hf_model.state_dict()
+    monkeypatch.setattr(
+        tiny_model.hf_model, "save_pretrained", lambda folder: safetensors.save_file(weights, folder / "no" / "file")
+    )
+    assert smollm2.load_smollm2() is tiny_model
+    assert not list((tmp_path / "cache").iterdir())
+
+
 def test_no_bar_of_transformers_shows(capsys):
     from transformers import modeling_gguf_pytorch_utils as gguf
 

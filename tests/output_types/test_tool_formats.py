@@ -350,3 +350,24 @@ def test_special_tokens_within_marks():
     assert grammar != Grammar.structural_tag(
         {"type": "structural_tag", "format": {**triggered, "triggers": ["x<|a|>"]}}
     )
+
+
+@pytest.mark.parametrize("parameters", [{}, True, {"properties": {"x": {}}}, {"type": ["null", "object"]}])
+def test_arguments_are_an_object(parameters):
+    """Also where the schema does not say so."""
+    tools = [structgen.Tool("f", parameters)]
+    grammar = structgen.Grammar.tool_calls(tools, "hermes", tool_choice="f", reasoning="outside")
+    call = '<tool_call>\n{"name": "f", "arguments": @}\n</tool_call>'
+    assert structgen.check(grammar, call.replace("@", '{"x": 1}')).fits
+    for value in ("5", "[1]", "null"):
+        assert not structgen.check(grammar, call.replace("@", value)).fits
+
+
+def test_a_call_of_ours_begins_without_a_blank():
+    """A model that writes compact JSON is led to the call, whose one blank the format has."""
+    tools = [{"name": "add", "parameters": {"type": "object", "properties": {}}}]
+    grammar = structgen.Grammar.tool_calls(tools, "json")
+    assert structgen.check(grammar, '{"name": "add", "arguments": {}}').fits
+    for text in ('{"name":"add","arguments":{}}', 'Well. {"name":"add","arguments":{}}'):
+        assert not structgen.check(grammar, text).fits
+    assert structgen.check(grammar, 'Well. {"nam":1}').fits

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from structgen.compilation.compiler import compile
-from structgen.generation.prompts import conversation, render, template_variables, texts_for
+from structgen.errors import LimitExceededError
+from structgen.generation.prompts import check_prompt, conversation, render, template_variables, texts_for
 from structgen.generation.runs import LocalRun, Result, Run, in_thread
 from structgen.generation.scheduler import run_shared
 from structgen.generation.server_run import ServerRun
@@ -25,7 +26,7 @@ from structgen.generation.tools.conversation import (
     TEXT_FORM,
     adapted,
     call_id_of,
-    calls_of,
+    call_ids_of,
     form_for,
     has_calls,
     tools_variable,
@@ -42,6 +43,7 @@ from structgen.models.base import AsyncServer, Model, RemoteModel, as_messages, 
 from structgen.output_types.grammar import Grammar
 from structgen.schema.options import SchemaOptions
 from structgen.schema.signatures import shows_options
+from structgen.schema.validation import TOO_DEEP
 
 if TYPE_CHECKING:
     from structgen.compilation.constraint import Constraint
@@ -110,7 +112,8 @@ def call(
         >>> reply = structgen.call(model, "Is it warm in Lyon?", [weather])                   # doctest: +SKIP
         >>> [(one.name, one.arguments) for one in reply.tool_calls]                           # doctest: +SKIP
         [('weather', {'city': 'Lyon', 'unit': 'C'})]
-        >>> messages = ["Is it warm in Lyon?", *reply.messages()]                             # doctest: +SKIP
+        >>> asked = {"role": "user", "content": "Is it warm in Lyon?"}
+        >>> messages = [asked, *reply.messages()]                                             # doctest: +SKIP
     """
     caller = Caller(model, tools, parallel=parallel, format=format, limits=limits, options=options)
     return caller.reply(messages, tool_choice)
@@ -229,8 +232,11 @@ class Caller:
             streams: whether a server sends its reply in pieces.
             new_session: makes the sessions in which a local model reads; None for `model.session`.
         """
-        count = 0 if isinstance(messages, str) else calls_of(messages)
-        settings = replace(self._settings, validate=partial(self._read, count, self._settings.validate))
+        check_prompt(messages)
+        if not isinstance(tool_choice, str):
+            raise TypeError(f"tool_choice is 'auto', 'required', 'none' or the name of a tool, not {tool_choice!r}")
+        read = partial(self._read, call_ids_of(messages), tool_choice, self._settings.validate)
+        settings = replace(self._settings, validate=read)
         if isinstance(self._model, RemoteModel):
             return self._begin_on_server(self._model, messages, tool_choice, settings, streams=streams)
         constraint = self.constraint(tool_choice)
@@ -271,16 +277,16 @@ class Caller:
         reasoning = result.reasoning or reply.reasoning
         return replace(reply, reasoning=reasoning, finish_reason=result.finish_reason, usage=result.usage)
 
-    def partial(self, text: str, messages: Prompt) -> ToolReply:
+    def partial(self, text: str, messages: Prompt, tool_choice: str) -> ToolReply:
         """Return the reply of a text that goes on.
 
         Args:
             text: the text so far.
             messages: the conversation.
+            tool_choice: see `call`.
         """
-        parsed = self._parsed(text, partial=True)
-        count = 0 if isinstance(messages, str) else calls_of(messages)
-        return self._reply(text, parsed, count, self._so_far)
+        parsed = self._parsed(text, tool_choice, partial=True)
+        return self._reply(text, parsed, call_ids_of(messages), self._so_far)
 
     def constraint(self, tool_choice: str) -> Constraint[Any]:
         """Return the constraint of a reply of a local model.
@@ -303,27 +309,39 @@ class Caller:
             self._constraints[tool_choice] = compile(grammar, vocabulary, limits=self._limits, **self._reading)
         return self._constraints[tool_choice]
 
-    def _parsed(self, text: str, *, partial: bool = False) -> ParsedReply:
+    def _parsed(self, text: str, tool_choice: str, *, partial: bool = False) -> ParsedReply:
         if isinstance(self._model, RemoteModel):
             return read_object(text, partial=partial)
-        return read_reply(self.format, text, self.toolbox.schemas, partial=partial)
+        schemas = {} if tool_choice == "none" else self.toolbox.schemas
+        try:
+            return read_reply(self.format, text, schemas, partial=partial)
+        except RecursionError as error:
+            if partial:  # raised at the end of the reply
+                return ParsedReply("", [])
+            raise LimitExceededError("schema_depth", Limits().schema_depth, message=TOO_DEEP) from error
 
-    def _read(self, count: int, validate: Callable[[Any], Any] | None, value: Any) -> ToolReply:
+    def _read(
+        self, before: Sequence[Any], tool_choice: str, validate: Callable[[Any], Any] | None, value: Any
+    ) -> ToolReply:
         """Return the reply of a whole text, validated; `Settings.validate` of the run."""
         text = value if isinstance(value, str) else render(value)
-        parsed = self._parsed(text)
-        reply = self._reply(text, parsed, count, self._validated)
+        parsed = self._parsed(text, tool_choice)
+        reply = self._reply(text, parsed, before, self._validated)
         changed = validate(reply) if validate is not None else None
-        return reply if changed is None else changed
+        if changed is not None and not isinstance(changed, ToolReply | bool):  # of a boolean, the run tells more
+            raise TypeError(f"validate returned {changed!r}: it returns a ToolReply, or None")
+        return reply if changed is None else cast(ToolReply, changed)
 
-    def _reply(self, text: str, parsed: ParsedReply, count: int, made: Callable[[ParsedCall, str], Any]) -> ToolReply:
+    def _reply(
+        self, text: str, parsed: ParsedReply, before: Sequence[Any], made: Callable[[ParsedCall, str], Any]
+    ) -> ToolReply:
         calls: dict[str, Any] = {}
-        for index, one in enumerate(parsed.calls, count):
-            # The id that the model wrote, unless it wrote it twice.
+        for index, one in enumerate(parsed.calls, len(before)):
+            # The id that the model wrote, unless the conversation has it already.
             ids = itertools.chain(
                 [one.id], (call_id_of(self.format, one.name, number) for number in itertools.count(index))
             )
-            own = next(found for found in ids if found and found not in calls)
+            own = next(found for found in ids if found and found not in calls and found not in before)
             calls[own] = made(one, own)
         return ToolReply(parsed.text, tuple(calls.values()), parsed.reasoning, text, self.format)
 

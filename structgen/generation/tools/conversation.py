@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from structgen.errors import ModelError
+from structgen.generation.prompts import texts_for
 from structgen.generation.tools.messages import ParsedCall
 from structgen.generation.tools.reading import write_reply
 from structgen.models.base import as_messages
@@ -26,7 +27,7 @@ from structgen.models.base import as_messages
 if TYPE_CHECKING:
     from structgen.models.base import Model
 
-__all__ = ["Form", "adapted", "calls_of", "form_for", "shown", "tools_variable", "tools_variables"]
+__all__ = ["Form", "adapted", "call_id_of", "call_ids_of", "form_for", "shown", "tools_variable", "tools_variables"]
 
 
 _REASONING = "reasoning_content"  # the key of OpenAI-like servers, and of most templates
@@ -65,7 +66,8 @@ _FORMS = (
 TEXT_FORM = _FORMS[-1]
 """The form for templates that know no tools."""
 
-_RETURNED = "The result of {name} is: {result}. Now answer in plain text, or call another function."
+_RETURNED = "The result of {name} is: {result}."
+_NEXT = " Now answer in plain text, or call another function."
 _NAMES = ("probe_alpha", "probe_beta")
 _TOOLS = [
     {
@@ -201,9 +203,12 @@ def call_id_of(format: str, name: str, index: int) -> str:
     return f"functions.{name}:{index}" if format == "kimi" else f"call{index:05}"
 
 
-def calls_of(messages: Sequence[Mapping[str, Any]]) -> int:
-    """Return the number of calls in a conversation."""
-    return sum(len(message.get("tool_calls") or ()) for message in messages)
+def call_ids_of(messages: Any) -> list[Any]:
+    """Return the ids of the calls in a conversation; None for a call without an id."""
+    calls = (
+        [] if isinstance(messages, str) else [one for message in messages for one in message.get("tool_calls") or ()]
+    )
+    return [call.get("id") if isinstance(call, Mapping) else None for call in calls]
 
 
 def has_calls(messages: Any) -> bool:
@@ -228,19 +233,23 @@ def adapted(messages: Any, form: Form, format: str) -> list[dict[str, Any]]:
         if index in taken:
             continue
         if message.get("role") == "tool":
-            found.append(_result(message, form, given))
+            made = _result(message, form, given)
+            if form.by_user and index and given[index - 1].get("role") == "tool":
+                # One message of the user: some templates want the roles to alternate.
+                made["content"] = f"{found.pop()['content'].removesuffix(_NEXT)}\n{made['content']}"
+            found.append(made)
         elif not message.get("tool_calls"):
             found.append(message)
         elif form.in_text:
             calls = [ParsedCall(*_name_and_arguments(call)) for call in message["tool_calls"]]
             kept = {key: value for key, value in message.items() if key != "tool_calls"}
-            found.append({**kept, "content": write_reply(format, message.get("content") or "", calls)})
+            found.append({**kept, "content": write_reply(format, _text_of(message), calls)})
         elif form.together:
             found.append(_with_calls(message, message["tool_calls"], form, is_first=True))
         else:
             for number, call in enumerate(message["tool_calls"]):
                 found.append(_with_calls(message, [call], form, is_first=not number))
-                answer = _answer_to(call, given, index)
+                answer = _answer_to(call, given, index, taken)
                 if answer is not None:
                     taken.add(answer)
                     found.append(_result(given[answer], form, given))
@@ -283,9 +292,13 @@ def _name_and_arguments(call: Any) -> tuple[str, dict[str, Any]]:
     return function["name"], dict(arguments)
 
 
-def _answer_to(call: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], start: int) -> int | None:
-    """Return the index of the result of a call; None where there is none."""
+def _answer_to(
+    call: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], start: int, taken: Collection[int]
+) -> int | None:
+    """Return the index of the result of a call, apart from those of other calls; None where there is none."""
     for index in range(start + 1, len(messages)):
+        if index in taken:
+            continue
         if messages[index].get("role") == "tool" and messages[index].get("tool_call_id") == call.get("id"):
             return index
     return None
@@ -295,11 +308,20 @@ def _result(message: Mapping[str, Any], form: Form, messages: Sequence[Mapping[s
     """Return the message of a result; with the tool's name, which OpenAI's form leaves out."""
     name = message.get("name") or _called(message.get("tool_call_id"), messages)
     if form.by_user:
-        return {"role": "user", "content": _RETURNED.format(name=name, result=message.get("content"))}
+        content = _RETURNED.format(name=name or "the call", result=_text_of(message))
+        return {"role": "user", "content": content + _NEXT}
     return {**message, "name": name} if name else dict(message)
 
 
+def _text_of(message: Mapping[str, Any]) -> str:
+    """Return the text of a message, whose content may be a list of parts."""
+    return str(cast(list[Any], texts_for([message], None))[0].get("content") or "")
+
+
 def _called(call_id: Any, messages: Sequence[Mapping[str, Any]]) -> str:
+    """Return the name of the tool of a call; "" where there is no such call."""
+    if call_id is None:
+        return ""
     for message in messages:
         for call in message.get("tool_calls") or ():
             if isinstance(call, Mapping) and call.get("id") == call_id:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from structgen.errors import StructgenError
+from structgen.generation.prompts import check_prompt
 from structgen.generation.settings import CallOptions
 from structgen.generation.tools.calling import Caller
-from structgen.generation.tools.results import ToolCall, ToolReply
+from structgen.generation.tools.results import NotRunnableError, ToolCall, ToolReply
 from structgen.generation.tools.streaming import AsyncCallStream, CallStream
 from structgen.generation.usage import Usage
 from structgen.limits import Limits
@@ -108,6 +109,7 @@ class Loop:
                     f"the tool {tool.name} has no Python function to run",
                     hint="give it one with structgen.Tool(name, parameters, function=…), or use structgen.call",
                 )
+        check_prompt(messages)
         self.model = model
         self.shows = shows
         self.messages = as_messages(messages)
@@ -189,7 +191,7 @@ def _result_of(call: ToolCall) -> tuple[Any, Exception | None]:
         return None, call.error
     try:
         return call.run(), None
-    except StructgenError:
+    except NotRunnableError:
         raise
     except Exception as error:
         return None, error
@@ -200,7 +202,7 @@ async def _awaited_result_of(call: ToolCall) -> tuple[Any, Exception | None]:
         return None, call.error
     try:
         return await call.arun(), None
-    except StructgenError:
+    except NotRunnableError:
         raise
     except Exception as error:
         return None, error

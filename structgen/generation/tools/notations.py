@@ -12,6 +12,7 @@ it allows both, what reads as an allowed JSON value is that value, and anything 
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -64,9 +65,9 @@ class _Xml:
     separator: str = ""
     has_sections: bool = False
 
-    def framed(self, text: str) -> str:
-        """Return a text with what stands around it in an element."""
-        if self.has_sections and re.search(r"[<&\n]", text):
+    def framed(self, text: str, *, is_text: bool) -> str:
+        """Return a text, or the JSON of another value, with what stands around it in an element."""
+        if self.has_sections and is_text and re.search(r"[<&\n]", text):
             return f"<![CDATA[{text}]]>"
         return f"{self.frame}{text}{self.frame}"
 
@@ -151,8 +152,8 @@ def read_arguments(style: str, text: str, start: int, schema: Any) -> Arguments:
     if style == "cohere_xml":
         return _read_cohere(text, start)
     if style == "minimax_m3_xml":
-        return _read_m3(text, start, schema)
-    return _read_xml(_XML[style], text, start, schema)
+        return _decided(_read_m3(text, start, schema), schema)
+    return _decided(_read_xml(_XML[style], text, start, schema), schema)
 
 
 def write_arguments(style: str, arguments: Mapping[str, Any]) -> str:
@@ -175,7 +176,7 @@ def write_arguments(style: str, arguments: Mapping[str, Any]) -> str:
     for key, value in arguments.items():
         shown = value if isinstance(value, str) else _json(value)
         kind = xml.kinds[0] if isinstance(value, str) else xml.kinds[1] or _json_type(value)
-        elements.append(xml.written.format(key=key, value=xml.framed(shown), kind=kind))
+        elements.append(xml.written.format(key=key, value=xml.framed(shown, is_text=isinstance(value, str)), kind=kind))
     return xml.separator.join(elements)
 
 
@@ -227,20 +228,63 @@ def _typed(raw: str, schema: Any) -> Any:
     is_whole = kind == "number" and value == value // 1
     if kind == "string" or not (kind in types or (is_whole and "integer" in types)):
         return raw
-    return _first_valid((value, raw), schema)
+    return _valid_one((value, raw), schema)
 
 
 def _no_number(word: str) -> NoReturn:
     raise ValueError(f"{word} is no JSON")
 
 
-def _first_valid(values: Sequence[Any], schema: Any) -> Any:
-    """Return the first value that a schema allows; without one, or where no validator reads the schema, the first."""
+@dataclass(frozen=True, slots=True)
+class _Either:
+    """A value that only the schema of all arguments decides, as which one of a union's objects holds does."""
+
+    values: Sequence[Any]
+
+
+def _valid_one(values: Sequence[Any], schema: Any) -> Any:
+    """Return the value that a schema allows, or that it may be either of several; the first where none is valid."""
+    valid = [value for value in values if _is_valid(value, schema)]
+    return valid[0] if len(valid) == 1 else _Either(valid) if valid else values[0]
+
+
+def _is_valid(value: Any, schema: Any) -> bool:
+    """Return whether a schema allows a value; True where no validator reads it."""
     try:
-        validator = validator_for(dict(schema) if isinstance(schema, Mapping) else True)
-        return next((value for value in values if validator.is_valid(value)), values[0])
+        return bool(validator_for(dict(schema) if isinstance(schema, Mapping) else True).is_valid(value))
     except (SchemaError, RecursionError, Unresolvable):  # it refers to a part of the whole that was left out
-        return values[0]
+        return True
+
+
+def _decided(arguments: Arguments, schema: Any) -> Arguments:
+    """Return arguments with the first values that are valid together; those before the first open one, of a part."""
+    choices = [one.values for one in _open_ones(arguments.values)]
+    if not choices:
+        return arguments
+    if arguments.end < 0:
+        known = itertools.takewhile(lambda pair: not list(_open_ones(pair[1])), arguments.values.items())
+        return Arguments(dict(known), -1)
+    ways = (_filled(arguments.values, iter(way)) for way in itertools.product(*choices))
+    tried = list(itertools.islice(ways, _MAX_WAYS))
+    return Arguments(next((way for way in tried if _is_valid(way, schema)), tried[0]), arguments.end)
+
+
+def _open_ones(value: Any) -> Iterator[_Either]:
+    """Yield the values within a value that are not decided."""
+    if isinstance(value, _Either):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _open_ones(one)
+
+
+def _filled(value: Any, chosen: Iterator[Any]) -> Any:
+    """Return a value with choices for what is not decided, in order."""
+    if isinstance(value, _Either):
+        return next(chosen)
+    if isinstance(value, dict):
+        return {key: _filled(one, chosen) for key, one in value.items()}
+    return [_filled(one, chosen) for one in value] if isinstance(value, list) else value
 
 
 def _property(schema: Any, key: str) -> Any:
@@ -253,9 +297,14 @@ def _property(schema: Any, key: str) -> Any:
     return {**_definitions(schema), "allOf": found} if found else True
 
 
-def _items(schema: Any) -> Any:
-    """Return the schema of an array's items, with the definitions that it may refer to."""
-    found = [part["items"] for part in _parts_of(schema, "array") if isinstance(part.get("items"), Mapping)]
+def _item(schema: Any, index: int) -> Any:
+    """Return the schema of an item of an array, with the definitions that it may refer to."""
+    found = []
+    for part in _parts_of(schema, "array"):
+        first, rest = part.get("prefixItems", ()), part.get("items", True)
+        if isinstance(rest, list):  # drafts before 2020-12
+            first, rest = rest, part.get("additionalItems", True)
+        found.append(first[index] if index < len(first) else rest)
     return {**_definitions(schema), "allOf": found} if found else True
 
 
@@ -288,6 +337,7 @@ def _definitions(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _MAX_PARTS = 20  # schemas of one value that are looked at
+_MAX_WAYS = 256  # of values that the schema leaves open
 _ALL_TYPES = frozenset(("string", "number", "integer", "boolean", "null", "object", "array"))
 
 
@@ -431,23 +481,23 @@ def _m3_close(text: str, key: str, at: int) -> int:
 def _m3_value(raw: str, schema: Any) -> Any:
     elements = raw.lstrip()
     if not elements:
-        return _first_valid((raw, {}, []), schema)
+        return _valid_one((raw, {}, []), schema)
     if not elements.startswith(_M3):
         return _typed(raw, schema)
     if "array" in _types_of(schema) and elements.startswith(f"{_M3}<item>"):
-        return _m3_items(elements, _items(schema))
+        return _m3_items(elements, schema)
     return _read_m3(elements, 0, schema).values
 
 
 def _m3_items(raw: str, schema: Any) -> list[Any]:
-    values = []
+    values: list[Any] = []
     end = 0
     while (found := _M3_OPEN.match(raw, end)) is not None and found["key"] == "item":
         start = found.end()
         end = _m3_close(raw, "item", start)
         if end < 0:
             raise ValueError(f"an item is not closed: {raw[start : start + 80]!r}")
-        values.append(_m3_value(raw[start:end], schema))
+        values.append(_m3_value(raw[start:end], _item(schema, len(values))))
         end += len(f"{_M3}</item>")
     return values
 

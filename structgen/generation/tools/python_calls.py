@@ -17,7 +17,7 @@ from structgen.generation.tools.messages import ParsedCall, ParsedReply, begun, 
 
 __all__ = ["PYTHON_CALLS", "PythonCalls"]
 
-_ANY_NAME = r"[A-Za-z_][\w.:/-]*"
+_ANY_NAME = r"[\w.:/-]+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +87,14 @@ def _names(schemas: Iterable[str]) -> str:
 
 PYTHON_CALLS = {
     "pythonic": PythonCalls(
-        r"(?:<\|python_start\|>)?\s*\[\s*",
+        r"(?:<\|python_start\|>)?\[",
         r"\s*\]\s*(?:<\|python_end\|>)?",
         ("[", "]"),
         ", ",
         ("<|python_start|>", "<|python_end|>"),
     ),
     "lfm_2": PythonCalls(
-        r"(?:<\|tool_call_start\|>)?\s*\[\s*",
+        r"<\|tool_call_start\|>\s*\[\s*",
         r"\s*\]\s*(?:<\|tool_call_end\|>)?",
         ("<|tool_call_start|>[", "]<|tool_call_end|>"),
         ", ",

@@ -3,7 +3,8 @@ r"""A model's text as text, reasoning and tool calls, in the format of a family;
     Let me see.<tool_call>\n{"name": "weather", "arguments": {"city": "Lyon"}}\n</tool_call>
 
 is read as the text `Let me see.` and one call. `structgen.output_types.tool_formats` has the marks of the formats.
-White space in the marks may be more or less than a model was trained to write.
+Free text of the grammar is text here: a call begins where the grammar's trigger stands, and after the begin of its
+section. White space in the rest of the marks may be more or less than a model was trained to write.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 from structgen.generation.tools import special
 from structgen.generation.tools.messages import ParsedCall, ParsedReply, begun, unfinished, without_begun
 from structgen.generation.tools.notations import read_arguments, write_arguments
+from structgen.generation.tools.python_calls import PYTHON_CALLS
 from structgen.output_types.tool_formats.families import FAMILIES as _NAMED
 from structgen.output_types.tool_formats.families import Family
 from structgen.output_types.tool_formats.more_families import MORE_FAMILIES
@@ -42,7 +44,8 @@ def read_reply(
     Args:
         format: the name of the format.
         text: the text, with its special tokens as `<|name|>`.
-        schemas: the JSON Schemas of the tools' arguments by name; formats in XML need them.
+        schemas: the JSON Schemas of the tools' arguments by name; formats in XML need them. None where they are not
+            known; without any tool, all of a text is text in formats whose calls stand in free text.
         partial: whether the text may end within a call, which is then the last one and not complete.
 
     Raises:
@@ -54,6 +57,8 @@ def read_reply(
     """
     check_format(format)
     known = schemas or {}
+    if schemas is not None and not known and (format in FAMILIES or format in PYTHON_CALLS):
+        return ParsedReply(text, [])
     if format in _SPECIAL:
         return _SPECIAL[format].read(text, known, partial)
     return _Reader(FAMILIES[format], text, known, partial).read()
@@ -110,44 +115,75 @@ class _Marks:
     """The marks of a family, as regexes.
 
     Attributes:
-        begin: the begin of a call, with the groups `lead` (None where the model left it out), `name` and perhaps
-            `number`.
-        end: its end.
+        first: the begin of a call after free text, with the begin of its section: groups `section`, `name` and perhaps
+            `number`, and `lead`, which is None where the model left it out.
+        following: the begin of another call of the same section, after the separator; the same groups.
+        end: the end of a call.
+        closing: the end of the section.
         held: the marks whose first characters are no text for a reader of a text that goes on.
-        around: the marks of the section.
     """
 
-    begin: re.Pattern[str]
+    first: re.Pattern[str]
+    following: re.Pattern[str]
     end: re.Pattern[str]
+    closing: re.Pattern[str]
     held: tuple[str, ...]
-    around: tuple[re.Pattern[str], ...]
 
 
 @functools.cache
 def _marks(family: Family) -> _Marks:
-    lead = _LEFT_OUT.get(family.begin, "")
-    parts = re.split("(NAME|NUMBER)", family.begin.removeprefix(lead))
-    begin = rf"(?P<lead>{_tolerant(lead)})?" if lead else "(?P<lead>)"
-    for part in parts:
+    begin = _begin(family)
+    plain_begin = family.begin.partition("NAME")[0].partition("NUMBER")[0]
+    end = _tolerant(family.end)
+    if family.style == "json" and family.end.startswith("}"):
+        end = r'(?:,\s*"id":\s*"(?P<id>[^"]*)")?\s*' + end
+    if family.section is None:
+        first = f"(?P<section>){begin}"
+        lead = _LEFT_OUT.get(family.begin, "")
+        following, closing, held = first, "", (family.trigger, plain_begin, plain_begin.removeprefix(lead))
+    else:
+        # Free text may hold the begin of a call, which is text there, unless the family excludes it.
+        is_apart = any(mark in family.begin for mark in family.excludes)
+        opening, trigger = family.section[0], family.trigger or family.section[0]
+        if family.may_have_blank:
+            opening = opening.replace(trigger, f"{trigger} ")
+        section = rf"(?P<section>{_after_trigger(opening, trigger)}\s*)"
+        first = f"{section}?{begin}" if is_apart else section + begin
+        following = rf"\s*{_tolerant(family.separator.strip())}\s*(?P<section>){begin}"
+        closing = rf"\s*{_tolerant(family.section[1].strip())}"
+        held = (trigger, plain_begin if is_apart else "")
+    call_end = re.compile(r"\s*" + end)
+    return _Marks(re.compile(first), re.compile(following), call_end, re.compile(closing), tuple(filter(None, held)))
+
+
+def _begin(family: Family) -> str:
+    """Return the regex of the begin of a call."""
+    begin = ""
+    for part in re.split("(NAME|NUMBER)", family.begin):
         if part == "NAME":
             begin += r"(?P<name>[\w.:/-]+)"
         elif part == "NUMBER":
             begin += r"(?P<number>\d+)"
+        elif not begin and family.section is None:
+            begin += _after_text(family, part)
         else:
             begin += _tolerant(part)
     if family.id_before:
         given = rf"(?:{re.escape(family.id_before)}(?P<id>\w*))?"
         begin = begin.replace(r"(?P<name>[\w.:/-]+)", r"(?P<name>[\w.:/-]+)" + given)
-    end = _tolerant(family.end)
-    if family.style == "json" and family.end.startswith("}"):
-        end = r'(?:,\s*"id":\s*"(?P<id>[^"]*)")?\s*' + end
-    section = family.section or ("", "")
-    if family.may_have_blank:
-        section = (section[0].replace(family.trigger, f"{family.trigger} "), section[1])
-    before_name = family.begin.partition("NAME")[0].partition("NUMBER")[0]
-    held = (family.trigger, *section, before_name, before_name.removeprefix(lead))
-    around = tuple(re.compile(rf"\s*{_tolerant(mark.strip())}\s*") for mark in section if mark.strip())
-    return _Marks(re.compile(begin), re.compile(r"\s*" + end), tuple(filter(None, held)), around)
+    return begin
+
+
+def _after_text(family: Family, mark: str) -> str:
+    """Return the regex of the first mark of a call, which stands in free text."""
+    whole, lead = _after_trigger(mark, family.trigger or mark), _LEFT_OUT.get(family.begin, "")
+    return f"(?:(?P<lead>){whole}|{re.escape(mark.removeprefix(lead))})" if lead else whole
+
+
+def _after_trigger(mark: str, trigger: str) -> str:
+    """Return the regex of a mark after free text: as the grammar has it up to the end of the trigger."""
+    exact = len(trigger) if mark.startswith(trigger) else 0
+    return re.escape(mark[:exact]) + _tolerant(mark[exact:])
 
 
 def _tolerant(mark: str) -> str:
@@ -170,18 +206,32 @@ class _Reader:
     def read(self) -> ParsedReply:
         """Return the text and the calls."""
         marks = _marks(self.family)
-        while (found := marks.begin.search(self.text, self.position)) is not None:
+        while (found := marks.first.search(self.text, self.position)) is not None:
             self.texts.append(self.text[self.position : found.start()])
-            if not self._read_call(found, marks):
+            if not self._read_section(found, marks):
                 return self._reply("")
         return self._reply(self.text[self.position :])
+
+    def _read_section(self, found: re.Match[str], marks: _Marks) -> bool:
+        """Read calls up to the end of their section; return False where the text ends within it."""
+        is_section = bool(found["section"])
+        following: re.Match[str] | None = found
+        while following is not None:
+            if not self._read_call(following, marks):
+                return False
+            following = marks.following.match(self.text, self.position) if is_section else None
+        closing = marks.closing.match(self.text, self.position) if is_section else None
+        if closing is not None:
+            self.position = closing.end()
+        return closing is not None or not is_section or not self.partial
 
     def _read_call(self, found: re.Match[str], marks: _Marks) -> bool:
         """Read a call; return False where the text ends within it."""
         name, number = found["name"], found.groupdict().get("number")
         if self.partial and len(self.text) in (found.end("name"), found.end("number") if number else -1):
             return False  # the name may go on
-        if found["lead"] is None and name not in self.schemas:
+        has_lead = found.groupdict().get("lead", "") is not None
+        if not has_lead and name not in self.schemas:
             return self._take_as_text(found)
         call_id = found.groupdict().get("id") or ""
         if number is not None and "functions." in self.family.begin:
@@ -189,7 +239,7 @@ class _Reader:
         arguments = read_arguments(self.family.style, self.text, found.end(), self.schemas.get(name, True))
         end = marks.end.match(self.text, arguments.end) if arguments.end >= 0 else None
         if end is None:
-            if found["lead"] is None and not self.partial:
+            if not has_lead and not self.partial:
                 return self._take_as_text(found)
             if not self.partial:
                 raise unfinished(name, self.text)
@@ -210,14 +260,11 @@ class _Reader:
         return True
 
     def _reply(self, rest: str) -> ParsedReply:
-        marks = _marks(self.family)
         if self.partial and rest:
-            rest = without_begun(rest, marks.held)
+            rest = without_begun(rest, _marks(self.family).held)
         pieces = [*self.texts, rest]
         if self.calls:
             pieces[1:] = [piece for piece in pieces[1:] if piece.strip() != self.family.separator.strip()]
-        for mark in marks.around:
-            pieces = [mark.sub("", piece) for piece in pieces]
         text = "".join(pieces)
         return ParsedReply(text.strip() if self.calls else text, self.calls)
 

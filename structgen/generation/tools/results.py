@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import inspect
 import json
+import reprlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +19,11 @@ from structgen.generation.decoder import FinishReason
 from structgen.generation.prompts import render
 from structgen.generation.usage import Usage
 
-__all__ = ["ToolCall", "ToolReply"]
+__all__ = ["NotRunnableError", "ToolCall", "ToolReply"]
+
+
+class NotRunnableError(StructgenError):
+    """A call that cannot be run, or whose result cannot be written as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,41 +57,65 @@ class ToolCall:
             StructgenError: the tool has no Python function, or an `async` one; or the arguments are not complete.
         """
         function = self._callable()
-        if inspect.iscoroutinefunction(function):
-            raise StructgenError(f"{self.name} is an async function", hint="await call.arun(), or use arun_tools")
-        return self._called(function)
+        returned = None if inspect.iscoroutinefunction(function) else self._called(function)
+        if inspect.iscoroutinefunction(function) or inspect.iscoroutine(returned):
+            if inspect.iscoroutine(returned):
+                returned.close()
+            raise NotRunnableError(f"{self.name} is an async function", hint="await call.arun(), or use arun_tools")
+        return returned
 
     async def arun(self) -> Any:
         """Await an `async` function; run any other in a thread, and await it. See `run`."""
         function = self._callable()
         if inspect.iscoroutinefunction(function):
             return await self._called(function)
-        return await asyncio.to_thread(self._called, function)
+        returned = await asyncio.to_thread(self._called_in_thread, function)
+        return await returned if inspect.iscoroutine(returned) else returned
 
     def message(self, returned: Any) -> dict[str, Any]:
         """Return the message that brings the tool's result to the model.
 
         Args:
             returned: the result; anything but a text is written as JSON.
+
+        Raises:
+            StructgenError: it cannot be written as JSON.
         """
-        text = returned if isinstance(returned, str) else render(returned)
+        try:
+            text = returned if isinstance(returned, str) else render(returned)
+        except (ValueError, RecursionError) as error:
+            message = (
+                f"the tool {self.name} returned {reprlib.repr(returned)}, which cannot be written as JSON: {error}"
+            )
+            raise NotRunnableError(message, hint="return a text, or JSON data") from error
+        text = text.encode(errors="backslashreplace").decode()  # names of files may hold halves of surrogate pairs
         return {"role": "tool", "tool_call_id": self.id, "name": self.name, "content": text}
 
     def _callable(self) -> Callable[..., Any]:
         if self.error is not None:
-            raise StructgenError(f"the arguments of {self.name} were refused: {self.error}")
+            raise NotRunnableError(f"the arguments of {self.name} were refused: {self.error}")
         if not self.is_complete:
-            raise StructgenError(f"the call of {self.name} is not complete", hint="wait for the end of the stream")
+            raise NotRunnableError(f"the call of {self.name} is not complete", hint="wait for the end of the stream")
         if self.function is None:
-            raise StructgenError(
+            raise NotRunnableError(
                 f"the tool {self.name} has no Python function", hint="run it yourself with call.name, call.arguments"
             )
         return self.function
 
+    def _called_in_thread(self, function: Callable[..., Any]) -> Any:
+        try:
+            return self._called(function)
+        except StopIteration as error:  # no future can hold it: who awaits the call would wait for ever
+            raise RuntimeError(f"{self.name} raised StopIteration") from error
+
     def _called(self, function: Callable[..., Any]) -> Any:
-        if self.value is not None:
+        if isinstance(function, type) and isinstance(self.value, function):
             return self.value
-        bound = inspect.BoundArguments(inspect.signature(function), OrderedDict(self.arguments))
+        parameters = inspect.signature(function).parameters
+        given = OrderedDict((name, value) for name, value in self.arguments.items() if name in parameters)
+        others = {name: value for name, value in self.arguments.items() if name not in parameters}
+        given.update({one.name: others for one in parameters.values() if one.kind is one.VAR_KEYWORD})
+        bound = inspect.BoundArguments(inspect.signature(function), given)
         bound.apply_defaults()
         return function(*bound.args, **bound.kwargs)
 
@@ -141,13 +171,15 @@ def _in_openai_form(call: ToolCall) -> dict[str, Any]:
     return {
         "id": call.id,
         "type": "function",
-        "function": {"name": call.name, "arguments": json.loads(call.source)},
+        "function": {"name": call.name, "arguments": json.loads(call.source or render(call.arguments))},
     }
 
 
 def arguments_of(value: Any) -> Mapping[str, Any]:
-    """Return the arguments of a validated value: a mapping, or the fields of a Pydantic model that were given."""
+    """Return the arguments of a validated value: a mapping, the given fields of a Pydantic model, or a dataclass's."""
     if isinstance(value, pydantic.BaseModel):
         return {name: getattr(value, name) for name in type(value).model_fields if name in value.model_fields_set}
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     found: Mapping[str, Any] = value
     return found

@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from structgen.errors import GrammarError
 from structgen.generation.partial_json import partial_value
 from structgen.generation.tools.messages import ParsedCall, ParsedReply
 from structgen.generation.tools.toolbox import Toolbox
+from structgen.output_types.tool_formats.tools import object_schema
+from structgen.schema.moved_references import with_moved_references
 
 __all__ = ["SERVER_FORM", "read_object", "reply_schema"]
 
@@ -54,26 +56,28 @@ def reply_schema(toolbox: Toolbox, tool_choice: str, *, parallel: bool) -> dict[
         "properties": {"text": text, "tool_calls": calls},
         "required": ["text", "tool_calls"],
         "additionalProperties": False,
-        "$defs": {name: _moved(plain[name], f"#/$defs/{name}") for name in chosen},
+        "$defs": {name: _moved(object_schema(plain[name]), _pointer(name)) for name in chosen},
     }
 
 
 def _call(name: str) -> dict[str, Any]:
-    properties = {"name": {"const": name, "type": "string"}, "arguments": {"$ref": f"#/$defs/{name}"}}
+    properties = {"name": {"const": name, "type": "string"}, "arguments": {"$ref": _pointer(name)}}
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+
+
+def _pointer(name: str) -> str:
+    """Return the reference to the schema of a tool's arguments."""
+    return f"#/$defs/{name.replace('/', '~1')}"
 
 
 def _moved(schema: Any, pointer: str) -> Any:
     """Return a schema whose references to itself are to its new location."""
-    if isinstance(schema, list):
-        return [_moved(item, pointer) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
-    moved = {key: _moved(value, pointer) for key, value in schema.items()}
-    reference = moved.get("$ref")
-    if isinstance(reference, str) and (reference == "#" or reference.startswith("#/")):
-        moved["$ref"] = pointer + reference[1:]
-    return moved
+    own = {key: value for key, value in schema.items() if key != "$id"}  # references are within the whole reply
+    return with_moved_references(
+        own, lambda reference: pointer + reference[1:] if reference == "#" or reference.startswith("#/") else reference
+    )
 
 
 def read_object(text: str, *, partial: bool) -> ParsedReply:
@@ -91,11 +95,21 @@ def read_object(text: str, *, partial: bool) -> ParsedReply:
         data, is_whole = partial_value(text), False
     if not isinstance(data, Mapping):
         return ParsedReply("", [])
-    calls = list(_calls(data.get("tool_calls") or ()))
+    calls = _calls(data.get("tool_calls"))
     if calls and not is_whole:
-        calls[-1] = ParsedCall(calls[-1].name, calls[-1].arguments, is_complete=False)
-    return ParsedReply(data.get("text") or "", calls)
+        last = calls[-1].arguments
+        source = json.dumps(last, ensure_ascii=False).rstrip("]}") if last else ""  # what is open may go on
+        calls[-1] = ParsedCall(calls[-1].name, last, is_complete=False, source=source)
+    said = data.get("text")
+    return ParsedReply(said if isinstance(said, str) else "", calls)
 
 
-def _calls(items: Sequence[Any]) -> list[ParsedCall]:
-    return [ParsedCall(item["name"], item.get("arguments") or {}) for item in items if item.get("name")]
+def _calls(items: Any) -> list[ParsedCall]:
+    """Return the calls of a list; a text that goes on may be refused at its end, and be anything."""
+    found = [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else []
+    given = [(item.get("name"), item.get("arguments") or {}) for item in found]
+    return [
+        ParsedCall(name, arguments)
+        for name, arguments in given
+        if isinstance(name, str) and isinstance(arguments, dict)
+    ]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from structgen.generation.tools.messages import ParsedCall, ParsedReply, begun, unfinished, without_begun
 from structgen.generation.tools.notations import read_arguments, write_arguments
@@ -31,12 +31,13 @@ class Special(NamedTuple):
 
 # --- Harmony: messages in channels ------------------------------------------------------------------------------------
 
-_MESSAGE = re.compile(
-    r"(?:<\|start\|>)?(?:assistant)?(?P<head>(?:(?!<\|start\|>|<\|message\|>).)*)<\|message\|>"
-    r"(?P<body>(?:(?!<\|start\|>|<\|end\|>|<\|return\|>|<\|call\|>).)*)(?P<end><\|end\|>|<\|return\|>|<\|call\|>|)",
-    re.DOTALL,
+_HEAD = re.compile(
+    r"\s*(?:<\|start\|>)?(?:assistant)?(?P<head>(?:(?!<\|start\|>|<\|message\|>).)*)<\|message\|>", re.DOTALL
 )
 _RECIPIENT = re.compile(r"to=functions\.([\w.:/-]+)")
+_HARMONY_CALLED = re.compile(r"\s*<\|call\|>")
+_HARMONY_MARKS = ("<|end|>", "<|return|>")
+_HARMONY_END = re.compile(r"(?P<body>.*?)(?:<\|end\|>|<\|return\|>|\Z)", re.DOTALL)
 
 
 def _read_harmony(text: str, schemas: Mapping[str, Any], partial: bool) -> ParsedReply:
@@ -44,25 +45,47 @@ def _read_harmony(text: str, schemas: Mapping[str, Any], partial: bool) -> Parse
     reasoning: list[str] = []
     calls: list[ParsedCall] = []
     position = 0
-    while (found := _MESSAGE.match(text, position)) is not None:
-        position = found.end()
-        head, body = found["head"], found["body"]
-        if partial and not found["end"]:
-            body = without_begun(body, ["<|end|>", "<|return|>", "<|call|>", "<|start|>"])
-        recipient = _RECIPIENT.search(head)
+    while (found := _HEAD.match(text, position)) is not None:
+        recipient = _RECIPIENT.search(found["head"])
         if recipient is not None:
-            arguments = read_arguments("json", body, 0, True)
-            if arguments.end < 0 and not partial:
-                raise unfinished(recipient[1], text)
-            is_complete = arguments.end >= 0
-            source = body[: arguments.end] if is_complete else body
-            calls.append(ParsedCall(recipient[1], arguments.values, is_complete=is_complete, source=source))
-        else:
-            (reasoning if "analysis" in head else texts).append(body)
+            call, position = _json_call(recipient[1], text, found.end(), _HARMONY_CALLED, partial)
+            calls.append(call)
+            continue
+        ended = cast(re.Match[str], _HARMONY_END.match(text, found.end()))
+        body, position = ended["body"], ended.end()
+        shown = without_begun(body, _HARMONY_MARKS) if partial and position == ended.end("body") else body
+        (reasoning if "analysis" in found["head"] else texts).append(shown)
     rest = text[position:]
     if not position and "<|" not in rest and not partial:
         texts.append(rest)  # an answer whose channel was opened for the model
     return ParsedReply("".join(texts), calls, "\n".join(reasoning))
+
+
+def _json_call(
+    name: str, text: str, start: int, end: re.Pattern[str], partial: bool, call_id: str = "", *, needs_end: bool = False
+) -> tuple[ParsedCall, int]:
+    """Read the arguments of a call as JSON, and its end mark; the strings in them may hold any mark.
+
+    Args:
+        name: the tool's name.
+        text: the whole text.
+        start: the position of the arguments.
+        end: the end mark.
+        partial: whether the text may end within the call.
+        call_id: the id of the call.
+        needs_end: whether the call is complete only with its end mark.
+
+    Returns:
+        The call, and the position after it.
+    """
+    arguments = read_arguments("json", text, start, True)
+    ended = end.match(text, arguments.end) if arguments.end >= 0 else None
+    is_complete = arguments.end >= 0 and (ended is not None or not needs_end)
+    if not is_complete and not partial:
+        raise unfinished(name, text)
+    after = arguments.end if arguments.end >= 0 else len(text)
+    call = ParsedCall(name, arguments.values, call_id, is_complete=is_complete, source=text[start:after])
+    return call, after if ended is None else ended.end()
 
 
 def _write_harmony(text: str, calls: Sequence[ParsedCall]) -> str:
@@ -75,26 +98,29 @@ def _write_harmony(text: str, calls: Sequence[ParsedCall]) -> str:
 
 # --- Solar: a message of text or of calls ----------------------------------------------------------------------------
 
-_SOLAR_TEXT = re.compile(r"<\|content\|>(.*?)(?:<\|end\|>|\Z)", re.DOTALL)
-_SOLAR_THINK = re.compile(r"<\|think\|>(.*?)<\|end\|>", re.DOTALL)
-_SOLAR_CALL = re.compile(
-    r"<\|tool_call:begin\|>(?P<id>[^<]*)<\|tool_call:name\|>(?P<name>[\w.:/-]+)<\|tool_call:args\|>"
+_SOLAR_PART = re.compile(
+    r"\s*(?:<\|begin\|>assistant)?<\|(?P<kind>content|think)\|>(?P<body>.*?)(?:<\|end\|>|\Z)", re.DOTALL
 )
+_SOLAR_CALLS = re.compile(r"\s*(?:<\|begin\|>assistant)?(?:<\|tool_calls\|>)?")
+_SOLAR_CALL = re.compile(
+    r"\s*<\|tool_call:begin\|>(?P<id>[^<]*)<\|tool_call:name\|>(?P<name>[\w.:/-]+)<\|tool_call:args\|>"
+)
+_SOLAR_END = re.compile(r"<\|tool_call:end\|>")
 
 
 def _read_solar(text: str, schemas: Mapping[str, Any], partial: bool) -> ParsedReply:
-    think, said = _SOLAR_THINK.search(text), _SOLAR_TEXT.search(text)
+    bodies: dict[str, str] = {}
     calls: list[ParsedCall] = []
-    for found in _SOLAR_CALL.finditer(text):
-        arguments = read_arguments("json", text, found.end(), True)
-        is_complete = arguments.end >= 0 and text.startswith("<|tool_call:end|>", arguments.end)
-        if not is_complete and not partial:
-            raise unfinished(found["name"], text)
-        source = text[found.end() : arguments.end if arguments.end >= 0 else len(text)]
-        calls.append(ParsedCall(found["name"], arguments.values, found["id"], is_complete=is_complete, source=source))
-    shown = said[1] if said is not None else "" if "<|" in text or partial else text
+    position = 0
+    while (part := _SOLAR_PART.match(text, position)) is not None:
+        bodies[part["kind"]], position = part["body"], part.end()
+    position = cast(re.Match[str], _SOLAR_CALLS.match(text, position)).end()
+    while (found := _SOLAR_CALL.match(text, position)) is not None:
+        call, position = _json_call(found["name"], text, found.end(), _SOLAR_END, partial, found["id"], needs_end=True)
+        calls.append(call)
+    shown = bodies.get("content", "" if "<|" in text or partial else text)
     shown = without_begun(shown, ["<|end|>"]) if partial else shown
-    return ParsedReply(shown, calls, think[1] if think is not None else "")
+    return ParsedReply(shown, calls, bodies.get("think", ""))
 
 
 def _write_solar(text: str, calls: Sequence[ParsedCall]) -> str:
@@ -111,14 +137,10 @@ def _write_solar(text: str, calls: Sequence[ParsedCall]) -> str:
 
 # --- Muse Glimmer: messages to itself, to the user and to tools -------------------------------------------------------
 
-_MUSE_MESSAGE = re.compile(
-    r"(?:<\|start\|>)?(?P<head>(?:(?!<\|start\|>|<\|message\|>).)*)<\|message\|>"
-    r"(?P<body>(?:(?!<\|start\|>|<\|eom\|>|<\|eot\|>).)*)(?P<end><\|eom\|>|<\|eot\|>|)",
-    re.DOTALL,
-)
 _MUSE_MARKS = ("<|eom|>", "<|eot|>", "<|start|>")
+_MUSE_BODY = re.compile(r"(?P<body>(?:(?!<\|start\|>|<\|eom\|>|<\|eot\|>).)*)(?:<\|eom\|>|<\|eot\|>|)", re.DOTALL)
 _MUSE_RECIPIENT = re.compile(r"to=([\w.:/-]+)")
-_MUSE_CALL = re.compile(r'<atem:invoke name="(?P<name>[\w.:/-]+)">')
+_MUSE_CALL = re.compile(r'\s*(?:<atem:function_calls>)?\s*<atem:invoke name="(?P<name>[\w.:/-]+)">')
 _MUSE_END = re.compile(r"\s*</atem:invoke>")
 
 
@@ -127,38 +149,38 @@ def _read_muse(text: str, schemas: Mapping[str, Any], partial: bool) -> ParsedRe
     reasoning: list[str] = []
     calls: list[ParsedCall] = []
     position = 0
-    while (found := _MUSE_MESSAGE.match(text, position)) is not None:
-        position = found.end()
+    while (found := _HEAD.match(text, position)) is not None:
         recipient = _MUSE_RECIPIENT.search(found["head"])
-        body = without_begun(found["body"], _MUSE_MARKS) if partial and not found["end"] else found["body"]
-        if recipient is None or recipient[1] == "user":
-            texts.append(body)
-        elif recipient[1] == "self":
-            reasoning.append(body)
-        else:
-            calls += _muse_calls(found["body"], schemas, partial)
+        is_call = recipient is not None and recipient[1] not in ("self", "user")
+        position = _read_muse_calls(text, found.end(), calls, schemas, partial) if is_call else found.end()
+        ended = cast(re.Match[str], _MUSE_BODY.match(text, position))
+        position = ended.end()
+        if not is_call:
+            is_open = partial and position == ended.end("body")
+            body = without_begun(ended["body"], _MUSE_MARKS) if is_open else ended["body"]
+            (reasoning if recipient is not None and recipient[1] == "self" else texts).append(body)
     rest = text[position:]
     if not position and "<|" not in rest and not partial:
         texts.append(rest)  # an answer whose message was opened for the model
     return ParsedReply("".join(texts), calls, "\n".join(reasoning))
 
 
-def _muse_calls(body: str, schemas: Mapping[str, Any], partial: bool) -> list[ParsedCall]:
-    """Return the calls of a message to a tool."""
-    calls: list[ParsedCall] = []
-    found = _MUSE_CALL.search(body)
-    while found is not None:
-        arguments = read_arguments("atem_xml", body, found.end(), schemas.get(found["name"], True))
-        end = _MUSE_END.match(body, arguments.end) if arguments.end >= 0 else None
+def _read_muse_calls(
+    text: str, position: int, calls: list[ParsedCall], schemas: Mapping[str, Any], partial: bool
+) -> int:
+    """Read the calls of a message to a tool, whose texts may hold any mark; return the position after them."""
+    while (found := _MUSE_CALL.match(text, position)) is not None:
+        arguments = read_arguments("atem_xml", text, found.end(), schemas.get(found["name"], True))
+        end = _MUSE_END.match(text, arguments.end) if arguments.end >= 0 else None
         if end is None:
             if not partial:
-                raise unfinished(found["name"], body)
+                raise unfinished(found["name"], text)
             source = begun(arguments.values)
             calls.append(ParsedCall(found["name"], arguments.values, is_complete=False, source=source))
-            break
+            return len(text)
         calls.append(ParsedCall(found["name"], arguments.values))
-        found = _MUSE_CALL.search(body, end.end())
-    return calls
+        position = end.end()
+    return position
 
 
 def _write_muse(text: str, calls: Sequence[ParsedCall]) -> str:

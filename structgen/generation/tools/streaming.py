@@ -112,6 +112,7 @@ class CallStream:
     ) -> None:
         self._caller = caller
         self._messages = messages
+        self._tool_choice = tool_choice
         self._run = caller.begin(messages, tool_choice, streams=streams, new_session=new_session)
         self._passes = Passes(self._run, "reply()")
 
@@ -166,7 +167,7 @@ class CallStream:
     def _so_far(self) -> ToolReply:
         decoder = self._run.decoder
         text = "" if decoder is None else decoder.text_bytes.decode(errors="ignore")
-        return self._caller.partial(text, self._messages)
+        return self._caller.partial(text, self._messages, self._tool_choice)
 
 
 class _Shown:
@@ -190,6 +191,8 @@ class _Shown:
         if attempt is not self._attempt:
             self._attempt = attempt
             self._begin()
+        if reply.tool_calls:
+            self._text = self._text.lstrip()  # as the text of a reply with calls has no white space around it
         if len(reply.text) > len(self._text) and reply.text.startswith(self._text):
             yield reply.text[len(self._text) :]
             self._text = reply.text

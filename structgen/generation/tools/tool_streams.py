@@ -193,7 +193,7 @@ class ToolStream:
         self.close()
 
     def __iter__(self) -> Iterator[Event]:
-        yield from self._events
+        return (event for event in self._events)  # a loop that breaks off closes this iterator, not the events
 
     @property
     def messages(self) -> list[dict[str, Any]]:

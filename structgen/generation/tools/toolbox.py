@@ -22,6 +22,9 @@ from structgen.schema.sources import Source, resolve
 __all__ = ["Toolbox"]
 
 
+_OTHER_TYPES = ("array", "boolean", "integer", "null", "number", "string")
+
+
 @dataclass(frozen=True, slots=True)
 class _Entry:
     """A tool, with the parser of its arguments."""
@@ -43,8 +46,8 @@ class Toolbox:
         schemas: the JSON Schemas of the arguments, by name.
 
     Raises:
-        FunctionDefinitionError: a tool cannot be used, two have one name, or a name has other characters than models
-            write in calls.
+        FunctionDefinitionError: a tool cannot be used, two have one name, a name has other characters than models write
+            in calls, or arguments are no object.
     """
 
     def __init__(self, tools: Iterable[Any], options: SchemaOptions) -> None:
@@ -55,6 +58,12 @@ class Toolbox:
             tool.name: _Entry(tool, resolve(_plain(tool.parameters), options=options)) for tool in self.tools
         }
         self.schemas = {name: entry.source.json_schema for name, entry in self._entries.items()}
+        for name, schema in self.schemas.items():
+            kind = schema.get("type", "object") if isinstance(schema, Mapping) else "object"
+            if kind in _OTHER_TYPES:
+                raise FunctionDefinitionError(
+                    f"the parameters of the tool {name!r} are no object, but of type {kind!r}"
+                )
         self.definitions = [_definition(entry) for entry in self._entries.values()]
 
     def call(self, parsed: ParsedCall, call_id: str, context: Any = None) -> ToolCall:

@@ -67,7 +67,8 @@ def _backend_for_beams(original: Any) -> Any:
 
         from structgen.integrations.vllm.backend import StructgenBackend, check_request
 
-        check_request(SimpleNamespace(structured_outputs=structured_outputs), config.model_config, tokenizer)
+        params = SimpleNamespace(structured_outputs=structured_outputs, max_tokens=None)  # a beam is cut off
+        check_request(params, config.model_config, tokenizer)
         backend = StructgenBackend(config, tokenizer, self.model_config.get_vocab_size())
         return backend, get_structured_output_key(structured_outputs), backend.allocate_token_bitmask(1)
 

@@ -16,9 +16,10 @@ constraint. See docs/vllm.md.
 
 from __future__ import annotations
 
+import copy
 import functools
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -89,6 +90,19 @@ class _Request:
         if sequence is not None and not sequence.begin(text):
             self._is_broken = True
             logger.error("structgen: the token that ends the reasoning goes on with %r; the text ends here", text)
+
+    def ahead(self, token: int) -> _Request | None:
+        """Return the state after a draft token; None where the grammar refuses it. This state stays as it is."""
+        twin = copy.copy(self)
+        twin.read = []
+        if not self.is_free or self._after in cast(bytes, self._reasoning) + self._vocabulary.shown(token):
+            own = self._ready()
+            twin._sequence = None if own is None else own.fork()
+        if self.is_free:
+            twin.take(token)
+            return twin
+        sequence = twin.state()
+        return None if sequence is not None and not sequence.accept(token) else twin
 
     def follow(self, tokens: list[int]) -> None:
         """Accept the rest of an output. Start again if vLLM has removed tokens."""
@@ -228,21 +242,18 @@ class _Processor:
         columns = (ctx.expanded_idx_mapping, ctx.expanded_local_pos, ctx.input_ids, ctx.pos)
         rows = zip(*(column[: len(logits)].tolist() for column in columns))  # waits for the device
         states: dict[int, ServedSequence | None] = {}
-        draft: ServedSequence | None = None
-        is_masked = False
+        state: _Request | None = None
         for row, (slot, local, token, position) in enumerate(rows):
             request = self._by_slot.get(slot)
             if request is None:
                 continue
             if local == 0:
                 self._follow(request, slot, token, position)
-                is_masked = not request.is_free
-                draft = request.state() if is_masked else None
-            elif draft is not None:
-                draft = draft.fork()
-                is_masked = draft.accept(token)  # a refused draft has no rows after it that count
-            if is_masked:
-                states[row] = draft
+                state = request
+            elif state is not None:
+                state = state.ahead(token)  # a refused draft has no rows after it that count
+            if state is not None and not state.is_free:
+                states[row] = state.state()
         return self._masks.apply(logits, states)
 
     def _follow(self, request: _Request, slot: int, token: int, position: int) -> None:

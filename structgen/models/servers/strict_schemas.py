@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from structgen.schema.moved_references import with_moved_references
 from structgen.schema.sources import Source
 
 __all__ = ["ANTHROPIC", "OPENAI", "VALUE", "StrictSchema", "Subset", "strict_schema"]
@@ -61,8 +62,6 @@ ANTHROPIC = Subset(
 
 _AT_ROOT = ("$defs", "definitions", "$schema")
 _DEFINITIONS = ("#/$defs/", "#/definitions/")
-_DATA = ("const", "default", "enum", "examples")  # keywords whose values are no schemas
-_MAPS = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")  # from names to schemas
 # Keywords that constrain nothing.
 _NOTES = frozenset(
     {"$comment", "$id", "$schema", "default", "deprecated", "discriminator", "examples", "readOnly", "writeOnly"}
@@ -113,7 +112,7 @@ def strict_schema(source: Source, subset: Subset) -> StrictSchema:
     is_wrapped = schema.get("type") != "object"
     unchanged = schema
     if is_wrapped:
-        moved = _with_moved_references(schema)
+        moved = with_moved_references(schema, _moved)
         # With `$id` it is a resource of its own, whose references stay right; strict forms have no `$id`.
         unchanged = _wrapped(schema if "$id" in schema else moved)
         schema = _wrapped(moved)
@@ -133,26 +132,8 @@ def _wrapped(schema: dict[str, Any]) -> dict[str, Any]:
     return wrapped | outer
 
 
-def _with_moved_references(schema: Any) -> Any:
-    """Return a schema whose references to the root, and to parts of it other than definitions, are those of a value."""
-    if isinstance(schema, list):
-        return [_with_moved_references(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    found: dict[str, Any] = {}
-    for keyword, value in schema.items():
-        if keyword in _DATA:
-            found[keyword] = value
-        elif keyword in _MAPS and isinstance(value, dict):
-            found[keyword] = {name: _with_moved_references(part) for name, part in value.items()}
-        elif keyword == "$ref" and isinstance(value, str):
-            found[keyword] = _moved(value)
-        else:
-            found[keyword] = _with_moved_references(value)
-    return found
-
-
 def _moved(reference: str) -> str:
+    """Return a reference to the root, or to a part of it other than definitions, as that of the value."""
     is_of_root = reference == "#" or (reference.startswith("#/") and not reference.startswith(_DEFINITIONS))
     return f"#/properties/{VALUE}{reference[1:]}" if is_of_root else reference
 

@@ -100,7 +100,7 @@ MORE_FAMILIES: dict[str, Family] = {
         excludes=_HUNYUAN_THINK,
         thinking=Thinking(*_HUNYUAN_THINK, excludes=_HUNYUAN_THINK),
     ),
-    "json": Family(begin=_BEGIN, end="}", trigger='{"name": ', separator="\n", excludes=(), thinking=None),
+    "json": Family(begin=_BEGIN, end="}", trigger='{"name":', separator="\n", excludes=(), thinking=None),
     "lfm_2": Family(
         begin="NAME",
         end="",

@@ -12,7 +12,7 @@ from structgen.output_types.bound_schemas import BoundSchema
 from structgen.schema import resolve
 from structgen.schema.function_arguments import arguments_of, description_of, name_of
 
-__all__ = ["Tool", "may_be_empty", "read_tools"]
+__all__ = ["Tool", "may_be_empty", "object_schema", "read_tools"]
 
 _ANY_OBJECT = {"type": "object"}
 _NAME = re.compile(r"[\w.:/-]+")
@@ -53,7 +53,20 @@ class Tool:
             except StructgenError as error:
                 error.add_location(place)
                 raise
-        return BoundSchema(f"_{name}" if name[:1].isdigit() else name, schema, {}, place)
+        return BoundSchema(f"_{name}" if name[:1].isdigit() else name, object_schema(schema), {}, place)
+
+
+def object_schema(schema: Any) -> Any:
+    """Return the schema of a tool's arguments without values that are no objects.
+
+    Args:
+        schema: the JSON Schema. Many leave out the type, and mean objects. One of other types stays as it is.
+    """
+    if not isinstance(schema, Mapping):
+        return _ANY_OBJECT if schema is True else schema
+    types = schema.get("type", "object")
+    allows = "object" in types if isinstance(types, list) else types == "object"
+    return {**schema, "type": "object"} if allows else schema
 
 
 def read_tools(tools: Iterable[Any]) -> list[Tool]:

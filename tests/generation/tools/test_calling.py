@@ -1,6 +1,7 @@
 """`call`: the prompt with its tools, the reply's calls, and conversations in the form of each template."""
 
 import asyncio
+import dataclasses
 import datetime
 import json
 import types
@@ -70,6 +71,8 @@ def test_tool_choice():
         assert [call.name for call in reply.tool_calls] == ["add"]
     with pytest.raises(structgen.GrammarError, match="'ad', which is no tool"):
         structgen.call(model, "hi", [weather, add], tool_choice="ad")
+    with pytest.raises(TypeError, match=r"or the name of a tool, not \{'type'"):
+        structgen.call(model, "hi", [add], tool_choice={"type": "function", "function": {"name": "add"}})
     with pytest.raises(structgen.GrammarError, match="there are no tools"):
         structgen.call(model, "hi", [], tool_choice="required")
 
@@ -162,6 +165,12 @@ def test_messages_of_openais_interface():
     broken = {**call, "function": {"name": "add", "arguments": "{"}}
     with pytest.raises(ValueError, match="the arguments of a message's call of add are not JSON"):
         structgen.call(model, [messages[0], {**messages[1], "tool_calls": [broken]}], [add])
+
+
+def test_a_call_that_is_made_by_hand():
+    """Its arguments are written where no text of them is given."""
+    reply = structgen.ToolReply("", (structgen.ToolCall("add", {"a": 2}, id="x"),))
+    assert reply.message["tool_calls"][0]["function"] == {"name": "add", "arguments": {"a": 2}}
 
 
 def test_every_kind_of_tool():
@@ -288,6 +297,7 @@ def test_bad_tools():
         ([3], "tool 1 is a int"),
         ([{"type": "function", "function": {}}], "tool 1 has no name"),
         ([{"type": "web_search"}], "not of the type 'function'"),
+        ([structgen.Tool("f", list[int])], "parameters of the tool 'f' are no object, but of type 'array'"),
     ]:
         with pytest.raises(structgen.FunctionDefinitionError, match=message):
             structgen.call(model, "hi", tools)
@@ -429,3 +439,97 @@ def test_the_reasoning_before_a_call_goes_back(key):
 def test_solar_answers_in_a_message_of_text():
     model = ScriptedChat("none", ["<|content|>Hello.<|end|>"], special=SOLAR, ends=("<|end|>", "<|calls|>"))
     assert structgen.call(model, "hi", [add], format="solar").text == "Hello."
+
+
+def test_text_is_no_call_where_none_may_be():
+    assert structgen.call(ScriptedChat("hermes", [ADD]), "hi", [add], tool_choice="none").text == ADD
+    assert structgen.call(ScriptedChat("hermes", [ADD]), "hi", []).tool_calls == ()
+    with structgen.stream_call(ScriptedChat("hermes", [ADD]), "hi", [add], tool_choice="none") as s:
+        assert "".join(s) == ADD
+
+
+def test_messages_that_are_none():
+    for messages, error, text in [
+        (["hi"], TypeError, r"a list of messages with role and content, not \['hi'\]"),
+        (5, TypeError, "not int"),
+        ([{"content": "hi"}], ValueError, "message 0 has no role"),
+        ([{"role": "assistant", "tool_calls": 5}], ValueError, "message 0 has tool_calls that are no list: 5"),
+    ]:
+        for run in (structgen.call, structgen.run_tools):
+            with pytest.raises(error, match=text):
+                run(ScriptedChat("none", ["Hi"]), messages, [add])
+
+
+def made_call(a, call_id=None):
+    call = {"type": "function", "function": {"name": "add", "arguments": {"a": a}}}
+    return call if call_id is None else {**call, "id": call_id}
+
+
+def test_contents_of_parts():
+    """Where calls stand in the text, it is that of the parts."""
+    messages = [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": [{"type": "text", "text": "Well."}], "tool_calls": [made_call(2, "x")]},
+        {"role": "tool", "tool_call_id": "x", "content": [{"type": "text", "text": "3"}]},
+    ]
+    model = ScriptedChat("none", ["Done."])
+    structgen.call(model, messages, [add])
+    assert '[assistant]Well.{"name": "add", "arguments": {"a": 2}}' in model.prompts[-1]
+    assert "The result of add is: 3." in model.prompts[-1]
+
+
+def test_calls_without_ids_have_each_a_result():
+    calls = {"role": "assistant", "content": "", "tool_calls": [made_call(1), made_call(2)]}
+    results = [{"role": "tool", "content": text} for text in ("R1", "R2")]
+    model = ScriptedChat("llama", ["Done."])
+    structgen.call(model, [{"role": "user", "content": "hi"}, calls, *results], [add])
+    assert model.prompts[-1].count("[tool]R1") == model.prompts[-1].count("[tool]R2") == 1
+    assert model.prompts[-1].index("R1") < model.prompts[-1].index('{"a": 2}') < model.prompts[-1].index("R2")
+
+
+def test_an_id_is_new_in_the_conversation():
+    """Also where its beginning was left out."""
+    messages = [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": "", "tool_calls": [made_call(1, "call00001")]},
+        {"role": "tool", "tool_call_id": "call00001", "content": "2"},
+    ]
+    reply = structgen.call(ScriptedChat("hermes", [f"{ADD}\n{ADD}"]), messages, [add])
+    assert [call.id for call in reply.tool_calls] == ["call00002", "call00003"]
+
+
+@dataclasses.dataclass
+class Place:
+    city: str
+    unit: str = "C"
+
+
+def test_a_type_and_a_function_that_it_belongs_to():
+    said = '<tool_call>\n{"name": "f", "arguments": {"item": "tea", "count": 3}}\n</tool_call>'
+    order = structgen.Tool("f", Order, "F.", lambda item, count: f"{count} {item}")
+    assert structgen.call(ScriptedChat("hermes", [said]), "hi", [order]).tool_calls[0].run() == "3 tea"
+    place = structgen.Tool("weather", Place, "W.", lambda city, unit: f"{city} {unit}")
+    model = ScriptedChat("hermes", [WEATHER.replace(', "day": "2026-03-04"', "")])
+    (call,) = structgen.call(model, "hi", [place]).tool_calls
+    assert (call.arguments, call.run()) == ({"city": "Lyon", "unit": "C"}, "Lyon C")
+
+
+def test_a_function_of_any_arguments():
+    data = {"type": "object", "properties": {"x": {"type": "integer"}, "y": {"type": "integer"}}}
+    said = '<tool_call>\n{"name": "f", "arguments": {"x": 4, "y": 5}}\n</tool_call>'
+    tool = structgen.Tool("f", data, "F.", lambda x, **others: (x, others))
+    assert structgen.call(ScriptedChat("hermes", [said]), "hi", [tool]).tool_calls[0].run() == (4, {"y": 5})
+
+
+def test_what_validate_returns():
+    with pytest.raises(TypeError, match="validate returned 'x': it returns a ToolReply"):
+        structgen.call(ScriptedChat("hermes", ["Hi."]), "hi", [add], validate=lambda _: "x")
+
+
+def test_arguments_that_are_nested_too_deeply():
+    lists = {"type": "array", "items": {"$ref": "#/$defs/lists"}}
+    data = {"type": "object", "properties": {"x": {"$ref": "#/$defs/lists"}}, "$defs": {"lists": lists}}
+    said = f'<tool_call>\n{{"name": "f", "arguments": {{"x": {"[" * 1500}{"]" * 1500}}}}}\n</tool_call>'
+    tools = [{"name": "f", "parameters": data}]
+    with pytest.raises(structgen.LimitExceededError, match="nested too deeply"):
+        structgen.call(ScriptedChat("hermes", [said]), "hi", tools, max_new_tokens=4000)

@@ -1,6 +1,7 @@
 """`run_tools`: the loop of replies and results."""
 
 import asyncio
+import functools
 
 import pytest
 from support.scripted_chat import ScriptedChat
@@ -196,3 +197,86 @@ def test_a_stream_for_asyncio_that_is_not_open():
 
     with pytest.raises(structgen.GenerationError, match="not open"):
         asyncio.run(run())
+
+
+def test_a_stream_goes_on_after_a_loop_that_breaks_off():
+    with structgen.stream_tools(ScriptedChat("hermes", SAID), "hi", [add]) as s:
+        for _ in s:
+            break
+        assert s.transcript().text == "It is 5."
+
+
+def test_functions_that_return_coroutines():
+    async def slow(a: int) -> int:
+        return a * 2
+
+    @functools.wraps(slow)
+    def wrapped(*given, **named):
+        return slow(*given, **named)
+
+    said = [said_call("slow", '{"a": 4}'), "It is 8."]
+    found = asyncio.run(structgen.arun_tools(ScriptedChat("hermes", said), "hi", [wrapped]))
+    assert found.messages[2]["content"] == "8"
+    with pytest.raises(structgen.StructgenError, match="use arun_tools"):
+        structgen.run_tools(ScriptedChat("hermes", said), "hi", [wrapped])
+
+
+def test_errors_of_structgen_in_a_tool_go_back():
+    def ask(a: int) -> str:
+        raise structgen.GenerationError("not today")
+
+    model = ScriptedChat("hermes", [said_call("ask", '{"a": 4}'), "I cannot."])
+    found = structgen.run_tools(model, "hi", [ask])
+    assert (found.text, found.messages[2]["content"]) == ("I cannot.", "Error: GenerationError: not today")
+
+
+def test_a_result_that_is_no_data():
+    def thing(a: int):
+        return object()
+
+    with pytest.raises(structgen.StructgenError, match=r"the tool thing returned <object .* cannot be written as JSON"):
+        structgen.run_tools(ScriptedChat("hermes", [said_call("thing", '{"a": 4}')]), "hi", [thing])
+
+
+def test_results_for_a_template_whose_roles_alternate():
+    """As Gemma's, which knows no tools: the results of one reply are one message of the user."""
+    add_line = '{"name": "add", "arguments": {"a": 2}}'
+    model = ScriptedChat("none", [f"{add_line}\n{add_line.replace('2', '5')}", "Done."])
+    model.chat_template = (
+        "{% for m in messages if m.role != 'system' %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}"
+        "{{ raise_exception('roles must alternate') }}{% endif %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
+        "{# messages[0].role == 'system' #}"
+    )
+    found = structgen.run_tools(model, "hi", [add])
+    assert (found.text, len(found.messages)) == ("Done.", 5)
+    said = (
+        "[user]The result of add is: 3.\nThe result of add is: 6. Now answer in plain text, or call another function."
+    )
+    assert said in model.prompts[-1]
+
+
+@pytest.mark.parametrize(("returned", "content"), [("caf\udce9", "caf\\udce9"), (["\udce9"], '["\\udce9"]')])
+def test_a_result_with_half_of_a_surrogate_pair(returned, content):
+    """As names of files have it: no tokenizer reads it, so it is written as an escape."""
+
+    def names(a: int):
+        return returned
+
+    found = structgen.run_tools(ScriptedChat("hermes", [said_call("names", '{"a": 4}'), "Done."]), "hi", [names])
+    assert (found.text, found.messages[2]["content"]) == ("Done.", content)
+
+
+def test_a_tool_and_a_validator_that_raise_stop_iteration():
+    """As `next` does of something empty. No future can hold this error."""
+
+    def first(a: int) -> int:
+        return next(iter([]))
+
+    async def run(call):
+        return await asyncio.wait_for(call, 20)
+
+    model = ScriptedChat("hermes", [said_call("first", '{"a": 4}'), "I cannot.", "Hi."])
+    found = asyncio.run(run(structgen.arun_tools(model, "hi", [first])))
+    assert found.messages[2]["content"] == "Error: RuntimeError: first raised StopIteration"
+    with pytest.raises(RuntimeError, match="a validator raised StopIteration"):
+        asyncio.run(run(structgen.acall(model, "hi", [], validate=lambda _: next(iter([])))))

@@ -1,5 +1,6 @@
 """Reading of tool calls: the reverse of writing, for every format; and the grammars of the formats agree."""
 
+import json
 import random
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from support.walks import Sampler, byte_vocabulary
 import structgen
 from structgen.generation.tools.messages import ParsedCall, ParsedReply
 from structgen.generation.tools.reading import FORMATS, read_reply, write_reply
+from structgen.generation.tools.server_replies import read_object, reply_schema
 from structgen.generation.tools.toolbox import Toolbox
 from structgen.output_types.tool_formats.building import TOOL_FORMATS
 from structgen.output_types.tool_formats.families import FAMILIES
@@ -196,6 +198,67 @@ def test_what_the_grammar_makes_is_read(format):
             read += len(found.calls)
             assert found.calls or choice == "auto"
     assert read
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See [1], and [2].",
+        "```json\n[\n 1\n]```",
+        'It is {"city": "Lyon"}.',
+        'It is {"name": "Bob", "arguments": 5}.',
+        '{"name":"Bob","arguments":5}',
+        '{"tool_name": "Bob", "parameters": 1}',
+        '{"tool_call_id": "1", "tool_name": "Bob", "parameters": 1}',
+        'Is it {"name": "x"} or functools[{"name": "x", "arguments": 1}]?',
+        "Write [ add(x) ] or [add(x)].",
+        'Write <invoke name="x"> first, and <cofl:tool_call id="1" name="x"> then.',
+        "<｜tool▁call▁begin｜>x<｜tool▁sep｜>",
+        "The marks <|start|>, <|call|> and <|tool_call:begin|>x<|tool_call:name|>x<|tool_call:args|>.",
+    ],
+)
+def test_free_text_is_no_call(format, text):
+    """Free text of the grammar is text for the reader, also while it is written, if it is like a call."""
+    grammar = structgen.Grammar.tool_calls(TOOLS, format, reasoning="outside")
+    written = write_reply(format, text, [])
+    if structgen.check(grammar, written).fits:
+        schemas = dict.fromkeys(("add", "get_weather"), SCHEMA)
+        assert read_reply(format, written, schemas) == ParsedReply(text, [])
+        texts = [read_reply(format, written[:end], schemas, partial=True).text for end in range(len(written) + 1)]
+        assert all(text.startswith(one) for one in texts)
+        assert not text.startswith("See") or texts[-1] == text
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(
+    "mark",
+    [
+        *("<|call|>", "<|end|>", "<|start|>", "<|return|>", "<|message|>", "<|eom|>", "<|eot|>", "<|content|>x<|end|>"),
+        "<|tool_call:begin|>x<|tool_call:name|>add<|tool_call:args|>{}<|tool_call:end|>",
+        *(">>>add\n{}", "</tool_call>", "}]</tool_calls>", "add(i=1)]", "<|close|>call<|sep|>", "</atem:invoke>"),
+    ],
+)
+def test_a_string_may_hold_a_mark(format, mark):
+    """What the grammar takes for a string is no mark for the reader."""
+    calls = [ParsedCall("add", {"i": 1, "s": mark}), ParsedCall("add", {"s": "x"})]
+    written = (FAMILIES[format].lead if format in FAMILIES else "") + write_reply(format, "", calls)
+    grammar = structgen.Grammar.tool_calls(TOOLS[:1], format, tool_choice="required", reasoning="outside")
+    if structgen.check(grammar, written, property_order="any").fits:
+        found = read_reply(format, written, {"add": SCHEMA})
+        assert plain(found.calls) == plain(calls) and not found.text
+        for end in range(len(written)):
+            assert len(read_reply(format, written[:end], {"add": SCHEMA}, partial=True).calls) <= 2
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("name", ["2fa", "été", "a.b:c/d-e"])
+def test_every_name_of_a_tool_is_read(format, name):
+    tools = [{"name": name, "parameters": {"type": "object", "properties": {}}}]
+    text = (FAMILIES[format].lead if format in FAMILIES else "") + write_reply(format, "", [ParsedCall(name, {})])
+    grammar = structgen.Grammar.tool_calls(tools, format, tool_choice=name, reasoning="outside")
+    assert structgen.check(grammar, text).fits
+    assert plain(read_reply(format, text, {name: {}}).calls) == [(name, {})]
 
 
 def test_white_space_of_the_marks_may_differ():
@@ -405,3 +468,74 @@ def test_empty_elements_of_minimax_m3(schema, element, value):
     grammar = structgen.Grammar.tool_calls(tools, "minimax_m3", tool_choice="f", reasoning="outside")
     assert structgen.check(grammar, text).fits
     assert read_reply("minimax_m3", text, {"f": parameters}).calls[0].arguments == {"a": value}
+
+
+@pytest.mark.parametrize(
+    "text", ['{"tool_calls": ["x', '{"text": 5, "tool_calls": 3', '{"tool_calls": [{"name": 3}', "[1"]
+)
+def test_an_answer_of_a_server_that_does_not_fit(text):
+    """It is refused at its end; a stream may have it before."""
+    assert read_object(text, partial=True) == ParsedReply("", [])
+
+
+def test_the_schema_of_a_servers_reply():
+    tools = Toolbox([{"name": "files/read", "parameters": {"properties": {"s": {"type": "string"}}}}], SchemaOptions())
+    schema = reply_schema(tools, "auto", parallel=True)
+    reply = '{"text": "", "tool_calls": [{"name": "files/read", "arguments": @}]}'
+    assert structgen.check(schema, reply.replace("@", '{"s": "x"}')).fits
+    assert not structgen.check(schema, reply.replace("@", "5")).fits
+
+
+def _tagged(kind, value):
+    properties = {"kind": {"const": kind}, "a": {"type": value}}
+    return {"type": "object", "properties": properties, "required": ["kind", "a"], "additionalProperties": False}
+
+
+TAGGED = {"anyOf": [_tagged("cat", "string"), _tagged("dog", "integer")]}
+PAIR = {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False, "minItems": 2}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(
+    ("schema", "arguments"),
+    [
+        ({"type": "object", **TAGGED}, {"kind": "cat", "a": "5"}),
+        ({"type": "object", **TAGGED}, {"kind": "dog", "a": 5}),
+        ({"type": "object", "properties": {"t": TAGGED, "u": TAGGED}}, {"t": {"kind": "cat", "a": "5"}}),
+        ({"type": "object", "properties": {"t": TAGGED}}, {"t": {"kind": "dog", "a": 5}}),
+        ({"type": "object", "properties": {"t": PAIR}}, {"t": ["5", 6]}),
+        ({"type": "object", "properties": {"t": PAIR}}, {"t": ["five", 6]}),
+        ({"type": "object", "properties": {"t": {"type": "array"}}}, {"t": ["<b>"]}),
+        ({"type": "object", "properties": {"t": {**PAIR, "items": {"type": "string"}}}}, {"t": ["5", 6, "7"]}),
+    ],
+)
+def test_the_whole_schema_decides_what_a_raw_text_is(format, schema, arguments):
+    text = (FAMILIES[format].lead if format in FAMILIES else "") + write_reply(format, "", [ParsedCall("f", arguments)])
+    tools = [{"name": "f", "parameters": schema}]
+    grammar = structgen.Grammar.tool_calls(tools, format, tool_choice="f", reasoning="outside")
+    assert structgen.check(grammar, text, property_order="any").fits
+    assert plain(read_reply(format, text, {"f": schema}).calls) == [("f", arguments)]
+    for end in range(len(text)):
+        for call in read_reply(format, text[:end], {"f": schema}, partial=True).calls:
+            assert call.arguments.items() <= arguments.items() or "xml" not in format
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments"),
+    [
+        ({"properties": {"a": {"const": {"$ref": "#/x"}}}, "required": ["a"]}, {"a": {"$ref": "#/x"}}),
+        (
+            {"$id": "http://x/y", "properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": {"type": "null"}}},
+            {"a": None},
+        ),
+        (
+            {"properties": {"a": {"$id": "http://x/b", "$ref": "#/$defs/c", "$defs": {"c": {"type": "null"}}}}},
+            {"a": None},
+        ),
+    ],
+)
+def test_references_in_the_schema_of_a_servers_reply(schema, arguments):
+    reply = reply_schema(Toolbox([{"name": "f", "parameters": schema}], SchemaOptions()), "auto", parallel=True)
+    for one, fits in ((arguments, True), ({"a": "no"}, False)):
+        text = json.dumps({"text": "", "tool_calls": [{"name": "f", "arguments": one}]})
+        assert structgen.check(reply, text).fits is fits

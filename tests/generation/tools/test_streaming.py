@@ -84,3 +84,10 @@ def test_an_error_ends_a_stream_for_good():
                 s.reply()
     with pytest.raises(structgen.IncompleteOutputError):
         s.reply()
+
+
+def test_text_after_a_call_and_white_space_before_the_text():
+    said = f"\n\n{SAID} And more."
+    with structgen.stream_call(ScriptedChat("hermes", [said]), "hi", [add]) as s:
+        text = "".join(part for part in s if isinstance(part, str))
+        assert text.strip() == s.reply().text == "Let me see. And more."

@@ -8,6 +8,7 @@ import pydantic
 import pytest
 from support.vllm_interface import Interface, ModelConfig, StructuredOutputsParams, ValidationError, VllmConfig
 
+from structgen.integrations.serving.settings import ServerSettings
 from structgen.integrations.vllm import plugin
 
 pytest.importorskip("torch", reason="make installs it, for the embedded model")
@@ -61,7 +62,12 @@ def offline(monkeypatch):
     return mixin
 
 
-def test_a_program_asks_our_backend(offline, tiny_tokenizer):
+@pytest.mark.parametrize("on_budget", ["cut", "finish"])
+def test_a_program_asks_our_backend(offline, tiny_tokenizer, monkeypatch, on_budget):
+    from structgen.integrations.vllm import backend as our_backend
+
+    made = ServerSettings.from_environment({"STRUCTGEN_ON_BUDGET": on_budget})
+    monkeypatch.setattr(our_backend, "server_settings", lambda: made)
     asked = StructuredOutputsParams(choice=["ab", "ac"])
     llm = offline(tiny_tokenizer, "structgen")
     backend, key, bitmask = llm._init_beam_search_structured_output(asked, tiny_tokenizer)

@@ -322,6 +322,27 @@ def test_json_text_asks_as_objects_do(interfaces, config):
     assert allowed(processor.apply(torch.zeros(1, WIDTH))[0]) == {ID["true"], ID["false"]}
 
 
+def test_v2_masks_drafts_after_the_end_of_the_reasoning(interfaces, config):
+    """Drafts may end the reasoning, and begin the text."""
+    _, second = interfaces
+    from structgen.integrations.vllm import GrammarLogitsProcessor
+
+    slots = Slots(second)
+    processor = GrammarLogitsProcessor(config, slots.states)
+    processor.add_request(2, SamplingParams({"structgen": {**REGEX["structgen"], "after": "}1"}}))
+    slots.fill(2, ids("b"), ids("c}"))
+    draft = ids("1abc")
+    for _ in range(2):  # none of them is taken
+        count, context = slots.context([2], {2: draft})
+        logits = processor.apply(torch.zeros(count, WIDTH), context)
+        assert allowed(logits[0]) == EVERYTHING
+        for row in (1, 2, 3):
+            assert allowed(logits[row]) == expected(REGEX, draft[1:row], config)
+    slots.fill(2, ids("b"), ids("c}1a"))
+    count, context = slots.context([2])
+    assert allowed(processor.apply(torch.zeros(count, WIDTH), context)[0]) == expected(REGEX, ids("a"), config)
+
+
 def test_a_constraint_after_reasoning(interfaces, config):
     output = ids("a")
     params = SamplingParams({"structgen": {"regex": "(ab|a)c[12]*", "after": "}1"}})
