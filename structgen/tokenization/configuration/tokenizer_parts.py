@@ -114,7 +114,7 @@ def read_tokenizer(tokenizer: Any) -> Parts:
     is_byte_level = any(part["type"] == "ByteLevel" for part in pre_tokenizers)
     if is_byte_level and marks_spaces:
         raise VocabularyError(f"the tokenizer makes spaces {SPACE_MARK!r} before 'ByteLevel': that is not supported")
-    model = read_model(config["model"], marks_spaces)
+    model = read_model(config["model"], marks_spaces, is_byte_level)
     has_tokens = None if is_byte_level else _tokens_of_characters(model, marks_spaces)
     is_rewritten = bool(normalizing.splits) or not all(isinstance(rewrite, Marking) for rewrite in rewrites)
     spells_all = has_tokens is None and not is_rewritten
