@@ -447,21 +447,28 @@ class ProperTokenization:
         return token in self._parts.added and token < self.vocabulary.size and not self.vocabulary.token_bytes(token)
 
     def check_token_terminals(self, marks: Ranges) -> None:
-        """Check that after each token terminal of a grammar any text may begin, as at the beginning of a text.
+        """Check that before each token terminal of a grammar any text may end, and after it any text may begin.
 
         Raises:
-            VocabularyError: one is not an added token, or the tokenizer treats the text after it in another way.
+            VocabularyError: one is not an added token, or the tokenizer treats the text beside it in another way.
         """
         for first, last in marks:
             for token in range(first, last + 1):
-                is_added = token in self.added.spelled or self._is_special(token)
-                if not is_added or token in self._parts.openings or self.added.after_added(frozenset(), token):
+                what = self._unfit_for_terminals(token)
+                if what:
                     name = self.vocabulary.shown(token).decode(errors="replace")
-                    what = "changes the text after it" if is_added else "is no added token of the tokenizer"
                     raise VocabularyError(
                         f"tokenization='proper' does not know the token terminal {name} ({token}): it {what}",
                         hint="compile the grammar with tokenization='any'",
                     )
+
+    def _unfit_for_terminals(self, token: int) -> str:
+        """Return why a token cannot be a token terminal: how it treats the text beside it; "" if it can."""
+        if token not in self.added.spelled and not self._is_special(token):
+            return "is no added token of the tokenizer"
+        if token in self._parts.openings or self.added.after_added(frozenset(), token):
+            return "changes the text after it"
+        return "has lstrip=True or single_word=True" if token in self._parts.looking_beside else ""
 
     def _branches(self, state: TokenizerState, token: int, text: bytes) -> Iterator[tuple[Branch, int]]:
         """Yield the branches after a token, each with its unfinished character: joined first, then with a cut."""
