@@ -149,13 +149,13 @@ class ProperTokenization:
         self._never = self._row_of(list(never))
         special = [token for token in self._parts.added if self._is_special(token)]  # may be token terminals
         self._added_row = self._row_of([*self.added.spelled, *special])
-        known = enumerate(spellings[: self._parts.size])
-        short = [token for token, text in known if text in BRIDGES and token not in never]
         usual = [token for token, begun in enumerate(self.begun) if begun == frozenset() and spellings[token].isascii()]
+        usual = [token for token in usual if token not in never]
+        short = [token for token in usual if spellings[token] in BRIDGES]
         closers = [token for token, text in enumerate(spellings) if _closing(text)]
         closers.sort(key=lambda token: (len(spellings[token]), token))
         closing = array("i", closers[:MAX_CLOSING])
-        self.known_ways = KnownWays(short, frozenset(usual) - never - self.words.tokens, closing)
+        self.known_ways = KnownWays(short, frozenset(usual) - self.words.tokens, closing)
         free = [t for t, begun in enumerate(self.begun) if begun is not None and not begun]
         self.texts = TokenTexts(spellings, self._row_of([t for t in free if self.words.begun_by(t) == OTHER]))
         self._spelled: dict[bytes, tuple[int, ...] | None] = {}
@@ -186,18 +186,20 @@ class ProperTokenization:
 
     def _is_cut_up(self) -> bool:
         """Return whether a fair share of the tokens can be cut off by a cut of the pre-tokenizer after them."""
-        parts = self._parts
-        scanner = Scanner(parts.splits, parts.memberships, CUTS, self.added.free_bytes, byte_splits=parts.byte_splits)
-        self._use(scanner, None)
+        self._use(self._scanner_of(CUTS, False, 0), None)
         return len(self.cut_vocabularies[0].trie.tokens) > MIN_CUT_SHARE * len(self.vocabulary.trie.tokens)
 
     def _cut_by_borders(self) -> None:
         """Let tokens be cut off by what no merge joins to them."""
         parts = self._parts
         leads = parts.leads if parts.never_cuts else 0
-        free_bytes = self.added.free_bytes
-        scanner = Scanner(parts.splits, parts.memberships, AFTER_BORDERS, free_bytes, True, leads, parts.byte_splits)
-        self._use(scanner, Borders(self.merges, self.vocabulary.spellings))
+        self._use(self._scanner_of(AFTER_BORDERS, True, leads), Borders(self.merges, self.vocabulary.spellings))
+
+    def _scanner_of(self, cuts: tuple[bytes, ...], has_borders: bool, leads: int) -> Scanner:
+        """Return a scanner; for the arguments see there."""
+        parts, added = self._parts, self.added
+        splits = parts.splits, parts.memberships
+        return Scanner(*splits, cuts, added.free_bytes, has_borders, leads, parts.byte_splits, added.ending_bytes)
 
     def _use(self, scanner: Scanner, borders: Borders | None) -> None:
         """Set the scanner and the borders, and what depends on them."""

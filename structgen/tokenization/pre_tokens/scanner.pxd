@@ -45,6 +45,7 @@ cdef class Scanner:
     cdef bint _has_borders
     cdef object _leads
     cdef object _free_bytes
+    cdef object _ending_bytes
     cdef readonly bint cuts_characters
     cdef readonly tuple cuts
     cdef readonly int start
