@@ -186,20 +186,26 @@ class ProperTokenization:
 
     def _is_cut_up(self) -> bool:
         """Return whether a fair share of the tokens can be cut off by a cut of the pre-tokenizer after them."""
-        self._use(self._scanner_of(CUTS, False, 0), None)
+        parts, added = self._parts, self.added
+        scanner = Scanner(
+            *(parts.splits, parts.memberships, CUTS, added.free_bytes),
+            byte_splits=parts.byte_splits,
+            ending_bytes=added.ending_bytes,
+        )
+        self._use(scanner, None)
         return len(self.cut_vocabularies[0].trie.tokens) > MIN_CUT_SHARE * len(self.vocabulary.trie.tokens)
 
     def _cut_by_borders(self) -> None:
         """Let tokens be cut off by what no merge joins to them."""
-        parts = self._parts
-        leads = parts.leads if parts.never_cuts else 0
-        self._use(self._scanner_of(AFTER_BORDERS, True, leads), Borders(self.merges, self.vocabulary.spellings))
-
-    def _scanner_of(self, cuts: tuple[bytes, ...], has_borders: bool, leads: int) -> Scanner:
-        """Return a scanner; for the arguments see there."""
         parts, added = self._parts, self.added
-        splits = parts.splits, parts.memberships
-        return Scanner(*splits, cuts, added.free_bytes, has_borders, leads, parts.byte_splits, added.ending_bytes)
+        scanner = Scanner(
+            *(parts.splits, parts.memberships, AFTER_BORDERS, added.free_bytes),
+            has_borders=True,
+            leads=parts.leads if parts.never_cuts else 0,
+            byte_splits=parts.byte_splits,
+            ending_bytes=added.ending_bytes,
+        )
+        self._use(scanner, Borders(self.merges, self.vocabulary.spellings))
 
     def _use(self, scanner: Scanner, borders: Borders | None) -> None:
         """Set the scanner and the borders, and what depends on them."""

@@ -142,8 +142,7 @@ class Scanner:
         self.cuts = cuts
         self._has_borders = has_borders
         self._leads = leads
-        self._free_bytes = free_bytes
-        self._ending_bytes = ending_bytes
+        self._free_bytes = free_bytes & ~ending_bytes, free_bytes  # where the text may not end before them, or may
         self._memberships = memberships
         self._kinds: dict[Any, int] = {}
         self._members: list[Any] = []
@@ -234,8 +233,8 @@ class Scanner:
             for byte in self.cuts[cut]:  # it may itself be cut anywhere
                 within, _ = self.follow(after, 0, bytes([byte]))
                 after = self.union(within, self.follow(self.cut(after), 0, bytes([byte]))[0])
-            ends = self.may_end(state) or not self._ending_bytes >> self.cuts[cut][0] & 1
-            sure = SURE if ends and _is_settled(self._levels, self._sets[after]) else NOT_SURE
+            is_free = self.may_end(state) or self._free_bytes[0] >> self.cuts[cut][0] & 1
+            sure = SURE if is_free and _is_settled(self._levels, self._sets[after]) else NOT_SURE
             self._sure[state * self._row + cut] = sure
         return sure == SURE
 
@@ -259,7 +258,7 @@ class Scanner:
                 if next_state not in is_settled:
                     is_settled[next_state] = _is_settled(self._levels, self._sets[next_state])
                 known |= is_settled[next_state] << byte
-            known &= self._free_bytes if self.may_end(state) else self._free_bytes & ~self._ending_bytes
+            known &= self._free_bytes[self.may_end(state)]
             self._cutting_bytes[state] = known
         return known
 
