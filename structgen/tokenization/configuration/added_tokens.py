@@ -38,6 +38,7 @@ class AddedTokens:
     Attributes:
         spelled: the same.
         free_bytes: the bytes with which no added token begins that is not decoded to its text, as bits of a number.
+        ending_bytes: the bytes with which one begins that is.
     """
 
     def __init__(self, contents: Mapping[int, bytes], spelled: set[int]) -> None:
@@ -45,6 +46,7 @@ class AddedTokens:
         self._contents = contents
         begun = {content[0] for token, content in contents.items() if token not in spelled}
         self.free_bytes = ALL_BYTES ^ sum(1 << byte for byte in begun)
+        self.ending_bytes = sum(1 << byte for byte in {contents[token][0] for token in self.spelled})
         self._children: list[dict[int, int]] = [{}]
         self._is_end = [False]
         self._end_of: dict[int, int] = {}

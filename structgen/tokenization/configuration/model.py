@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structgen.engine.vocabulary.token_bytes import BYTE_ALPHABET
 from structgen.errors import VocabularyError
 from structgen.tokenization.merges.merge_table import ids_of_merges
 
 __all__ = ["Model", "byte_piece", "check_model", "read_model"]
 
+_LETTERS = frozenset(BYTE_ALPHABET)
 REFUSED_OPTIONS = ("continuing_subword_prefix", "end_of_word_suffix", "dropout")
 
 
@@ -51,12 +53,13 @@ def check_model(model: dict[str, Any]) -> None:
             raise VocabularyError(f"the tokenizer has {name}={model[name]!r}: that is not supported")
 
 
-def read_model(model: dict[str, Any], marks_spaces: bool) -> Model:
+def read_model(model: dict[str, Any], marks_spaces: bool, is_byte_level: bool = False) -> Model:
     """Read a byte-pair encoding.
 
     Args:
         model: the configuration, checked before.
         marks_spaces: whether spaces become `▁` before the encoding sees a text.
+        is_byte_level: whether it sees the characters of the byte alphabet only.
     """
     vocabulary: dict[str, int] = model["vocab"]
     size = max(vocabulary.values(), default=-1) + 1
@@ -69,6 +72,8 @@ def read_model(model: dict[str, Any], marks_spaces: bool) -> Model:
     lengths[list(fallback)] = 1
     if marks_spaces and " " in vocabulary:
         lengths[vocabulary[" "]] = 0  # the encoding never sees a space
+    if is_byte_level:
+        lengths[[token for piece, token in vocabulary.items() if not _LETTERS.issuperset(piece)]] = 0
     merges = model["merges"]
     if merges and isinstance(merges[0], str):
         merges = [merge.split(" ") for merge in merges]

@@ -68,6 +68,8 @@ class Parts:
         pieces: the id of each piece; empty if pieces are written in the byte alphabet (ByteLevel).
         marks_spaces: whether spaces become `▁` before anything else.
         openings: by id, added tokens after which not every text is read as it is.
+        looking_beside: the special tokens that the text beside them decides about, or that remove white space before
+            them.
         opened: the regexes of the openings, in the order of the splits that are made of them: the first ones.
     """
 
@@ -88,6 +90,7 @@ class Parts:
     pieces: dict[str, int] = field(repr=False)
     marks_spaces: bool
     openings: dict[int, Opening]
+    looking_beside: frozenset[int]
     opened: tuple[str, ...]
 
 
@@ -114,7 +117,7 @@ def read_tokenizer(tokenizer: Any) -> Parts:
     is_byte_level = any(part["type"] == "ByteLevel" for part in pre_tokenizers)
     if is_byte_level and marks_spaces:
         raise VocabularyError(f"the tokenizer makes spaces {SPACE_MARK!r} before 'ByteLevel': that is not supported")
-    model = read_model(config["model"], marks_spaces)
+    model = read_model(config["model"], marks_spaces, is_byte_level)
     has_tokens = None if is_byte_level else _tokens_of_characters(model, marks_spaces)
     is_rewritten = bool(normalizing.splits) or not all(isinstance(rewrite, Marking) for rewrite in rewrites)
     spells_all = has_tokens is None and not is_rewritten
@@ -136,6 +139,7 @@ def read_tokenizer(tokenizer: Any) -> Parts:
         pieces={} if is_byte_level else model.vocabulary,
         marks_spaces=marks_spaces,
         openings=openings,
+        looking_beside=frozenset(token["id"] for token in tokens if token["lstrip"] or token["single_word"]),
         opened=splits.opened,
     )
 

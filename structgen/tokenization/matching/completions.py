@@ -276,7 +276,8 @@ def unfinished(text: bytes) -> bytes:
     for size in range(1, min(len(text), 3) + 1):
         lead = text[-size]
         if lead >= 0xC0:
-            return text[-size:] if character_length(text[-size:]) > size else b""
+            begun = text[-size:]
+            return begun if character_length(begun) > size and _may_stand(begun) else b""
         if lead < 0x80:
             return b""
     return b""
@@ -284,4 +285,9 @@ def unfinished(text: bytes) -> bytes:
 
 def _is_text(data: bytes) -> bool:
     """Return whether some bytes are a character."""
-    return len(data) == character_length(data) and all(may_follow(data[:at], data[at]) for at in range(1, len(data)))
+    return len(data) == character_length(data) and _may_stand(data)
+
+
+def _may_stand(data: bytes) -> bool:
+    """Return whether each byte may follow those before it in a character: not so in the half of a surrogate pair."""
+    return all(may_follow(data[:at], data[at]) for at in range(1, len(data)))

@@ -197,6 +197,8 @@ class Continuations:
             ):
                 continue
             following = self.next_bytes(at) if kind == IN_SET else self.leading_from(at)
+            if following & tokenization.added.ending_bytes and not partial and scanner.may_end(scanner_state):
+                endings.are_all = False  # an added token may come, before which the pre-token ends
             cutting = 0 if partial else following & self._cutting_bytes(scanner_state, text)
             if self.are_accepted(at, cutting, kind):
                 endings.add(tokenization.spell(text))

@@ -77,6 +77,7 @@ class CutterFinder:
     def find(self) -> tuple[list[Cutters], list[Vocabulary]]:
         """Return two cutting texts for each token, and the two vocabularies of tokens with their cutting texts."""
         preferred = PREFERRED if self.borders is None else PREFERRED_BORDERS
+        preferred = tuple(tuple(filter(self._is_free, texts)) for texts in preferred)
         ends = self.scanner.ends(self.vocabulary.trie, self.vocabulary.size)
         made = [self._find(ends, texts, order == LETTERS_FIRST) for order, texts in enumerate(preferred)]
         return [cutters for cutters, _ in made], [vocabulary for _, vocabulary in made]
@@ -125,6 +126,10 @@ class CutterFinder:
                 spelled[token] = text + cuts[cut]
         # If nothing cuts, it is a vocabulary of one token that occurs in no text.
         return Cutters(cut_of, completions), vocabulary.with_spellings(spelled or {0: b"\xff"})
+
+    def _is_free(self, cut: bytes) -> bool:
+        """Return whether no added token may begin in a text of several bytes, after its first one or with it."""
+        return len(cut) == 1 or self.added.after(frozenset(), cut) == frozenset()
 
     def _completed(self, token: int, state: int, partial: int, to_letter: bool) -> tuple[int, bytes, int]:
         """Return the state after a token with its last character completed, the completion, and the last token of both.

@@ -149,13 +149,13 @@ class ProperTokenization:
         self._never = self._row_of(list(never))
         special = [token for token in self._parts.added if self._is_special(token)]  # may be token terminals
         self._added_row = self._row_of([*self.added.spelled, *special])
-        known = enumerate(spellings[: self._parts.size])
-        short = [token for token, text in known if text in BRIDGES and token not in never]
         usual = [token for token, begun in enumerate(self.begun) if begun == frozenset() and spellings[token].isascii()]
+        usual = [token for token in usual if token not in never]
+        short = [token for token in usual if spellings[token] in BRIDGES]
         closers = [token for token, text in enumerate(spellings) if _closing(text)]
         closers.sort(key=lambda token: (len(spellings[token]), token))
         closing = array("i", closers[:MAX_CLOSING])
-        self.known_ways = KnownWays(short, frozenset(usual) - never - self.words.tokens, closing)
+        self.known_ways = KnownWays(short, frozenset(usual) - self.words.tokens, closing)
         free = [t for t, begun in enumerate(self.begun) if begun is not None and not begun]
         self.texts = TokenTexts(spellings, self._row_of([t for t in free if self.words.begun_by(t) == OTHER]))
         self._spelled: dict[bytes, tuple[int, ...] | None] = {}
@@ -186,17 +186,25 @@ class ProperTokenization:
 
     def _is_cut_up(self) -> bool:
         """Return whether a fair share of the tokens can be cut off by a cut of the pre-tokenizer after them."""
-        parts = self._parts
-        scanner = Scanner(parts.splits, parts.memberships, CUTS, self.added.free_bytes, byte_splits=parts.byte_splits)
+        parts, added = self._parts, self.added
+        scanner = Scanner(
+            *(parts.splits, parts.memberships, CUTS, added.free_bytes),
+            byte_splits=parts.byte_splits,
+            ending_bytes=added.ending_bytes,
+        )
         self._use(scanner, None)
         return len(self.cut_vocabularies[0].trie.tokens) > MIN_CUT_SHARE * len(self.vocabulary.trie.tokens)
 
     def _cut_by_borders(self) -> None:
         """Let tokens be cut off by what no merge joins to them."""
-        parts = self._parts
-        leads = parts.leads if parts.never_cuts else 0
-        free_bytes = self.added.free_bytes
-        scanner = Scanner(parts.splits, parts.memberships, AFTER_BORDERS, free_bytes, True, leads, parts.byte_splits)
+        parts, added = self._parts, self.added
+        scanner = Scanner(
+            *(parts.splits, parts.memberships, AFTER_BORDERS, added.free_bytes),
+            has_borders=True,
+            leads=parts.leads if parts.never_cuts else 0,
+            byte_splits=parts.byte_splits,
+            ending_bytes=added.ending_bytes,
+        )
         self._use(scanner, Borders(self.merges, self.vocabulary.spellings))
 
     def _use(self, scanner: Scanner, borders: Borders | None) -> None:
@@ -447,21 +455,28 @@ class ProperTokenization:
         return token in self._parts.added and token < self.vocabulary.size and not self.vocabulary.token_bytes(token)
 
     def check_token_terminals(self, marks: Ranges) -> None:
-        """Check that after each token terminal of a grammar any text may begin, as at the beginning of a text.
+        """Check that before each token terminal of a grammar any text may end, and after it any text may begin.
 
         Raises:
-            VocabularyError: one is not an added token, or the tokenizer treats the text after it in another way.
+            VocabularyError: one is not an added token, or the tokenizer treats the text beside it in another way.
         """
         for first, last in marks:
             for token in range(first, last + 1):
-                is_added = token in self.added.spelled or self._is_special(token)
-                if not is_added or token in self._parts.openings or self.added.after_added(frozenset(), token):
+                what = self._unfit_for_terminals(token)
+                if what:
                     name = self.vocabulary.shown(token).decode(errors="replace")
-                    what = "changes the text after it" if is_added else "is no added token of the tokenizer"
                     raise VocabularyError(
                         f"tokenization='proper' does not know the token terminal {name} ({token}): it {what}",
                         hint="compile the grammar with tokenization='any'",
                     )
+
+    def _unfit_for_terminals(self, token: int) -> str:
+        """Return why a token cannot be a token terminal: how it treats the text beside it; "" if it can."""
+        if token not in self.added.spelled and not self._is_special(token):
+            return "is no added token of the tokenizer"
+        if token in self._parts.openings or self.added.after_added(frozenset(), token):
+            return "changes the text after it"
+        return "has lstrip=True or single_word=True" if token in self._parts.looking_beside else ""
 
     def _branches(self, state: TokenizerState, token: int, text: bytes) -> Iterator[tuple[Branch, int]]:
         """Yield the branches after a token, each with its unfinished character: joined first, then with a cut."""

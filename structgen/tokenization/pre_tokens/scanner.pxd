@@ -44,7 +44,7 @@ cdef class Scanner:
     cdef dict _flags            # by node and state: see `_flags_below`
     cdef bint _has_borders
     cdef object _leads
-    cdef object _free_bytes
+    cdef tuple _free_bytes      # see `cutting_bytes`: as bits of numbers
     cdef readonly bint cuts_characters
     cdef readonly tuple cuts
     cdef readonly int start

@@ -117,6 +117,7 @@ class Scanner:
         has_borders: whether a border between tokens is enough where a sure cut is asked for.
         leads: first bytes of characters above ASCII after which nothing has to fail, as bits of a number.
         byte_splits: the splits of bytes; None if there are none.
+        ending_bytes: bytes before which a text may end, as added tokens begin with them; as bits of a number.
 
     Attributes:
         cuts_characters: whether a cut may come within a character.
@@ -134,13 +135,14 @@ class Scanner:
         has_borders: bool = False,
         leads: int = 0,
         byte_splits: ByteSplits | None = None,
+        ending_bytes: int = 0,
     ) -> None:
         self.cuts_characters = byte_splits is not None
         self._levels: Levels = OneLevel(splits) if byte_splits is None else TwoLevels(splits, byte_splits)
         self.cuts = cuts
         self._has_borders = has_borders
         self._leads = leads
-        self._free_bytes = free_bytes
+        self._free_bytes = free_bytes & ~ending_bytes, free_bytes  # where the text may not end before them, or may
         self._memberships = memberships
         self._kinds: dict[Any, int] = {}
         self._members: list[Any] = []
@@ -222,7 +224,8 @@ class Scanner:
     def surely_cuts(self, state: int, cut: int) -> bool:
         """Return whether a text of `cuts`, if it comes next, makes sure that all tokens before it are proper.
 
-        There must be a cut before it (or a border), whatever follows.
+        There must be a cut before it (or a border), whatever follows; also if it begins an added token, so that the
+        text ends before it.
         """
         sure = self._sure[state * self._row + cut]
         if sure == UNKNOWN:
@@ -230,7 +233,8 @@ class Scanner:
             for byte in self.cuts[cut]:  # it may itself be cut anywhere
                 within, _ = self.follow(after, 0, bytes([byte]))
                 after = self.union(within, self.follow(self.cut(after), 0, bytes([byte]))[0])
-            sure = SURE if _is_settled(self._levels, self._sets[after]) else NOT_SURE
+            is_free = self.may_end(state) or self._free_bytes[0] >> self.cuts[cut][0] & 1
+            sure = SURE if is_free and _is_settled(self._levels, self._sets[after]) else NOT_SURE
             self._sure[state * self._row + cut] = sure
         return sure == SURE
 
@@ -254,7 +258,7 @@ class Scanner:
                 if next_state not in is_settled:
                     is_settled[next_state] = _is_settled(self._levels, self._sets[next_state])
                 known |= is_settled[next_state] << byte
-            known &= self._free_bytes
+            known &= self._free_bytes[self.may_end(state)]
             self._cutting_bytes[state] = known
         return known
 

@@ -38,13 +38,14 @@ Threads: TypeAlias = tuple[int, ...]
 
 _PART = re.compile(r"\\[pP]\{\w+\}|\\[sdrn]")
 _UNION = re.compile(rf"\[(\^?)((?:{_PART.pattern})+)\]")
+_CASELESS = re.compile(r"\(\?i+:\\x\{([0-9a-f]+)\}\)")
 _NAMED = {r"\r": r"\x{d}", r"\n": r"\x{a}"}
 _SEVERAL = tuple({text for code in range(0x10000) if len(text := chr(code).casefold()) > 1})
 """Texts that single characters stand for if case does not matter: `ss` for ß. All are below U+10000."""
 _TOKEN = re.compile(
     r"""(?P<group>\(\?[a-z]*:)|(?P<look>\(\?<?[=!])|(?P<other>\(\?.?.?)|(?P<open>\()|(?P<close>\))|(?P<bar>\|)
     |(?P<repeat>(?:[*+?]|\{[0-9]*(?:,[0-9]*)?\})[+?]?)|(?P<anchor>[$^]|\\[bBAz])
-    |(?P<property>\\[pP]\{[^}]*\})|(?P<code>\\x\{[0-9A-Fa-f]+\}|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})
+    |(?P<property>\\[pP]\{[^}]*\})|(?P<code>\\x\{[0-9A-Fa-f]+\}|\\x[0-7][0-9A-Fa-f]|\\u[0-9A-Fa-f]{4})
     |(?P<escape>\\[sSdDwWhHtnrfvae\W])|(?P<odd>\\.)|(?P<set>\[)|(?P<character>.)""",
     re.VERBOSE | re.DOTALL,
 )
@@ -426,6 +427,17 @@ def is_one_character(leaf: str) -> bool:
     return re.fullmatch(r"(\(\?i:)?\\x\{[0-9a-f]+\}\)?", leaf) is not None
 
 
+def _folded(node: _Node) -> str:
+    """Return the text that a part matches, folded, if it is one text whose case does not matter; else ""."""
+    if isinstance(node, _Leaf):
+        found = _CASELESS.fullmatch(node.source)
+        return chr(int(found[1], 16)).casefold() if found else ""
+    if isinstance(node, _Repeat):
+        return _folded(node.part) if node.least == node.most == 1 else ""
+    texts = [_folded(part) for part in node.parts] if isinstance(node, _Row) else []
+    return "".join(texts) if all(texts) else ""
+
+
 def _unsupported(pattern: str, what: str) -> VocabularyError:
     return VocabularyError(f"the tokenizer splits texts by {pattern!r}, and {what}: that is not supported")
 
@@ -461,7 +473,7 @@ class _Parser:
 
     def _row(self) -> _Node:
         parts: list[_Node] = []
-        folded = ""  # the characters before, if case does not matter
+        folded = ""  # the characters before, if case does not matter: Oniguruma joins them across groups
         while (token := self._peek()) and token.lastgroup not in ("bar", "close"):
             if token.lastgroup == "repeat":
                 if not parts:
@@ -470,9 +482,9 @@ class _Parser:
                 self._at = token.end()
             else:
                 parts.append(self._atom(token))
-                character = self._character(token) if self._flags[-1] else None
-                folded = "" if character is None else folded + character.casefold()
-                if folded.endswith(_SEVERAL):
+                text = _folded(parts[-1]) if self._flags[-1] and token.lastgroup != "open" else ""
+                folded = folded + text if text else ""
+                if any(several in folded for several in _SEVERAL):
                     raise self._refused("one character may stand for several in another case")
         return parts[0] if len(parts) == 1 else _Row(tuple(parts))
 

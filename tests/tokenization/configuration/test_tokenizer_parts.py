@@ -305,3 +305,15 @@ def test_random_walks_spell_texts_of_which_the_tokenizer_makes_them_again(make):
         if matcher.is_accepting:
             constraint.parse(spelled(make, ids).decode())
             assert is_made(make, ids)
+
+
+@pytest.mark.parametrize("ignore_merges", [False, True])
+def test_pieces_that_are_no_letters_of_bytes_are_never_made(ignore_merges):
+    tokenizer = bpe_tokenizers._with_words(byte_level(), "中", "中文", "a b")
+    tokenizer.model.ignore_merges = ignore_merges
+    size = tokenizer.get_vocab_size() + ignore_merges  # a vocabulary of its own
+    end = tokenizer.token_to_id("<|end|>")
+    vocabulary = structgen.Vocabulary.from_huggingface(tokenizer, vocab_size=size, eos_token_ids=end)
+    compiled = structgen.compile(structgen.Grammar.regex("中|中文|a b"), vocabulary, tokenization="proper")
+    expected = {tuple(tokenizer.encode(text).ids) for text in ("中", "中文", "a b")}
+    assert set(sequences(compiled.matcher(), {end})) == expected

@@ -8,6 +8,7 @@ from support import bpe_tokenizers
 from support.bpe_tokenizers import tokenizer_of, vocabulary_of
 from support.smollm2 import byte_alphabet
 
+import structgen
 from structgen.tokenization.matching.completions import unfinished
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 from structgen.tokenization.pre_tokens.character_classes import composes
@@ -126,3 +127,20 @@ def test_the_first_completion_is_one_of_all(make):
             assert first in zip(every.texts, every.last_tokens, strict=True)
             found += 1
     assert found > 50
+
+
+@pytest.mark.parametrize("data", [b"\xed\xa0", b"\xe0\x80", b"\xf0\x8f", b"\xf4\x90\x80"])
+def test_a_token_that_begins_no_character(data):
+    """Check tokens such as the half of a surrogate pair: merges of vocabularies learned from damaged text."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+    letters = [LETTERS[byte] for byte in data]
+    longer = ["".join(letters[:size]) for size in range(2, len(letters) + 1)]
+    pieces = {piece: token for token, piece in enumerate([*LETTERS.values(), *longer])}
+    merges = [(piece[:-1], piece[-1]) for piece in longer]
+    tokenizer = Tokenizer(models.BPE(pieces, merges))
+    tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    vocabulary = structgen.Vocabulary.from_huggingface(tokenizer, vocab_size=len(pieces) + 1, eos_token_ids=len(pieces))
+    matcher = structgen.compile(structgen.Grammar.regex("[a한]"), vocabulary, tokenization="proper").matcher()
+    allowed = {vocabulary.token_bytes(token) for token in matcher.allowed_token_ids()}
+    assert allowed == {b"a", "한".encode()[:1]}

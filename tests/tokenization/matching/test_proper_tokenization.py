@@ -368,8 +368,11 @@ def _refused():
         "a{2,1}b": "the count",
         r"\012": "is used",
         r"\x1": "is used",
+        r"\xc3\xa9": "is used",
         "(?=a)b?": "matches the empty text",
         "(?i:ss)": "in another case",
+        "(?i:s(?:s))": "in another case",
+        "(?i:(?:as){1}s)": "in another case",
         "(?i:ß)": "in another case",
         "(?i:[ß])": "does not matter",
         "[]a]": "begins with",
@@ -400,7 +403,7 @@ def _refused():
     ]
 
 
-@pytest.mark.parametrize("case", range(44))
+@pytest.mark.parametrize("case", range(47))
 def test_what_is_not_supported_is_named(case):
     tokenizer, what = _refused()[case]
     size = tokenizer.get_vocab_size() + case  # a vocabulary of its own: those of the same tokens are one
@@ -545,3 +548,26 @@ def test_texts_that_a_normalizer_changes_or_that_have_no_tokens_are_refused():
     with pytest.raises(VocabularyError, match="cannot spell"):
         structgen.compile(structgen.Grammar.choice(["y", "no a\u0301"]), vocabulary, tokenization="proper")
     structgen.compile(structgen.Grammar.choice(["y", "no \u00e1"]), vocabulary, tokenization="proper")
+
+
+@pytest.mark.parametrize(
+    ("split", "added", "pattern"),
+    [
+        (bpe_tokenizers.LLAMA3, "}", r"x {3}\}"),
+        ("aa(?=n)|a", "n", "b{1,2}a{1,3}n"),
+        ("aa(?=n)|a", "nm", "b{1,2}a{1,3}nm"),
+    ],
+)
+def test_an_added_token_ends_the_text_before_it(split, added, pattern):
+    """Check where a cut would come if the text of the added token followed as text: before the last space, after aa."""
+    from tokenizers import AddedToken
+
+    texts = ["x    y aan aan"] * 3
+    tokenizer = bpe_tokenizers._bpe([bpe_tokenizers._split(split), bpe_tokenizers._bytes_only()], texts=texts)
+    tokenizer.add_tokens([AddedToken(added, normalized=False)])
+    end = tokenizer.token_to_id("<|end|>")
+    size = tokenizer.get_vocab_size() + len(pattern)  # a vocabulary of its own
+    vocabulary = structgen.Vocabulary.from_huggingface(tokenizer, vocab_size=size, eos_token_ids=end)
+    compiled = structgen.compile(structgen.Grammar.regex(pattern), vocabulary, tokenization="proper")
+    expected = {tuple(tokenizer.encode(text).ids) for text in bpe_tokenizers.texts_of(pattern)}
+    assert set(bpe_tokenizers.sequences(compiled.matcher(), {end})) == expected

@@ -125,3 +125,16 @@ def test_an_ordinary_token_is_refused_by_name():
     vocabulary = vocabulary_of(bpe_tokenizers.qwen3)
     with pytest.raises(VocabularyError, match="it is no added token"):
         structgen.compile(Grammar.kbnf("start ::= #token[70];"), vocabulary, tokenization="proper")
+
+
+@pytest.mark.parametrize("option", ["lstrip", "single_word"])
+def test_a_token_that_the_text_beside_it_decides_about_is_refused_by_name(option):
+    """Check options under which the tokenizer makes no tokens `x`, ` `, `<m>`; or `x`, `<m>`, `y`."""
+    from tokenizers import AddedToken
+
+    tokenizer = bpe_tokenizers.gpt2()
+    tokenizer.add_special_tokens([AddedToken("<m>", normalized=False, **{option: True})])
+    size = tokenizer.get_vocab_size() + len(option)  # a vocabulary of its own: those of the same tokens are one
+    vocabulary = Vocabulary.from_huggingface(tokenizer, vocab_size=size, eos_token_ids=size - 1)
+    with pytest.raises(VocabularyError, match="lstrip=True or single_word=True"):
+        structgen.compile(Grammar.kbnf("start ::= 'x ' #token'<m>' 'y';"), vocabulary, tokenization="proper")
