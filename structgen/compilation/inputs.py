@@ -235,10 +235,9 @@ def from_source(source: Source, limits: Limits) -> CompileInput:
         LimitExceededError: the schema is nested too deeply.
     """
     content = _content(source, limits)
-    if source.adapter is None:
-        source = replace(source, parse=json_parser(partial(_schema_again, content, source), source.options))
+    parse = source.parse if source.adapter is not None else _Parser(content, source)
     if source.options.format == "yaml":
-        return _from_yaml(source, content)
+        return _from_yaml(source, content, parse)
 
     def tables(
         limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
@@ -253,11 +252,16 @@ def from_source(source: Source, limits: Limits) -> CompileInput:
         )
 
     key = ("schema", content, source.options.without_registry())
-    return CompileInput(key, tables, source.parse, lambda value: [JsonValue(value)], is_json=True, source=source)
+    return CompileInput(key, tables, parse, lambda value: [JsonValue(value)], is_json=True, source=source)
 
 
-def _from_yaml(source: Source, content: _Content) -> CompileInput:
-    """Return the compile input of a schema whose values are written in YAML; `content` is its key.
+def _from_yaml(source: Source, content: _Content, parse_json: Callable[..., Any]) -> CompileInput:
+    """Return the compile input of a schema whose values are written in YAML.
+
+    Args:
+        source: the schema.
+        content: its key.
+        parse_json: reads and validates a value in JSON.
 
     Raises:
         StructgenError: PyYAML is not installed.
@@ -273,7 +277,7 @@ def _from_yaml(source: Source, content: _Content) -> CompileInput:
         return json_schema_to_yaml_rules(source.json_schema, source.options, limits=limits, deadline=deadline)
 
     def parse(text: str, context: Any = None) -> Any:
-        return source.parse(yaml_to_json(text), context)
+        return parse_json(yaml_to_json(text), context)
 
     def pieces(value: Any) -> list[str | JsonValue]:
         return [JsonValue(value)]
@@ -351,12 +355,32 @@ def from_json_lines(lines: JsonLines, options: SchemaOptions, limits: Limits) ->
     return CompileInput(key, tables, parse, pieces, line=item.source)
 
 
-def _schema_again(content: _Content, source: Source) -> Any:
-    """Return the schema as it was when its key was made: the caller may have changed it since."""
-    if isinstance(content, SmallKey):
-        return content_of(content)[0]
-    text = content if isinstance(content, str) else "".join(content)
-    return source.json_schema if _ENCODER.encode(_DECIMAL) in text else json.loads(text)[0]
+class _Parser:
+    """Validates texts by a schema as it was when its key was made: the caller may have changed it since.
+
+    Args:
+        content: the key.
+        source: the schema.
+    """
+
+    __slots__ = ("_content", "_parse", "_source")
+
+    def __init__(self, content: _Content, source: Source) -> None:
+        self._content = content
+        self._source = source
+        self._parse: Callable[..., Any] | None = None
+
+    def __call__(self, text: str, context: Any = None) -> Any:
+        if self._parse is None:
+            self._parse = json_parser(self._schema, self._source.options)
+        return self._parse(text, context)
+
+    def _schema(self) -> Any:
+        content = self._content
+        if isinstance(content, SmallKey):
+            return content_of(content)[0]
+        text = content if isinstance(content, str) else "".join(content)
+        return self._source.json_schema if _ENCODER.encode(_DECIMAL) in text else json.loads(text)[0]
 
 
 def _content(source: Source, limits: Limits) -> _Content:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from typing import Literal
 
 __all__ = ["SchemaWarning", "said_before", "warn", "warn_of_keyword", "while_read"]
@@ -46,21 +45,28 @@ def warn_of_keyword(message: str) -> None:
         warn(message)
 
 
-@contextmanager
-def _in_state(state: Literal["read", "quiet"]) -> Iterator[None]:
-    before = getattr(_thread, "state", "")
-    _thread.state = before if before == "quiet" else state
-    try:
-        yield
-    finally:
-        _thread.state = before
+class _Saying:
+    """A context that decides what is said in it. A plain class: it is entered by each compile."""
+
+    __slots__ = ("_before", "_state")
+
+    def __init__(self, state: Literal["read", "quiet"]) -> None:
+        self._state = state
+
+    def __enter__(self) -> None:
+        self._before = before = getattr(_thread, "state", "")
+        if before != "quiet":
+            _thread.state = self._state
+
+    def __exit__(self, *_: object) -> None:
+        _thread.state = self._before
 
 
 def while_read() -> AbstractContextManager[None]:
     """Return a context in which a schema is read, and keywords are warned of."""
-    return _in_state("read")
+    return _Saying("read")
 
 
 def said_before() -> AbstractContextManager[None]:
     """Return a context in which nothing is said: the compile has warned of the same schema."""
-    return _in_state("quiet")
+    return _Saying("quiet")

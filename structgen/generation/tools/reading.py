@@ -139,8 +139,8 @@ def _marks(family: Family) -> _Marks:
         end = r'(?:,\s*"id":\s*"(?P<id>[^"]*)")?\s*' + end
     if family.section is None:
         first = f"(?P<section>){begin}"
-        lead = _LEFT_OUT.get(family.begin, "")
-        following, closing, held = first, "", (family.trigger, plain_begin, plain_begin.removeprefix(lead))
+        without_lead = plain_begin.removeprefix(_LEFT_OUT.get(family.begin, ""))
+        following, closing, held = first, "", {family.trigger, plain_begin, without_lead}
     else:
         # Free text may hold the begin of a call, which is text there, unless the family excludes it.
         is_apart = any(mark in family.begin for mark in family.excludes)
@@ -151,9 +151,9 @@ def _marks(family: Family) -> _Marks:
         first = f"{section}?{begin}" if is_apart else section + begin
         following = rf"\s*{_tolerant(family.separator.strip())}\s*(?P<section>){begin}"
         closing = rf"\s*{_tolerant(family.section[1].strip())}"
-        held = (trigger, plain_begin if is_apart else "")
+        held = {trigger, plain_begin if is_apart else ""}
     call_end = re.compile(r"\s*" + end)
-    return _Marks(re.compile(first), re.compile(following), call_end, re.compile(closing), tuple(filter(None, held)))
+    return _Marks(re.compile(first), re.compile(following), call_end, re.compile(closing), tuple(sorted(held - {""})))
 
 
 def _begin(family: Family) -> str:
