@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 import structgen
 from structgen.engine.vocabulary.vocabulary import byte_vocabulary
-from structgen.generation.prompts import _check
+from structgen.generation.prompts import check_prompt
 
 VOCABULARY = byte_vocabulary()
 
@@ -132,9 +132,9 @@ def test_tokens_that_are_no_mapping(tokens):
 
 def test_a_misspelled_role():
     with pytest.raises(ValueError, match="message 0 has the role 'usr': did you mean 'user'"):
-        _check([{"role": "usr", "content": "x"}])
+        check_prompt([{"role": "usr", "content": "x"}])
     for role in ("user", "system", "assistant", "tool", "developer", "ipython", "model"):
-        _check([{"role": role, "content": "x"}])
+        check_prompt([{"role": role, "content": "x"}])
 
 
 @pytest.mark.parametrize("token_id", [-1, -(2**31), 2**31, 2**63, 2**64, -(2**70), 257, 2**31 - 1])

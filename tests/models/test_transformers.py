@@ -124,7 +124,6 @@ def test_messages_need_a_chat_template(tiny_hf_model, tiny_tokenizer):
     "messages",
     [
         [{"role": "narrator", "content": "x"}],
-        [{"role": "assistant", "content": "x", "tool_calls": 5}],
         [{"role": "assistant", "tool_calls": [{"id": "1"}]}],
     ],
 )
