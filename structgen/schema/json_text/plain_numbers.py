@@ -85,7 +85,7 @@ def plain_number_regex(numbers: NumberSet) -> Regex:
         found = _values(numbers)
     elif numbers.is_integer and numbers.written & DIGITS:
         found = _integers(numbers)
-    elif numbers.written == ANY_FORM and _is_small(numbers.low) and _is_small(numbers.high):
+    elif numbers.written == ANY_FORM and _are_small(numbers):
         found = _interval(numbers) if numbers.multiple is None and not numbers.outside else _multiples(numbers)
     else:
         found = _far(numbers)
@@ -117,8 +117,9 @@ def _far(numbers: NumberSet) -> Regex:
     return NOTHING
 
 
-def _is_small(bound: Number | None) -> bool:
-    return bound is None or -MAX_EXACT_INTEGER <= bound <= MAX_EXACT_INTEGER
+def _are_small(numbers: NumberSet, limit: int = MAX_EXACT_INTEGER) -> bool:
+    """Return whether the bounds of some numbers, where they have any, are no larger than a limit."""
+    return all(-limit <= bound <= limit for bound in (numbers.low, numbers.high) if bound is not None)
 
 
 def _decimals(numbers: NumberSet, digits: int, places: int) -> Regex:
@@ -207,15 +208,11 @@ def _places(numbers: NumberSet) -> int | None:
     return places if parts.numerator == 1 and parts.denominator == 10**places <= 10**MAX_SAFE_DIGITS else None
 
 
-def _are_safe(numbers: NumberSet, limit: int) -> bool:
-    """Return whether the bounds of some numbers are so small that doubles tell all of them apart."""
-    return all(-limit <= bound <= limit for bound in (numbers.low, numbers.high) if bound is not None)
-
-
 def _multiples(numbers: NumberSet) -> Regex:
     """Return multiples, and other numbers between two bounds, without an exponent."""
     places = _places(numbers)
-    if places is not None and _are_safe(numbers, 10 ** (MAX_SAFE_DIGITS - places)):  # cents, for instance
+    # Cents, for instance. Doubles tell them apart up to 15 digits.
+    if places is not None and _are_small(numbers, 10 ** (MAX_SAFE_DIGITS - places)):
         return _decimals(numbers, MAX_SAFE_DIGITS - places, places)
     low, high, step = numbers.low, numbers.high, numbers.multiple
     if step is not None and not (numbers.outside or numbers.is_integer) and (places := places_of(step)) is not None:
