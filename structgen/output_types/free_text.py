@@ -22,14 +22,18 @@ __all__ = ["any_text", "early", "text_before", "up_to"]
 _ANY_BYTE = rx.ByteSet((1 << 256) - 1)
 
 
-def any_text(excludes: Collection[str], max_chars: int | None = None) -> ast.Expression:
+def any_text(excludes: Collection[str], max_chars: int | None = None, mark: str = "") -> ast.Expression:
     """Return text without some texts in it.
 
     Args:
         excludes: the texts, none of them empty.
         max_chars: the largest number of characters; None for any number.
+        mark: one of the texts, which follows: no text makes an earlier occurrence of it, see `text_before`. "" where
+            none of them follows.
     """
     text = rx.repeat(rx.ANY_CHAR, 0, max_chars)
+    if _borders(mark):
+        return ast.RegexTerminal(rx.difference(text, rx.choice(_holding(excludes), early(mark))))
     if not excludes:
         return ast.RegexTerminal(text)
     regex = rx.difference(text, _holding(excludes))

@@ -132,6 +132,19 @@ def test_free_text_is_utf_8():
     assert all(0x80 <= token < 0xC0 for token in matcher.allowed_token_ids())
 
 
+@pytest.mark.parametrize("more", [{}, {"max_chars": 3}, {"max_tokens": 9}])
+def test_an_end_that_overlaps_itself_ends_the_text_of_its_tag_where_it_first_occurs(more):
+    code = Grammar.structural_tag(whole(tag({**ANY, **more, "excludes": ["x"]}, "<a>", "```")))
+    assert lets_through(code, "<a>a`b```")
+    for written in ("<a>a````", "<a>`````", "<a>```b```", "<a>x```"):
+        assert not lets_through(code, written)
+    # What follows the text decides, too: here nothing ends early.
+    either = Grammar.structural_tag(whole(tag({**ANY, **more}, "<a>", ["```", "END"])))
+    before_more = whole(tag({"type": "sequence", "elements": [{**ANY, **more}, text("b")]}, "<a>", "```"))
+    assert lets_through(either, "<a>a`END")
+    assert lets_through(Grammar.structural_tag(before_more), "<a>a`b```")
+
+
 def test_a_mark_that_overlaps_itself_ends_text_where_it_first_occurs():
     once = Grammar.structural_tag(whole({"type": "dispatch", "rules": [["aba", text("!")]], "loop": False}))
     assert lets_through(once, "xaba!")

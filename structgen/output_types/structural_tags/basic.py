@@ -25,8 +25,8 @@ def _any_text(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:
     excludes = {*fields.texts("excludes", []), *scope.ends}
     max_chars, max_tokens = fields.count("max_chars", None), fields.count("max_tokens", None)
     if max_tokens is None:
-        return reader.any_text(excludes, max_chars)
-    return reader.text_of_tokens(excludes, max_chars, max_tokens, f"the text at #{fields.pointer}")
+        return reader.any_text(excludes, max_chars, scope.mark)
+    return reader.text_of_tokens(excludes, max_chars, scope.mark, max_tokens, f"the text at #{fields.pointer}")
 
 
 def _json_schema(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:

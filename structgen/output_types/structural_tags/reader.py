@@ -28,10 +28,12 @@ class Scope:
     Attributes:
         ends: the end marks of the tag. Free text in it ends where the first of them begins.
         end_tokens: the token at the end of the tag, by id or name. It is no free token.
+        mark: the end mark, where the format is free text and nothing else is in the tag; else "".
     """
 
     ends: tuple[str, ...] = ()
     end_tokens: tuple[int | str, ...] = ()
+    mark: str = ""
 
 
 class Reader:
@@ -151,29 +153,30 @@ class Reader:
         # Free text holds no special token, so the mark is where its token is.
         return sequence([self.any_text([*marks, *excludes]), *flat(self.text(mark))])
 
-    def any_text(self, excludes: Collection[str], max_chars: int | None = None) -> ast.Expression:
-        """Return text without some texts in it."""
-        key = (frozenset(excludes), max_chars)
+    def any_text(self, excludes: Collection[str], max_chars: int | None = None, mark: str = "") -> ast.Expression:
+        """Return text without some texts in it; see `free_text.any_text`."""
+        key = (frozenset(excludes), max_chars, mark)
         if key not in self._texts:
-            self._texts[key] = any_text(excludes, max_chars)
+            self._texts[key] = any_text(excludes, max_chars, mark)
         return self._texts[key]
 
     def text_of_tokens(
-        self, excludes: Collection[str], max_chars: int | None, max_tokens: int, location: str
+        self, excludes: Collection[str], max_chars: int | None, mark: str, max_tokens: int, location: str
     ) -> ast.Expression:
         """Return text without some texts in it, of at most some tokens.
 
         Args:
-            excludes: see `any_text`.
-            max_chars: see `any_text`.
+            excludes: see `free_text.any_text`.
+            max_chars: see `free_text.any_text`.
+            mark: see `free_text.any_text`.
             max_tokens: the number of tokens after which the text ends.
             location: for messages.
         """
         if not max_tokens:
             return ast.Literal(b"")
         name = self._free("text")
-        tree = ast.Grammar((ast.Rule(name, any_text(excludes, max_chars)),), name)
-        grammar = self._make_grammar(f"{sorted(excludes)} {max_chars}", tree)
+        tree = ast.Grammar((ast.Rule(name, any_text(excludes, max_chars, mark)),), name)
+        grammar = self._make_grammar(f"{sorted(excludes)} {max_chars} {mark!r}", tree)
         bound = BoundSchema(name, grammar, {}, location, max_tokens=max_tokens)
         self.schemas.append(bound)
         return ast.Hole(name, bound)

@@ -75,7 +75,10 @@ def _end(reader: Reader, fields: Fields) -> tuple[ast.Expression, Scope]:
     if not ends or not all(isinstance(text, str) for text in ends):
         refuse("an end is a text, a list of at least one text, or a token", fields.at("end"))
     ends = list(dict.fromkeys(ends))
-    return alternatives([reader.text(text) for text in ends]), Scope(tuple(filter(None, ends)))
+    content = fields.value("content")
+    is_text = isinstance(content, dict) and content.get("type") == "any_text"
+    scope = Scope(tuple(filter(None, ends)), mark=ends[0] if is_text and len(ends) == 1 else "")
+    return alternatives([reader.text(text) for text in ends]), scope
 
 
 def _tag(reader: Reader, fields: Fields, scope: Scope) -> ast.Expression:
