@@ -202,7 +202,8 @@ def compile(
     if isinstance(schema, Vocabulary):
         raise TypeError("the arguments are swapped: compile takes the schema first, then the vocabulary")
     if not isinstance(vocabulary, Vocabulary):
-        raise TypeError(f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}")
+        message = f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}"
+        raise TypeError(f"{message}: structgen.Vocabulary.from_huggingface(tokenizer), or model.vocabulary, is one")
     if limits is not None and not isinstance(limits, Limits):
         raise TypeError(f"limits must be a structgen.Limits, not {type(limits).__name__}")
     release_if_due()
