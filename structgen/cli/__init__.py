@@ -44,6 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
+    if not (sys.argv[1:] if arguments is None else arguments):
+        parser().print_help(sys.stderr)
+        return 2
     options = parser().parse_args(arguments)
     try:
         with warnings.catch_warnings():

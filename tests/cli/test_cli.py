@@ -162,7 +162,9 @@ def test_what_a_dialect_cannot_say_exits_with_one(folder, capsys):
         (["generate", "--schema", ":", "x"], "cannot import"),
         (["generate", "--schema", "person.json", "--temperature", "-1", "x"], "temperature"),
         (["generate", "--schema", "person.json", "--top-p", "0.5", "x"], "temperature"),
+        (["generate", "--schema", "cli_models.Person", "x"], "named MODULE:Name"),
         (["export", "--to", "kbnf", "."], "cannot read"),
+        ([], "show this help"),
     ],
 )
 def test_wrong_command_lines_exit_with_two(folder, tiny, capsys, arguments, says):
