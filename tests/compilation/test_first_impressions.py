@@ -73,12 +73,6 @@ def test_several_prompts_in_place_of_one():
         check_prompt(b"Who?")
 
 
-def test_logits_that_are_no_array():
-    mask = structgen.allocate_token_bitmask(1, VOCABULARY.size)
-    with pytest.raises(structgen.VocabularyError, match="an array of numpy or a tensor of torch, not list"):
-        structgen.apply_token_bitmask([0.0] * VOCABULARY.size, mask)
-
-
 def test_the_location_stands_before_the_caret():
     with pytest.raises(structgen.SchemaError, match=r"is missing \(at #/properties/a\)\n  \[a\n  \^$"):
         structgen.compile({"properties": {"a": {"pattern": "[a"}}}, VOCABULARY)
