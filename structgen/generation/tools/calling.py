@@ -90,7 +90,7 @@ def call(
             a tool: a call of it.
         parallel: whether there may be several calls.
         format: the name of the format; docs/tools.md lists them. By default it is found in the chat template. A model
-            whose template knows no tools is told of them in the system message, and writes JSON.
+            whose template knows no tools gets them in the system message, and writes JSON.
         limits: bounds on what the schemas may cost.
         options: see `structgen.generate`. `on_budget` is "error" and `max_repeats` None by default: a function must
             not run with arguments that were ended for the model.
