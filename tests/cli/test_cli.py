@@ -164,7 +164,6 @@ def test_what_a_dialect_cannot_say_exits_with_one(folder, capsys):
         (["generate", "--schema", "person.json", "--top-p", "0.5", "x"], "temperature"),
         (["generate", "--schema", "cli_models.Person", "x"], "named MODULE:Name"),
         (["export", "--to", "kbnf", "."], "cannot read"),
-        ([], "show this help"),
     ],
 )
 def test_wrong_command_lines_exit_with_two(folder, tiny, capsys, arguments, says):
@@ -253,7 +252,9 @@ def test_usage_errors_exit_with_two(capsys, arguments):
     with pytest.raises(SystemExit) as caught:
         cli.main(arguments)
     assert caught.value.code == 2
-    assert capsys.readouterr().out == ""
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert ("find where JSON or YAML texts break a schema" in err) == (arguments == [])
 
 
 def test_a_module_of_the_working_folder_is_found(folder):
