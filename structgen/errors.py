@@ -79,7 +79,8 @@ class SchemaError(StructgenError):
 
     def __init__(self, message: str, *, pointer: str, keyword: str = "", hint: str = "") -> None:
         is_elsewhere = pointer != "" and not pointer.startswith("/")
-        super().__init__(f"{message} (at {pointer if is_elsewhere else '#' + pointer})", hint=hint)
+        first, *others = message.split("\n", 1)  # the others may draw a caret
+        super().__init__("\n".join([f"{first} (at {pointer if is_elsewhere else '#' + pointer})", *others]), hint=hint)
         self.pointer = pointer
         self.keyword = keyword
 

@@ -44,7 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
-    options = parser().parse_args(arguments)
+    commands = parser()
+    if not (sys.argv[1:] if arguments is None else arguments):
+        commands.exit(2, commands.format_help())
+    options = commands.parse_args(arguments)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _tell

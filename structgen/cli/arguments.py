@@ -367,6 +367,8 @@ def read_schema(name: str, start: str | None = None) -> Any:
         return Grammar.gbnf(text) if kind == "gbnf" else Grammar.lark(text, import_paths=[Path(name).parent])
     if ":" in name and not Path(name).exists():
         return import_name(name)
+    if kind != "json" and not Path(name).exists():
+        raise UsageError(f"there is no file {name}; a type in a module is named MODULE:Name")
     return read_json(read_file(name, "the schema"), name)
 
 

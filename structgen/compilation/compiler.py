@@ -202,7 +202,8 @@ def compile(
     if isinstance(schema, Vocabulary):
         raise TypeError("the arguments are swapped: compile takes the schema first, then the vocabulary")
     if not isinstance(vocabulary, Vocabulary):
-        raise TypeError(f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}")
+        message = f"vocabulary must be a structgen.Vocabulary, not {type(vocabulary).__name__}"
+        raise TypeError(f"{message}: structgen.Vocabulary.from_huggingface(tokenizer), or model.vocabulary, is one")
     if limits is not None and not isinstance(limits, Limits):
         raise TypeError(f"limits must be a structgen.Limits, not {type(limits).__name__}")
     release_if_due()
@@ -368,12 +369,12 @@ def compile_input(given: Any, options: SchemaOptions, limits: Limits, *, cache: 
     return from_source(resolve(given, limits=limits, options=options), limits)
 
 
-def json_grammar(source: Source, limits: Limits | None = None) -> CompiledGrammar:
+def json_grammar(source: Source) -> CompiledGrammar:
     """Return the grammar of a schema's values as JSON, over bytes. Examples in YAML are first written in it."""
     options = replace(source.options, format="json", whitespace="single", numbers="any")
-    limits = limits or _DEFAULT_LIMITS
     with said_before():
-        return _compiled(from_source(replace(source, options=options), limits), byte_vocabulary(), limits)
+        prepared = from_source(replace(source, options=options), _DEFAULT_LIMITS)
+        return _compiled(prepared, byte_vocabulary(), _DEFAULT_LIMITS)
 
 
 def _compiled(

@@ -286,5 +286,5 @@ class Constraint(Generic[T]):
         return found
 
     def __repr__(self) -> str:
-        given = getattr(self.given, "__name__", None) or reprlib.repr(self.given)
+        given = self.given.__name__ if isinstance(self.given, type) else reprlib.repr(self.given)
         return f"Constraint({given}, {self.vocabulary!r}, tokenization={self.tokenization!r})"

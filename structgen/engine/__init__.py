@@ -7,6 +7,9 @@
     earley                Earley sets, and the steps between them
     masks                 the tokens that may follow a set
     matching              compiled grammars, and one sequence on its way: matcher, expectations, explanations
+    deadlines, turns      bounds on time and memory; how long a thread works before others run
+    threads, worker_threads, fork_safety, garbage_collection   work beside other work
+    constants, pair_table, whole_numbers   what several of these share
 
 A module with a `.pxd` beside it, here or in another package, is compiled by Cython if the installation has a C
 compiler. All compiled modules are one library, `structgen/_compiled`, so that what runs together lies together in

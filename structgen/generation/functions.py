@@ -80,6 +80,8 @@ def fn(
     '''
     namespace = sys._getframe(1).f_locals  # the names of an enclosing function, for annotations written as text
     if function is not None:
+        if not callable(function):
+            raise TypeError(f"fn takes a function, not {type(function).__name__}; its options have names: fn(model=…)")
         return TypedFunction(function, options, namespace)
     return lambda decorated: TypedFunction(decorated, options, namespace)
 
@@ -116,7 +118,11 @@ class TypedFunction(Generic[P, R]):
 
     def prompt(self, *args: P.args, **kwargs: P.kwargs) -> str:
         """Return the prompt for these arguments, without asking the model."""
-        bound = self._signature.bind(*args, **kwargs)
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            name = getattr(self, "__name__", "the function")
+            raise TypeError(f"{name}() {error}") from None
         bound.apply_defaults()
         return filled(self._template, bound.arguments)
 

@@ -101,7 +101,9 @@ def check_prompt(prompt: Any) -> None:
         return
     if not isinstance(prompt, Sequence) or not all(isinstance(message, Mapping) for message in prompt):
         shown = type(prompt).__name__ if not isinstance(prompt, Sequence) else repr(prompt)[:80]
-        raise TypeError(f"a prompt is a text, or a list of messages with role and content, not {shown}")
+        several = isinstance(prompt, Sequence) and all(isinstance(each, str) for each in prompt)
+        hint = "; structgen.batch answers several prompts" if several and not isinstance(prompt, bytes) else ""
+        raise TypeError(f"a prompt is a text, or a list of messages with role and content, not {shown}{hint}")
     if not prompt:
         raise ValueError("the prompt has no messages")
     for index, message in enumerate(prompt):

@@ -264,7 +264,7 @@ class Run(ABC, Generic[T]):
         text = self._whole_text()
         try:
             value = self._validated(text)
-        except StopIteration as error:  # no future can hold it: who awaits the run would wait for ever
+        except StopIteration as error:  # no future can hold it, so the caller would wait for ever
             raise RuntimeError("a validator raised StopIteration") from error
         except (pydantic.ValidationError, jsonschema.ValidationError, ValueError, AssertionError) as error:
             is_last = not self.may_retry

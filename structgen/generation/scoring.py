@@ -14,7 +14,7 @@ import math
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, get_origin
 
 import numpy as np
 
@@ -226,6 +226,8 @@ def _odds(scores: Sequence[Score[str]]) -> dict[str, float]:
 def _listed(values: Sequence[T]) -> Sequence[T]:
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise TypeError(f"the answers, or choices, must be a list, not {values!r}")
+    if get_origin(values) is Literal:
+        raise TypeError(f"the answers, or choices, must be a list: typing.get_args({values!r}) gives it")
     found = list(values)
     if not found:
         raise ValueError("there is no answer to score")

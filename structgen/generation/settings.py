@@ -179,11 +179,18 @@ def check_names(options: dict[str, Any], known: Sequence[str] = tuple(Generation
         TypeError: an unknown option; the message suggests a known one.
     """
     for name in options:
-        if name in ("tools", "tool_choice", "functions"):
-            raise TypeError(f"there is no option {name!r} here: structgen.call and structgen.run_tools take tools")
         if name not in known:
+            if name in _ELSEWHERE:
+                raise TypeError(f"there is no option {name!r} here: {_ELSEWHERE[name]}")
             raise unknown_option(name, known)
 
+
+_ELSEWHERE = {
+    **dict.fromkeys(("tools", "tool_choice", "functions"), "structgen.call and structgen.run_tools take tools"),
+    "stream": "structgen.stream shows an answer while it is written",
+    "n": "structgen.sample draws several answers",
+}
+"""Options of other libraries whose work a function of structgen does."""
 
 LOCAL_READING: SchemaArguments = {"whitespace": "single", "numbers": "plain"}
 """How JSON is written by models whose answers are masked, where the caller says nothing."""

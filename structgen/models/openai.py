@@ -79,7 +79,8 @@ def from_openai(
     """
     if not hasattr(client, "chat") or not isinstance(model, str):
         given = f"{type(client).__name__} and {type(model).__name__}"
-        raise TypeError(f"from_openai takes an openai.OpenAI and the name of a model, not {given}")
+        hint = f": openai.OpenAI(base_url={client!r}) makes one" if isinstance(client, str) else ""
+        raise TypeError(f"from_openai takes an openai.OpenAI and the name of a model, not {given}{hint}")
     if server not in get_args(ServerName):
         raise ValueError(f"server must be one of {', '.join(get_args(ServerName))}, not {server!r}")
     if isinstance(client, openai.AsyncOpenAI):

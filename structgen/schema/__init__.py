@@ -2,14 +2,19 @@
 
     sources      turns the caller's input into one JSON Schema and a parser that validates the final text
     pydantic/    makes the JSON Schema of a type that accepts only what Pydantic accepts
-    validation   the final validator of a plain JSON Schema
+    validation   the final validator of a plain JSON Schema; its keywords in `unevaluated` and `undecided`
+    sentences    what a validator refuses, for people; `unfinished` of a text that is not finished
     reading/     reads keywords and references; computes the sets of values that satisfy subschemas
     algebra/     sets of JSON values: intersection, union, complement
     formats/     the regex of each `format`
     json_text/   regexes of scalars, and layout, as they are spelled in JSON text
     yaml_text/   the same for block-style YAML, with a reader and a writer
     rules/       grammar rules of sets of values, for the engine (`to_rules`) or as KBNF (`to_kbnf`)
-    options      the options of the caller
+    options      the options of the caller; `signatures` shows them to `help()`
+    function_arguments   the types of a function's arguments
+    moved_references     a schema that is moved into another one
+    own_keywords         the keywords of structgen's own
+    schema_warnings      warnings at the line that gave the schema
 
 The way of a schema: `sources.resolve` returns a JSON Schema; `reading.space.Space` numbers its subschemas as nodes and
 computes their shapes; `rules.LazyRules` makes grammar rules of the shapes, when the engine predicts them.

@@ -193,4 +193,6 @@ def _not_a_schema(given: Any, name: str, error: Exception) -> UnsupportedSchemaE
             "regex or a list of texts"
         )
         hint = _INSTEAD_OF_VALUES if isinstance(given, list | tuple | set | frozenset) else ""
+        if isinstance(given, list) and len(given) == 1 and isinstance(given[0], type):
+            hint = f"for a list of them: list[{given[0].__name__}]"
     return UnsupportedSchemaError(message, pointer="", keyword="type", hint=hint)

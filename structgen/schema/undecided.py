@@ -177,7 +177,7 @@ def _answered(answer: _Answer) -> list[jsonschema.ValidationError]:
 
 
 def _content(error: jsonschema.ValidationError) -> dict[str, Any]:
-    """Return the arguments of an equal error. Errors cannot be yielded twice: who yields them adds to their paths."""
+    """Return the arguments of an equal error. An error cannot be yielded twice, as each `descend` adds to its path."""
     return {
         "message": error.message,
         "validator": error.validator,

@@ -7,6 +7,8 @@ answers       runs in the scheduler's threads → pieces of text, reasoning and 
 chat          /v1/chat/completions
 completions   /v1/completions
 responses     /v1/responses
+playground    the page at /
+logprobs      log-probabilities of tokens, in OpenAI's form
 metrics       /metrics, in the text format of Prometheus
 app           routes, the API key, bounds of bodies; starlette
 server        the process: uvicorn, signals

@@ -162,6 +162,7 @@ def test_what_a_dialect_cannot_say_exits_with_one(folder, capsys):
         (["generate", "--schema", ":", "x"], "cannot import"),
         (["generate", "--schema", "person.json", "--temperature", "-1", "x"], "temperature"),
         (["generate", "--schema", "person.json", "--top-p", "0.5", "x"], "temperature"),
+        (["generate", "--schema", "cli_models.Person", "x"], "named MODULE:Name"),
         (["export", "--to", "kbnf", "."], "cannot read"),
     ],
 )
@@ -251,7 +252,9 @@ def test_usage_errors_exit_with_two(capsys, arguments):
     with pytest.raises(SystemExit) as caught:
         cli.main(arguments)
     assert caught.value.code == 2
-    assert capsys.readouterr().out == ""
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert ("find where JSON or YAML texts break a schema" in err) == (arguments == [])
 
 
 def test_a_module_of_the_working_folder_is_found(folder):

@@ -2,6 +2,7 @@
 
 import re
 from functools import partial
+from typing import Literal
 
 import pytest
 from pydantic import BaseModel
@@ -47,6 +48,7 @@ def test_a_list_of_texts_is_a_choice():
         (5, "5 is not a schema: pass a type, a Pydantic model, a JSON Schema as a dict, a Grammar"),
         (("red", "green"), "is not a schema: pass a type[^\0]*a list of str"),
         (Exception, "cannot make a schema of Exception: Unable to generate [^.]*$"),
+        ([Person], r"is not a schema: [^\0]*for a list of them: list\[Person\]"),
     ],
 )
 def test_inputs_that_are_no_schema(schema, message):
@@ -57,6 +59,31 @@ def test_inputs_that_are_no_schema(schema, message):
 def test_swapped_arguments():
     with pytest.raises(TypeError, match="the arguments are swapped"):
         structgen.compile(VOCABULARY, Person)
+
+
+def test_a_tokenizer_in_place_of_a_vocabulary():
+    with pytest.raises(TypeError, match=r"not object: structgen\.Vocabulary\.from_huggingface\(tokenizer\)"):
+        structgen.compile(Person, object())
+
+
+def test_several_prompts_in_place_of_one():
+    with pytest.raises(TypeError, match=r"not .*; structgen\.batch answers several prompts"):
+        check_prompt(["Who?", "When?"])
+    with pytest.raises(TypeError, match=r"^(?!.*batch)"):
+        check_prompt(b"Who?")
+
+
+def test_the_location_stands_before_the_caret():
+    with pytest.raises(structgen.SchemaError, match=r"is missing \(at #/properties/a\)\n  \[a\n  \^$"):
+        structgen.compile({"properties": {"a": {"pattern": "[a"}}}, VOCABULARY)
+
+
+@pytest.mark.parametrize(
+    ("schema", "shown"),
+    [(Person, "Person"), (set[int], r"set\[int\]"), (Literal["a", "b"], r"typing.Literal\['a', 'b'\]")],
+)
+def test_a_constraint_shows_its_type(schema, shown):
+    assert re.match(rf"Constraint\({shown}, Vocabulary", repr(structgen.compile(schema, VOCABULARY)))
 
 
 def test_a_misspelled_option_is_named_with_the_right_one():

@@ -48,8 +48,10 @@ def test_it_looks_like_the_function():
 
 
 def test_wrong_arguments_are_type_errors():
-    with pytest.raises(TypeError, match="review"):
+    with pytest.raises(TypeError, match=r"^sentiment\(\) missing a required argument: 'review'"):
         sentiment.prompt()
+    with pytest.raises(TypeError, match=r"fn takes a function, not str; its options have names: fn\(model=…\)"):
+        structgen.fn("smollm2")
     with pytest.raises(TypeError, match="nonsense"):
         sentiment("a", nonsense=1)
 

@@ -252,6 +252,9 @@ def test_wrong_options_are_refused_at_once(tiny_model, options, error):
 def test_misspelled_options_are_told_what_was_meant(tiny_model):
     with pytest.raises(TypeError, match="no option 'temprature': did you mean 'temperature'"):
         structgen.generate(tiny_model, "hi", bool, temprature=0.5)
+    for option, instead in (("stream", "structgen.stream"), ("n", "structgen.sample"), ("tools", "structgen.call")):
+        with pytest.raises(TypeError, match=f"no option '{option}' here: {instead}"):
+            structgen.generate(tiny_model, "hi", bool, **{option: True})
     generator = structgen.Generator(tiny_model, bool)
     with pytest.raises(TypeError, match="no option 'whitespace'"):  # of the compiled schema, not of a run
         generator.run("hi", whitespace="compact")

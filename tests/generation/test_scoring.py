@@ -6,6 +6,7 @@ import asyncio
 import copy
 import itertools
 import math
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -178,3 +179,5 @@ def test_a_choice_that_is_given_twice_counts_once(random_model):
 def test_swapped_arguments_are_told(random_model):
     with pytest.raises(TypeError, match="the answers, or choices, must be a list, not <class 'str'>"):
         structgen.score(random_model, "So?", str, ["yes"], raw=True)
+    with pytest.raises(TypeError, match=r"must be a list: typing.get_args\(typing.Literal\['a', 'b'\]\) gives it"):
+        structgen.classify(random_model, "So?", Literal["a", "b"], raw=True)

@@ -271,7 +271,7 @@ def test_what_a_server_cannot_do_is_named(model, client):
         structgen.generate(model, "hi", Colour, reasoning=structgen.Reasoning())
     with pytest.raises(ValueError, match="server must be one of auto, vllm"):
         structgen.from_openai(client, "x", server="tgi")
-    with pytest.raises(TypeError, match="not str and str"):
+    with pytest.raises(TypeError, match=r"not str and str: openai.OpenAI.base_url='http://localhost'. makes one"):
         structgen.from_openai("http://localhost", "x")
     with pytest.raises(TypeError, match="not str and OpenAI"):
         structgen.from_openai("x", client)

@@ -19,12 +19,39 @@ VOCABULARY = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in ra
     [
         ({"type": "string", "format": "warned-of"}, "unknown format 'warned-of'"),
         ({"not": {"type": "string", "pattern": r"(warned-of+)\1"}}, "pattern is dropped"),
+        (
+            {"type": "object", "properties": {"a": {"type": "string", "minlength": 2}}},
+            "minlength is no keyword of JSON Schema .at #/properties/a.: it is not enforced; did you mean minLength?",
+        ),
+        (
+            {"$schema": "http://json-schema.org/draft-07/schema#", "additional_properties": False},
+            "additional_properties is no keyword of draft7 .at #.: .*; did you mean additionalProperties?",
+        ),
+        ({"type": "string", "nullable": True}, "nullable is no keyword of JSON Schema .at #.: it is not enforced$"),
+        ({"name": "string"}, "no key of the schema {'name': 'string'} is a keyword of JSON Schema, such as"),
+        (
+            {"name": "x", "schema": {"type": "string"}, "strict": True},
+            "no key of the schema .*: any JSON value fits it",
+        ),
     ],
 )
 def test_a_warning_names_the_callers_line(schema, message):
     with pytest.warns(SchemaWarning, match=message) as found:
         structgen.compile(schema, VOCABULARY, lenient=True)
     assert {warning.filename for warning in found} == {__file__}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {"title": "Anything", "x-order": 1},
+        {"properties": {"minlength": {"x-order": 1}, "nullable": {}}},
+        {"enum": [{"minlength": 1}]},
+    ],
+)
+def test_annotations_and_names_of_properties_are_no_misspelled_keywords(schema):
+    structgen.compile(schema, VOCABULARY)
 
 
 OBJECT = {"type": "object", "properties": {"a": {"type": "string", "format": "warned-of"}}, "required": ["a"]}

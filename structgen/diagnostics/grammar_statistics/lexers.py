@@ -53,17 +53,16 @@ class Lexer:
 
     Args:
         lexemes: none of them needs to be different from another one.
-        limits: bounds on the automata.
 
     Raises:
         LimitExceededError: there are more than `MAX_STATES` states.
     """
 
-    def __init__(self, lexemes: Sequence[Lexeme], limits: Limits | None = None) -> None:
+    def __init__(self, lexemes: Sequence[Lexeme]) -> None:
         self.lexemes = tuple(lexemes)
         self.targets: list[list[int]] = []
         self.labels: list[int] = []
-        self._build(AutomatonStore(limits or Limits()))
+        self._build(AutomatonStore(Limits()))
         self.producible = self._producible()
 
     def _build(self, automata: AutomatonStore) -> None:
@@ -133,7 +132,7 @@ class Lexer:
         return bytes(first.setdefault(column, byte) for byte, column in enumerate(zip(*self.targets)))
 
 
-def lexer_of_lark(grammar: LexedGrammar, limits: Limits | None = None) -> Lexer:
+def lexer_of_lark(grammar: LexedGrammar) -> Lexer:
     """Return the lexer of a Lark grammar. Of two terminals that match a text, priority decides, then a string wins."""
     lexemes = [
         Lexeme(name, terminal.regex, (-terminal.priority, terminal.text is None))
@@ -141,12 +140,12 @@ def lexer_of_lark(grammar: LexedGrammar, limits: Limits | None = None) -> Lexer:
         if terminal.regex != rx.NOTHING
     ]
     ignored = [Lexeme(f"ignored {at}", regex, (0, 1), True) for at, regex in enumerate(grammar.ignored, 1)]
-    return Lexer([*lexemes, *ignored], limits)
+    return Lexer([*lexemes, *ignored])
 
 
-def lexer_of_tables(tables: GrammarTables, limits: Limits | None = None) -> Lexer:
+def lexer_of_tables(tables: GrammarTables) -> Lexer:
     """Return the lexer of a grammar's normal form. Of two terminals that match a text, a literal wins."""
     names = display_names(tables)
     literal = (rx.Literal, rx.LiteralSet)
     found = [Lexeme(name, regex, (not isinstance(regex, literal),)) for name, regex in zip(names, tables.terminals)]
-    return Lexer(found, limits)
+    return Lexer(found)

@@ -144,7 +144,7 @@ def describe(found: Statistics, *, overlaps: int = 20) -> str:
     if found.overlaps:
         count = len(found.overlaps)
         pairs = "1 pair of terminals matches" if count == 1 else f"{count} pairs of terminals match"
-        lines.append(f"{pairs} one text at one place:")
+        lines.append(f"{pairs} one text at one position:")
         for overlap in found.overlaps[:overlaps]:
             text = overlap.text.decode(errors="replace")
             lines.append(f"  {overlap.first} and {overlap.second}: {text!r} after {overlap.after}")

@@ -1,7 +1,7 @@
 """Masks from a mask store along a text, before and after each step of its streamlining.
 
 The masks of all steps must be equal: what a step removes, the parser would have refused, or its answer is known. This
-is checked on real programs (`equal_masks`), as V. Tran-Thien did for the publication.
+is checked on real programs (`StoredMasks.compare`), as V. Tran-Thien did for the publication.
 """
 
 from __future__ import annotations

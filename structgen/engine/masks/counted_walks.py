@@ -284,7 +284,7 @@ class BoundedWalk(TrieWalk):
         self._known = NO_STATE
         self._has_only_least_count = False
         self._staying = 0  # kinds of characters after which the same tokens may follow
-        # The same about the state after one character, see `_add_after_one`:
+        # The same about the state after one character, see `_find_after_one`:
         self._known_before = self._after_one = NO_STATE
         self._staying_after_one = 0
 

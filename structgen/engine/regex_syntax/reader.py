@@ -91,7 +91,6 @@ class Reader:
     text: str
     dialect: Dialect
     position: int = 0
-    _line_starts: list[int] = field(default_factory=list)
 
     def peek(self, count: int = 1) -> str:
         """Return the next characters; fewer, or "", at the end."""

@@ -213,7 +213,9 @@ def tokens_of(words: NDArray[np.uint32], size: int | None = None) -> NDArray[np.
 
 def _check_shapes(logits: Logits, mask: tuple[int, ...]) -> None:
     """Check that a mask, given by its shape, fits the logits."""
-    shape = tuple(getattr(logits, "shape", ()))
+    if not hasattr(logits, "shape"):
+        raise VocabularyError(f"logits must be an array of numpy or a tensor of torch, not {type(logits).__name__}")
+    shape = tuple(logits.shape)
     if len(shape) not in (1, 2):
         raise VocabularyError(f"logits of shape {shape}: [batch, V] or [V] is needed")
     rows, width = shape if len(shape) == 2 else (1, *shape)

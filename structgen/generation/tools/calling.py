@@ -90,7 +90,7 @@ def call(
             a tool: a call of it.
         parallel: whether there may be several calls.
         format: the name of the format; docs/tools.md lists them. By default it is found in the chat template. A model
-            whose template knows no tools is told of them in the system message, and writes JSON.
+            whose template knows no tools gets them in the system message, and writes JSON.
         limits: bounds on what the schemas may cost.
         options: see `structgen.generate`. `on_budget` is "error" and `max_repeats` None by default: a function must
             not run with arguments that were ended for the model.
@@ -321,27 +321,28 @@ class Caller:
             raise LimitExceededError("schema_depth", Limits().schema_depth, message=TOO_DEEP) from error
 
     def _read(
-        self, before: Sequence[Any], tool_choice: str, validate: Callable[[Any], Any] | None, value: Any
+        self, used_ids: Sequence[Any], tool_choice: str, validate: Callable[[Any], Any] | None, value: Any
     ) -> ToolReply:
         """Return the reply of a whole text, validated; `Settings.validate` of the run."""
         text = value if isinstance(value, str) else render(value)
         parsed = self._parsed(text, tool_choice)
-        reply = self._reply(text, parsed, before, self._validated)
+        reply = self._reply(text, parsed, used_ids, self._validated)
         changed = validate(reply) if validate is not None else None
         if changed is not None and not isinstance(changed, ToolReply | bool):  # of a boolean, the run tells more
             raise TypeError(f"validate returned {changed!r}: it returns a ToolReply, or None")
         return reply if changed is None else cast(ToolReply, changed)
 
     def _reply(
-        self, text: str, parsed: ParsedReply, before: Sequence[Any], made: Callable[[ParsedCall, str], Any]
+        self, text: str, parsed: ParsedReply, used_ids: Sequence[Any], made: Callable[[ParsedCall, str], Any]
     ) -> ToolReply:
+        """Return a reply, each call with an id that the conversation does not have; `made` makes a call with its id."""
         calls: dict[str, Any] = {}
-        for index, one in enumerate(parsed.calls, len(before)):
+        for index, one in enumerate(parsed.calls, len(used_ids)):
             # The id that the model wrote, unless the conversation has it already.
             ids = itertools.chain(
                 [one.id], (call_id_of(self.format, one.name, number) for number in itertools.count(index))
             )
-            own = next(found for found in ids if found and found not in calls and found not in before)
+            own = next(found for found in ids if found and found not in calls and found not in used_ids)
             calls[own] = made(one, own)
         return ToolReply(parsed.text, tuple(calls.values()), parsed.reasoning, text, self.format)
 

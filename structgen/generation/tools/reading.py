@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -267,7 +267,3 @@ class _Reader:
             pieces[1:] = [piece for piece in pieces[1:] if piece.strip() != self.family.separator.strip()]
         text = "".join(pieces)
         return ParsedReply(text.strip() if self.calls else text, self.calls)
-
-
-Reads = Callable[[str, Mapping[str, Any], bool], ParsedReply]
-"""Reads a text; the arguments are those of `read_reply`."""

@@ -105,7 +105,7 @@ class ToolCall:
     def _called_in_thread(self, function: Callable[..., Any]) -> Any:
         try:
             return self._called(function)
-        except StopIteration as error:  # no future can hold it: who awaits the call would wait for ever
+        except StopIteration as error:  # no future can hold it, so the caller would wait for ever
             raise RuntimeError(f"{self.name} raised StopIteration") from error
 
     def _called(self, function: Callable[..., Any]) -> Any:

@@ -1,5 +1,6 @@
 """vLLM: a backend of its structured outputs, and a logits processor.
 
+    releases     the releases of vLLM that it supports
     plugin       makes the backend known to vLLM
     backend      vLLM's interface of backends
     beams        vLLM's beam search

@@ -67,7 +67,6 @@ def parse_lark(
     start: str = "start",
     import_paths: ImportPaths = (),
     limits: Limits | None = None,
-    bound: Collection[str] = (),
 ) -> ast.Grammar:
     """Return the tree of a grammar.
 
@@ -77,7 +76,6 @@ def parse_lark(
         start: the rule that it begins at.
         import_paths: the folders of the files that `%import` reads.
         limits: bounds on the size of the grammar and of each regex, and on the time: `compile_seconds`.
-        bound: the names that `@name` may refer to.
 
     Raises:
         GrammarError: the text is not a Lark grammar, or uses a construct that is not context-free; with line and
@@ -88,7 +86,7 @@ def parse_lark(
         >>> parse_lark('start: "a"+').rules[-1].body
         OneOrMore(body=RegexTerminal(regex=Literal(data=b'a'), source=None, kind=''))
     """
-    return read_lark(text, dialect=dialect, start=start, import_paths=import_paths, limits=limits, bound=bound)[1]
+    return read_lark(text, dialect=dialect, start=start, import_paths=import_paths, limits=limits)[1]
 
 
 def read_lark(

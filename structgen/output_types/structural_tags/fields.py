@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from structgen.errors import GrammarError
 
 __all__ = ["Fields", "refuse"]
 
-_T = TypeVar("_T")
 _MISSING: Any = object()
 
 MAX_COUNT = 2**31 - 1
@@ -114,7 +113,7 @@ class Fields:
             name = min(self._left)
             refuse(f"{name!r} is unknown here", self.pointer, hint="remove it, or check its spelling")
 
-    def _checked(self, name: str, default: _T, words: str, is_right: Callable[[Any], bool]) -> Any:
+    def _checked(self, name: str, default: Any, words: str, is_right: Callable[[Any], bool]) -> Any:
         found = self.value(name, default)
         if found is not default and not is_right(found):
             refuse(f"it must be {words}, not {found!r}", self.at(name))

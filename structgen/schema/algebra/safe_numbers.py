@@ -20,7 +20,7 @@ MAX_SAFE_DIGITS = 15
 """Maximum significant digits of a decimal number that survives the way through a double unchanged."""
 MAX_EXACT_INTEGER = 2**53
 """Every integer up to it is a double."""
-_LEAST_DECADE = -307  # of doubles that have all their digits
+_MIN_DECADE = -307  # of doubles that have all their digits
 
 
 def safe_runs(
@@ -43,7 +43,7 @@ def safe_runs(
         most = MAX_EXACT_INTEGER if last is None else min(last, MAX_EXACT_INTEGER)
         if most <= 0 or least > most:
             continue
-        lowest = max(_LEAST_DECADE if step is None else decade(step), decade(least) if least else _LEAST_DECADE)
+        lowest = max(_MIN_DECADE if step is None else decade(step), decade(least) if least else _MIN_DECADE)
         if max_places is not None:
             lowest = max(lowest, -max_places)
         for power in range(decade(most), lowest - 1, -1):

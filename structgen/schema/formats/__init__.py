@@ -20,6 +20,9 @@ These texts lie between the two regexes:
 
 by_name         the table of known formats
 dates, network, mail, idn, uris, pointers, encodings, regexes    the regexes, by area
+time_ranges     times between two bounds
+parts           pieces of regexes that several formats share
+idn_characters, idn_tables    the characters of internationalized labels, and Unicode's tables of them
 
 Names that begin with `x-` are our own. `structgen/schema/pydantic/` gives them to types whose texts differ from the
 standard's format.

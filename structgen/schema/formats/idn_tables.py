@@ -16,7 +16,6 @@ __all__ = [
     "HEBREW",
     "JAPANESE",
     "JOINS_BOTH_WAYS",
-    "JOINS_LEFT",
     "JOINS_RIGHT",
     "VALID_BY_EXCEPTION",
 ]
@@ -68,8 +67,6 @@ JOINS_RIGHT = _ranges(
     "10B8E-10B8F 10B91 10D22 10EC2 10F33 10F74-10F75 10FB4-10FB6 10FB9-10FBA 10FBD 10FC2-10FC3"
 )
 """Joining type R: joins to the letter before it."""
-JOINS_LEFT = _ranges("A872 10ACD 10AD7 10D00 10ED9-10EEE")
-"""Joining type L: joins to the letter after it."""
 
 DIRECTED = _ranges("590-8FF FB1D-FDFF FE70-FEFF 10800-10FFF 1E800-1EFFF")
 """All characters written from right to left, and Arabic digits, are in these ranges: those where unassigned characters

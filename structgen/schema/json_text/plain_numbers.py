@@ -43,7 +43,7 @@ __all__ = ["PLAIN_INTEGER", "PLAIN_NUMBER", "plain_number_regex", "plain_numbers
 
 MAX_DIGITS = 17  # significant digits of a double
 _LIMIT = 10**MAX_DIGITS
-_MOST = _LIMIT - 1
+_MAX_INTEGER = _LIMIT - 1
 _ALL_INTEGERS = (INTEGERS[0], replace(INTEGERS[0], written=DIGITS))
 _MAX_CHARACTERS = 64  # of a listed value
 _FAR = 10**MAX_INTEGER_DIGITS
@@ -156,10 +156,10 @@ def _integers(numbers: NumberSet) -> Regex:
         return number_regex(replace(numbers, written=DIGITS))
     if step != 1:
         return integers_by_ending(low, high, int(step))
-    if low is None and (high is None or high > -_MOST):
-        low = -_MOST
-    if high is None and (low is None or low < _MOST):
-        high = _MOST
+    if low is None and (high is None or high > -_MAX_INTEGER):
+        low = -_MAX_INTEGER
+    if high is None and (low is None or low < _MAX_INTEGER):
+        high = _MAX_INTEGER
     return integer_range(None if low is None else ceil(low), None if high is None else floor(high))
 
 

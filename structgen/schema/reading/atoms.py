@@ -9,6 +9,7 @@ Flat subschemas of equal content have one number, wherever they stand:
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Hashable
 from typing import Any
 
@@ -17,6 +18,7 @@ from structgen.errors import LimitExceededError, SchemaError, UnsupportedSchemaE
 from structgen.limits import Limits
 from structgen.schema.algebra import ANY, NONE, AnyOf, Node, Shape
 from structgen.schema.algebra.nodes import MAY_LEAVE_UNDECIDED
+from structgen.schema.reading.dialects import ANNOTATIONS, MEANT
 from structgen.schema.reading.refs import NAMING, REFERENCES, Document, bare_reference
 from structgen.schema.reading.scopes import ROOT, Dialect, Location, Scope, Subschema, pointer
 from structgen.schema.reading.shape_cache import Content, flat_content
@@ -128,6 +130,8 @@ class Atoms:
             found = self._others[_identity(schema, scope)] = self._new_atom(schema, location, scope, mark)
             return found
         if not content:
+            if location is ROOT:
+                _warn_of_no_keyword(schema)
             return ANY
         is_usual = dialect is self._dialect
         if not is_usual:
@@ -195,8 +199,18 @@ def too_deep(limit: int, location: Location) -> LimitExceededError:
 
 
 def _warn_of_ignored(schema: dict[str, Any], location: Location, dialect: Dialect) -> None:
-    """Warn of keywords that assert nothing in the schema's draft, and do in later ones."""
+    """Warn of keywords that assert nothing in the schema's draft: those of later drafts, and misspelled ones."""
     for keyword in schema:
         if keyword in dialect.ignores and not (dialect.ref_overrides and "$ref" in schema):
-            message = f"{keyword} is no keyword of {dialect.name} (at #{pointer(location)}): it is not enforced"
-            warn_of_keyword(message)
+            meant = f"; did you mean {MEANT[keyword]}?" if keyword in MEANT else ""
+            draft = dialect.name or "JSON Schema"
+            warn_of_keyword(f"{keyword} is no keyword of {draft} (at #{pointer(location)}): it is not enforced{meant}")
+
+
+def _warn_of_no_keyword(schema: dict[str, Any]) -> None:
+    """Warn of a whole schema that has keys and no keyword: `{"name": "string"}`, or one with the schema inside."""
+    if schema and ANNOTATIONS.isdisjoint(schema):
+        warn_of_keyword(
+            f"no key of the schema {reprlib.repr(schema)} is a keyword of JSON Schema, such as `type` or `properties`: "
+            "any JSON value fits it"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,17 @@ from typing import Any
 from structgen.errors import SchemaError, UnsupportedSchemaError
 from structgen.schema.reading.scopes import Dialect
 
-__all__ = ["UNDECLARED", "Lookup", "dialect_of", "dialect_within", "is_guessed", "is_of_draft4", "says"]
+__all__ = [
+    "ANNOTATIONS",
+    "MEANT",
+    "UNDECLARED",
+    "Lookup",
+    "dialect_of",
+    "dialect_within",
+    "is_guessed",
+    "is_of_draft4",
+    "says",
+]
 
 Lookup = Callable[[str], Any]
 """Returns the schema that a URI without fragment names, or None."""
@@ -65,11 +76,29 @@ def _of_vocabularies(draft: str) -> frozenset[str]:
     return frozenset().union(*(keywords for uri, keywords in _VOCABULARIES.items() if f"/{draft}/" in uri))
 
 
-_LATER = _DRAFT7 | {"dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties"}
+_ALL = _of_vocabularies("2019-09") | _of_vocabularies("2020-12") | _DRAFT7
+MEANT = {
+    spelling: key
+    for key in _ALL
+    if not key.islower()
+    for spelling in (key.lower(), re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", key))
+}
+"""The keyword that is meant by another spelling of it, such as `minlength` or `min_length`."""
+
+ANNOTATIONS = frozenset(
+    {
+        "$anchor", "$comment", "$defs", "$dynamicAnchor", "$id", "$schema", "default", "definitions", "deprecated",
+        "description", "example", "examples", "id", "readOnly", "title", "writeOnly",
+    }
+)  # fmt: skip
+"""Keys that assert nothing, and stand in schemas that allow every value on purpose."""
+
+_IGNORED = frozenset(MEANT) | {"nullable"}  # a keyword of OpenAPI 3.0
+_LATER = _IGNORED | _DRAFT7 | {"dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties"}
 _OF_DRAFT4 = Dialect("draft4", _DRAFT4, "id", True, ignores=_LATER - _DRAFT4)
-_2020 = Dialect("2020-12", _of_vocabularies("2020-12"), has_item_lists=False)
-_2019 = Dialect("2019-09", _of_vocabularies("2019-09"))
-UNDECLARED = Dialect("", _2019.keywords | _2020.keywords | _DRAFT7)
+_2020 = Dialect("2020-12", _of_vocabularies("2020-12"), has_item_lists=False, ignores=_IGNORED)
+_2019 = Dialect("2019-09", _of_vocabularies("2019-09"), ignores=_IGNORED)
+UNDECLARED = Dialect("", _ALL, ignores=_IGNORED)
 """The dialect of schemas without `$schema`: the newest draft, and forms of older drafts where they are unambiguous."""
 
 _DIALECTS = {

@@ -27,7 +27,7 @@ _NO_QUOTE = rx.ByteSet(_ALL & ~(1 << ord('"')))
 _CONTENT = rx.star(
     rx.choice(rx.ByteSet(_ALL & ~(1 << ord('"') | 1 << ord("\\"))), rx.sequence(rx.Literal(b"\\"), rx.ByteSet(_ALL)))
 )
-"""The characters of a JSON string up to a place between two of them, in a text of a terminal that is one."""
+"""Any characters of a JSON string, each of them whole: bytes other than `"` and `\\`, and escapes."""
 _SIGNS = rx.ByteSet(sum(1 << byte for byte in b"-+.0123456789eE[]{},: \t\n\r"))
 _SYNTAX = rx.star(rx.choice(_SIGNS, rx.literal_set([b"true", b"false", b"null", b"True", b"False", b"None"])))
 _JSON = rx.choice(rx.sequence(_QUOTE, rx.ANY_BYTES), _SYNTAX)

@@ -91,12 +91,12 @@ class Document:
     Args:
         root: the whole schema.
         registry: schemas outside of the root.
-        dialect: the root's dialect; by default, the one that its `$schema` names.
         draft: the name of the root's draft, used if it has no known `$schema`; "" for the newest draft, with a warning
             if the `$schema` is unknown.
         base_uri: the URI that the root comes from.
 
     Attributes:
+        dialect: the root's dialect.
         is_dynamic: whether dynamic scopes are followed.
         is_circular: a subschema is known to refer to itself at the same value, so values may be undecided.
     """
@@ -106,14 +106,13 @@ class Document:
         root: Any,
         registry: Registry[Any] | None = None,
         *,
-        dialect: Dialect | None = None,
         draft: str | None = None,
         base_uri: str = "",
     ) -> None:
         self.library = _STANDARD if registry is None else Library(registry)
         self.root = root
         self._draft = draft
-        self.dialect = dialect or dialect_of(root, self.library.contents, draft=draft)
+        self.dialect = dialect_of(root, self.library.contents, draft=draft)
         if is_guessed(root, self.dialect):
             warn(f"the $schema {root['$schema']!r} is unknown: the schema is read as the newest draft")
         self.is_dynamic = self.is_circular = False

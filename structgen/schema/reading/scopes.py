@@ -33,7 +33,7 @@ class Dialect:
         ref_overrides: the keywords beside a `$ref` are ignored.
         has_item_lists: `items` may be a list.
         asserts_formats: `format` asserts, even if the caller's options say that it annotates.
-        ignores: keywords of later drafts, which assert nothing in this one although their author may expect it.
+        ignores: keywords of later drafts and misspelled ones, which assert nothing although their author may expect it.
     """
 
     name: str

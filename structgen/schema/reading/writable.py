@@ -33,8 +33,8 @@ Narrowed: TypeAlias = Callable[[Regex], Regex]
 
 _MAX_TEXTS = 64  # texts of a set that is narrowed
 _MAX_STATES = 5_000  # automaton states made for one set
-_FEW_STATES = 1_000  # that are visited to find out whether a set is finite
-_MANY = 1 << 31  # texts of a set; so many items or keys are not asked for
+_MAX_VISITED_STATES = 1_000  # that are visited to find out whether a set is finite
+_MAX_COUNTED = 1 << 31  # texts of a set; so many items or keys are not asked for
 _MAX_BYTES = 64  # of the texts that are counted to find many
 
 
@@ -109,9 +109,9 @@ class Writable:
         state = store.add(kept.regex())
         if store.is_empty(kept.regex()):
             return None
-        if repeats_a_byte(store, state) or is_finite(store, state, _FEW_STATES) is False:
+        if repeats_a_byte(store, state) or is_finite(store, state, _MAX_VISITED_STATES) is False:
             return strings
-        return strings if count_texts(store, state, _MANY, _MAX_BYTES) == _MANY else kept
+        return strings if count_texts(store, state, _MAX_COUNTED, _MAX_BYTES) == _MAX_COUNTED else kept
 
     def _listed(self, strings: StringSet, left: Regex) -> StringSet | None:
         """Return a set without the texts that cannot be written, tested one by one."""

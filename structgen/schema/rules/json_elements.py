@@ -21,7 +21,7 @@ from structgen.schema.rules.to_rules import expressed
 
 __all__ = ["JsonInElements"]
 
-_MANY = 10_000  # strings or keys; so many never run out
+_MAX_COUNTED = 10_000  # strings or keys; so many never run out
 
 
 class JsonInElements:
@@ -90,7 +90,7 @@ class JsonInElements:
             text = string_regex(strings)
             if self.change(text) is not text:
                 left = strings.intersect(self._without)
-                if left is None or left.count(_MANY) < strings.count(_MANY):
+                if left is None or left.count(_MAX_COUNTED) < strings.count(_MAX_COUNTED):
                     raise self._refused(keyword)
 
     def _refused(self, keyword: str) -> Inexpressible:

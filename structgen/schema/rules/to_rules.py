@@ -87,7 +87,7 @@ class MakeOfRules(Protocol[_Made]):
         """Return what is made of the rules."""
 
 
-_MANY_TEXTS = 50_000
+_MAX_FIRST_TEXTS = 50_000  # of a first terminal; more take long to sort
 
 
 def json_schema_to_rules(
@@ -201,7 +201,7 @@ def begins_with_many_texts(tables: GrammarTables) -> bool:
     if not isinstance(tables.source, LazyRules):
         return False
     key: Any = tables.lazy[0]
-    return any(len(part.texts or ()) > _MANY_TEXTS for part in tables.source.shapes[key[1]].strings)
+    return any(len(part.texts or ()) > _MAX_FIRST_TEXTS for part in tables.source.shapes[key[1]].strings)
 
 
 def read_schema(

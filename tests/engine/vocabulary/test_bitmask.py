@@ -161,7 +161,7 @@ def test_values_that_are_allowed_stay_as_they_are():
         (np.zeros((1, 2, 40)), np.zeros((1, 2), np.uint32), r"shape \(1, 2, 40\)"),
         (np.zeros(40, np.int32), np.zeros(2, np.uint32), "logits of type int32"),
         (np.zeros(40, np.longdouble), np.zeros(2, np.uint32), "logits of type float128|logits of type longdouble"),
-        ([0.0] * 40, np.zeros(2, np.uint32), r"shape \(\)"),
+        ([0.0] * 40, np.zeros(2, np.uint32), "an array of numpy or a tensor of torch, not list"),
         (np.zeros(40), np.zeros(2, np.uint64), "mask of type uint64"),
         (np.zeros(40), np.zeros((1, 1, 2), np.uint32), "mask of type uint32"),
         (np.zeros(40), [0, 0], "mask of type list"),
