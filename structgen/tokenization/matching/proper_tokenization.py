@@ -219,7 +219,7 @@ class ProperTokenization:
             scanner.kind_of_all,
             may_compose=parts.is_normal is None,
         )
-        finder = CutterFinder(scanner, vocabulary, self.completions, borders, self.added, self.begun)
+        finder = CutterFinder(scanner, vocabulary, self.completions, borders, self.words, self.added, self.begun)
         self._cutters, self.cut_vocabularies = finder.find()
         unquoting = [b'"' not in text for text in scanner.cuts]
         self.unquoting = [self._row_of(cutters.with_cuts(unquoting)) for cutters in self._cutters]
