@@ -331,6 +331,10 @@ def _refused():
     def split(pattern):
         return pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(pattern), "isolated"), bpe_tokenizers._bytes_only()])
 
+    def removing(pattern, invert=False):
+        removed = pre_tokenizers.Split(Regex(pattern), "removed", invert)
+        return pre_tokenizers.Sequence([removed, bpe_tokenizers._bytes_only()])
+
     words = Tokenizer(models.WordPiece({"a": 0, "[UNK]": 1}, unk_token="[UNK]"))
     words.decoder = decoders.WordPiece()
     unigram = Tokenizer(models.Unigram([("a", 0.0)]))
@@ -356,6 +360,7 @@ def _refused():
     bytes_only = bpe_tokenizers._bytes_only()
     after_bytes = pre_tokenizers.Sequence([bytes_only, pre_tokenizers.Metaspace()])
     after_digits = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.ByteLevel(add_prefix_space=True)])
+    scripts = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.UnicodeScripts(), bytes_only])
     normalized = _with(normalizer=normalizers.Strip())
     normalized.add_tokens([AddedToken("<tool>", normalized=True)])
     patterns = {
@@ -400,10 +405,14 @@ def _refused():
         (renamed, "'<TOOL>' is normalized"),
         (undone, "decodes it to"),
         (marked, "'Metaspace' puts a space"),
+        (_with(pre_tokenizer=removing(r"a(?=\s)")), "decides whether it is removed"),
+        (_with(pre_tokenizer=removing("ab")), "decides whether it is removed"),
+        (_with(pre_tokenizer=removing("b|ac", invert=True)), "decides whether it is removed"),
+        (_with(pre_tokenizer=scripts), "'UnicodeScripts' removes spaces"),
     ]
 
 
-@pytest.mark.parametrize("case", range(47))
+@pytest.mark.parametrize("case", range(51))
 def test_what_is_not_supported_is_named(case):
     tokenizer, what = _refused()[case]
     size = tokenizer.get_vocab_size() + case  # a vocabulary of its own: those of the same tokens are one
