@@ -314,6 +314,7 @@ def _together(normalizers, Regex):
     return [
         ([prepend, strip, marking], "'Strip' after 'Prepend'"),
         ([joining, prepend, marking], "beside 'Prepend'"),
+        ([normalizers.Replace(Regex(" +"), "▁"), prepend], "beside 'Prepend'"),
         ([marking, normalizers.Replace("ab", "a b")], "after spaces were replaced"),
         ([normalizers.Replace("ab", "a"), normalizers.Replace("c", "ab")], "after a 'Replace' of 'ab'"),
         ([normalizers.Replace("ab", "A"), normalizers.Lowercase()], "which 'Lowercase' changes"),
@@ -351,6 +352,8 @@ def _refused():
     renamed.add_tokens([AddedToken("<TOOL>", normalized=True)])
     undone = bpe_tokenizers.gemma_like()
     undone.normalizer = None
+    byteless = bpe_tokenizers.gemma_like()
+    byteless.decoder = decoders.Replace("▁", " ")
     marked = bpe_tokenizers.gemma_like()
     marked.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.Metaspace()])
     mixed = bpe_tokenizers.gpt2()
@@ -409,10 +412,11 @@ def _refused():
         (_with(pre_tokenizer=removing("ab")), "decides whether it is removed"),
         (_with(pre_tokenizer=removing("b|ac", invert=True)), "decides whether it is removed"),
         (_with(pre_tokenizer=scripts), "'UnicodeScripts' removes spaces"),
+        (byteless, "'<0x00>' from"),
     ]
 
 
-@pytest.mark.parametrize("case", range(51))
+@pytest.mark.parametrize("case", range(53))
 def test_what_is_not_supported_is_named(case):
     tokenizer, what = _refused()[case]
     size = tokenizer.get_vocab_size() + case  # a vocabulary of its own: those of the same tokens are one
