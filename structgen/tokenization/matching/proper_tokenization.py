@@ -113,6 +113,7 @@ class ProperTokenization:
         if parts.never_cuts or not self._is_cut_up():
             self._cut_by_borders()
         self.spelling = Spelling(parts, vocabulary, self.added)
+        self.spelling.check_inserted()
         self._make_start_states()
         self.blanks = _blanks_of(self, self._never)
         self._cuts: dict[int, list[int]] = {}

@@ -97,6 +97,15 @@ class Spelling:
         if are_lines:
             self.check_texts(["\n"])
 
+    def check_inserted(self) -> None:
+        """Make sure that the space that the tokenizer inserts after some added tokens can be spelled.
+
+        Raises:
+            VocabularyError: it has no tokens, or the pre-tokenizer removes it.
+        """
+        if any(opening.inserted for opening in self._parts.openings.values()) and not self._keeps(" "):
+            raise VocabularyError("the tokenizer inserts a space that it cannot spell: that is not supported")
+
     def check_texts(self, texts: Iterable[str]) -> None:
         """Make sure that texts can be spelled.
 

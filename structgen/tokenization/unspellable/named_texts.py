@@ -14,6 +14,7 @@ from structgen.kbnf.rewriting import nodes_of
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.schema.algebra import Language
+from structgen.schema.json_text.strings import is_scalar
 from structgen.schema.own_keywords import GRAMMAR, REGEX_DIALECT
 from structgen.schema.reading.keywords import language_of
 from structgen.schema.reading.scopes import ROOT
@@ -79,7 +80,7 @@ def _literals(node: ast.Expression) -> Iterator[str]:
 
 
 def _written(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    return json.dumps(text, ensure_ascii=not is_scalar(text))  # lone surrogates have escapes only
 
 
 def _parts(schema: Any) -> Iterator[dict[str, Any]]:

@@ -10,6 +10,7 @@ from support.bpe_tokenizers import sequences, texts_of
 from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
 
 import structgen
+from structgen.errors import VocabularyError
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 
 ATOMS = [
@@ -251,3 +252,13 @@ def test_no_added_token_comes_before_a_space_that_is_removed():
     vocabulary = vocabulary_of(scripts)
     constraint = structgen.compile(structgen.Grammar.choice(["1<p> b", "a"]), vocabulary, tokenization="proper")
     assert set(sequences(constraint.matcher(), set(vocabulary.eos_token_ids))) == {tuple(encode(scripts, "a"))}
+
+
+def test_a_space_that_is_inserted_and_removed_again_is_refused():
+    tokenizer = bpe_tokenizers.gpt2()
+    tokenizer.normalizer = normalizers.Prepend(" ")
+    parts = [pre_tokenizers.WhitespaceSplit(), bpe_tokenizers._bytes_only()]
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(parts)
+    vocabulary = bpe_tokenizers.vocabulary_of_its_own(tokenizer, len(MAKES))
+    with pytest.raises(VocabularyError, match="inserts a space"):
+        structgen.compile(structgen.Grammar.regex("a"), vocabulary, tokenization="proper")

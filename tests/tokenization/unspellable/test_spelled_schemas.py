@@ -9,7 +9,7 @@ from support.bpe_tokenizers import vocabulary_of
 from support.reachable_texts import BYTES, texts_of
 
 import structgen
-from structgen.errors import UnsatisfiableSchemaError, VocabularyError
+from structgen.errors import UnsatisfiableSchemaError, UnsupportedSchemaError, VocabularyError
 
 SPECIAL = "<|end|>"
 
@@ -100,3 +100,9 @@ def test_what_can_be_spelled_is_reached_and_nothing_leads_elsewhere(make, kind, 
         assert not expected or "of the pattern" in str(error)  # these are refused wherever they stand
         return
     assert texts_of(constraint) == expected
+
+
+def test_lone_surrogates_are_refused_as_without_a_tokenizer():
+    for tokenization in ("any", "proper"):
+        with pytest.raises(UnsupportedSchemaError):
+            structgen.compile({"enum": ["a", "\udfff"]}, vocabulary_of(bpe_tokenizers.gpt2), tokenization=tokenization)
