@@ -203,7 +203,7 @@ CASES |= {
     scripts: SCRIPTS,
     scripts_of_pieces: SCRIPTS,
     scripts_of_marks: SCRIPTS,
-    spaces_removed: [*SPACES, "x a|x(a| b)?", "[1a ]{0,3}"],
+    spaces_removed: [*SPACES[:2], "x a|x(a| b)?", "[1a ]{0,3}"],
     no_gaps: [*SPACES, "[a1's]{0,4}"],
     characters_taken_away: [*SPACES, "[abcx\t]{0,3}"],
     precompiled: ["[aA\t]{0,3}", "(e|é|e\u0301|ﬁ|x|\u0301){0,2}", "(и|\u0306|か|\u3099|\u1112|\u1161|\u0378){0,3}"],
