@@ -22,7 +22,14 @@ from structgen.schema.sources import Source
 
 __all__ = ["named_patterns", "named_texts"]
 
-_REFUSING = frozenset({"not", "if"})
+# Keywords that hold schemas whose texts may be generated, and those that hold names of such schemas.
+_HOLDING = frozenset(
+    {
+        "additionalItems", "additionalProperties", "allOf", "anyOf", "contains", "else", "items", "oneOf",
+        "prefixItems", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
+    }
+)  # fmt: skip
+_MAPS = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
 
 
 def named_texts(given: Any, source: Source | None) -> Iterator[str]:
@@ -84,7 +91,7 @@ def _written(text: str) -> str:
 
 
 def _parts(schema: Any) -> Iterator[dict[str, Any]]:
-    """Yield the subschemas of a schema, without those that only refuse values."""
+    """Yield the subschemas of a schema, without those that only refuse values, and without data and descriptions."""
     waiting = [schema]
     while waiting:
         part = waiting.pop()
@@ -92,7 +99,9 @@ def _parts(schema: Any) -> Iterator[dict[str, Any]]:
             waiting += part
         elif isinstance(part, dict):
             yield part
-            waiting += [inner for key, inner in part.items() if key not in _REFUSING]
+            waiting += [inner for key, inner in part.items() if key in _HOLDING]
+            for inner in [part[key] for key in _MAPS.intersection(part)]:
+                waiting += inner.values() if isinstance(inner, dict) else ()
 
 
 def _all_in(value: Any) -> Iterator[str]:

@@ -106,3 +106,25 @@ def test_lone_surrogates_are_refused_as_without_a_tokenizer():
     for tokenization in ("any", "proper"):
         with pytest.raises(UnsupportedSchemaError):
             structgen.compile({"enum": ["a", "\udfff"]}, vocabulary_of(bpe_tokenizers.gpt2), tokenization=tokenization)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"const": {"pattern": "("}},
+        {"properties": {"enum": {"type": "string", "description": SPECIAL}}},
+        {"properties": {"required": {"title": SPECIAL}, "const": {"title": SPECIAL}}},
+        {"type": "string", "default": {"const": SPECIAL}},
+        {"not": {"const": SPECIAL}, "type": "string"},
+    ],
+)
+def test_data_and_descriptions_in_a_schema_need_not_be_spelled(schema):
+    structgen.compile(schema, vocabulary_of(bpe_tokenizers.gpt2), tokenization="proper")
+
+
+@pytest.mark.parametrize("keyword", ["properties", "$defs", "patternProperties", "dependentSchemas"])
+def test_texts_of_schemas_with_names_must_be_spelled(keyword):
+    with pytest.raises(VocabularyError, match="cannot spell"):
+        structgen.compile(
+            {keyword: {"pattern": {"const": SPECIAL}}}, vocabulary_of(bpe_tokenizers.gpt2), tokenization="proper"
+        )
