@@ -211,17 +211,17 @@ def _check_together(parts: list[dict[str, Any]]) -> None:
     is_marked = False
     prepended = None
     for part in parts:
-        is_marked = is_marked or is_marking(part)
         if part["type"] == "Prepend":
             prepended = part["prepend"]
         elif part["type"] == "Strip" and part["strip_left"] and prepended is not None:
             raise VocabularyError("the tokenizer's normalizer 'Strip' after 'Prepend' is not supported")
-        elif part in replacing:
+        elif part in replacing or (is_marking(part) and not program_of(part).is_class):
             is_seen = prepended == (SPACE_MARK if is_marked else " ")
             if any(each["type"] == "Prepend" for each in parts) and not is_seen:
                 raise _unsupported(part, "beside 'Prepend'")
             if is_marked and " " in part["content"]:
                 raise _unsupported(part, "after spaces were replaced")
+        is_marked = is_marked or is_marking(part)
 
 
 def _pattern(part: dict[str, Any]) -> str:

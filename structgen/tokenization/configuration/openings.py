@@ -5,6 +5,7 @@ After an added token, a tokenizer may first remove white space (`rstrip`), and t
 
     Phi-3's `<|assistant|>` has rstrip      no text begins with white space there: the tokenizer would remove it
     Llama 2 inserts a space after `<s>`     after a prompt, that space is written first, as if it were the prompt's
+    "UnicodeScripts"                        it removes spaces there
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from structgen.errors import VocabularyError
-from structgen.tokenization.pre_tokens.character_classes import SPACE_MARK
+from structgen.tokenization.pre_tokens.character_classes import ANY_SCRIPT, SCRIPT, SPACE_MARK
 
 __all__ = ["Opening", "read_openings"]
+
+
+SCRIPTLESS = f"{SCRIPT}{ANY_SCRIPT}}}"  # a character that goes with any script, such as a space
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ def read_openings(
     if prepended not in ([], [SPACE_MARK if marks_spaces else " "]):
         raise VocabularyError(f"the tokenizer's 'Prepend' of {prepended} is not supported")
     completes = any(_inserts_missing_space(part) for part in pre_tokenizers)
+    removes = any(part["type"] == "UnicodeScripts" for part in pre_tokenizers)
     found = {}
     for token in tokens:
         # An added token that is "normalized" is looked for after the normalizer.
@@ -66,6 +71,8 @@ def read_openings(
         if strips or prepends or completes:
             patterns = _patterns(marks_spaces, strips, keeps_spaces, prepends, completes)
             found[token["id"]] = Opening(*patterns, b" " if prepends or completes else b"")
+        elif removes:
+            found[token["id"]] = Opening(SCRIPTLESS, SCRIPTLESS, b"")
     return found
 
 

@@ -55,6 +55,11 @@ def read_splits(
             raise VocabularyError("the tokenizer's 'Metaspace' puts a space before each piece: that is not supported")
         if part["type"] == "ByteLevel" and part["add_prefix_space"] and splits:
             raise VocabularyError("the tokenizer's 'ByteLevel' puts a space before each piece: that is not supported")
+        if part["type"] == "UnicodeScripts" and splits and "ByteLevel" not in seen:
+            raise VocabularyError(
+                "the tokenizer's 'UnicodeScripts' removes spaces at the beginning of each piece of another split: that "
+                "is not supported"
+            )
         for other in seen.intersection(NOT_AFTER.get(part["type"], ())):
             raise VocabularyError(f"the tokenizer's {part['type']!r} after {other!r} is not supported")
         is_idle = part["type"] == "Split" and part["pattern"] == {"String": " "} and not part["invert"]

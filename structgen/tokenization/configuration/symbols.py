@@ -63,10 +63,12 @@ def check_spellings(parts: Parts, vocabulary: Vocabulary) -> None:
     """
     for piece, token in parts.pieces.items():
         text = vocabulary.token_bytes(token)
-        if text is None or token in parts.fallback or token in parts.added:
+        if text is None or token in parts.added:
             continue
-        made_from = piece.replace(SPACE_MARK, " ") if parts.marks_spaces else piece
-        if text != made_from.encode(errors="surrogatepass"):
+        made_from = (piece.replace(SPACE_MARK, " ") if parts.marks_spaces else piece).encode(errors="surrogatepass")
+        if token in parts.fallback:
+            made_from = bytes([int(piece[3:5], 16)])
+        if text != made_from:
             raise VocabularyError(
                 f"the tokenizer makes the token {piece!r} from {made_from!r} and decodes it to {text!r}: that is not "
                 "supported for proper tokenization"

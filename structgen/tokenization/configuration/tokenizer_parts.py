@@ -34,7 +34,7 @@ from structgen.tokenization.configuration.normalizers import (
 )
 from structgen.tokenization.configuration.openings import Opening, read_openings
 from structgen.tokenization.configuration.pre_tokenizers import read_splits
-from structgen.tokenization.pre_tokens.character_classes import SPACE_MARK, Memberships
+from structgen.tokenization.pre_tokens.character_classes import SCRIPT, SPACE_MARK, Memberships, all_characters
 from structgen.tokenization.pre_tokens.levels import ByteSplits
 from structgen.tokenization.pre_tokens.split_guesses import Split
 from structgen.tokenization.pre_tokens.split_patterns import compile_pattern, empty_pattern
@@ -239,6 +239,8 @@ def _read_splits(
     opened = tuple(dict.fromkeys(patterns))
     has_spaces = not any(map(is_marking, normalizers))
     cutting, of_bytes = _cutting(pre_tokenizers, has_spaces, len(normalizing.rewrites))
+    for split in (*cutting, *of_bytes):
+        _check_removal(split)
     opening = [Split(compile_pattern(pattern), 0, "opening") for pattern in opened]
     splits = _numbered([*opening, *normalizing.splits, *cutting])
     replacing = splits[len(opening) :][: len(normalizing.splits)]
@@ -259,6 +261,28 @@ def _cutting(parts: list[dict[str, Any]], has_spaces: bool, rewrites: int) -> tu
         Split(program, 0, behavior, rewrites if at < unmarked else None) for at, (program, behavior) in enumerate(read)
     ]
     return splits, [Split(program, 0, behavior) for program, behavior in of_bytes]
+
+
+def _check_removal(split: Split) -> None:
+    """Make sure that a split removes single characters, wherever they stand: then a text shows what would be lost.
+
+    A regex of scripts begins with a character that it matches alone; see `read_splits`.
+
+    Raises:
+        VocabularyError: it may remove a character or not, by the text beside it.
+    """
+    program = split.program
+    if split.behavior not in ("removed", "gaps_removed") or program.is_of_single_characters:
+        return
+    if program.pattern.startswith(SCRIPT):
+        return
+    memberships = Memberships((replace(split, first_leaf=0),), [], None, marks_spaces=False)
+    rows = {row for characters in all_characters() for row in memberships(characters)}
+    if any(row and program.may_hold([row]) and not program.matches_alone(row) for row in rows):
+        raise VocabularyError(
+            f"the tokenizer removes text by {program.pattern!r}, and the text beside a character decides whether it is "
+            "removed: that is not supported"
+        )
 
 
 def _numbered(splits: list[Split]) -> tuple[Split, ...]:

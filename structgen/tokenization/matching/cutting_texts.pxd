@@ -1,5 +1,6 @@
 import cython
 
+from structgen.tokenization.matching.whole_words cimport WholeWords
 from structgen.tokenization.pre_tokens.scanner cimport Scanner
 
 
@@ -8,6 +9,7 @@ cdef class CutterFinder:
     cdef readonly object vocabulary
     cdef readonly object completions
     cdef readonly object borders
+    cdef readonly WholeWords words
     cdef readonly object added
     cdef readonly object begun
 

@@ -18,6 +18,7 @@ from structgen.engine.arrays import zeros
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.tokenization.configuration.added_tokens import AddedTokens
 from structgen.tokenization.matching.completions import Completions
+from structgen.tokenization.matching.whole_words import OTHER, WholeWords
 from structgen.tokenization.merges.borders import Borders
 from structgen.tokenization.pre_tokens.scanner import Cutters, Scanner
 
@@ -54,6 +55,7 @@ class CutterFinder:
         vocabulary: its tokens.
         completions: the completions of their unfinished characters.
         borders: the borders that no merge crosses; None if only cuts count.
+        words: pre-tokens that are one token against the merges.
         added: the added tokens, which a cutting text must not continue.
         begun: by token, the added tokens that its text is in the middle of; None where one occurs in it.
     """
@@ -64,6 +66,7 @@ class CutterFinder:
         vocabulary: Vocabulary,
         completions: Completions,
         borders: Borders | None,
+        words: WholeWords,
         added: AddedTokens,
         begun: Sequence[frozenset[int] | None],
     ) -> None:
@@ -71,6 +74,7 @@ class CutterFinder:
         self.vocabulary = vocabulary
         self.completions = completions
         self.borders = borders
+        self.words = words
         self.added = added
         self.begun = begun
 
@@ -107,7 +111,7 @@ class CutterFinder:
             last = token
             if partial:
                 state, completion, last = self._completed(token, state, partial, to_letter)
-            if not state:
+            if not state or (has_borders and self.words.begun_by(token) != OTHER):  # a word continues after a border
                 continue
             sure = usual.get(state)
             if sure is None:

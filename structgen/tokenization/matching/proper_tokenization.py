@@ -113,6 +113,7 @@ class ProperTokenization:
         if parts.never_cuts or not self._is_cut_up():
             self._cut_by_borders()
         self.spelling = Spelling(parts, vocabulary, self.added)
+        self.spelling.check_inserted()
         self._make_start_states()
         self.blanks = _blanks_of(self, self._never)
         self._cuts: dict[int, list[int]] = {}
@@ -219,7 +220,7 @@ class ProperTokenization:
             scanner.kind_of_all,
             may_compose=parts.is_normal is None,
         )
-        finder = CutterFinder(scanner, vocabulary, self.completions, borders, self.added, self.begun)
+        finder = CutterFinder(scanner, vocabulary, self.completions, borders, self.words, self.added, self.begun)
         self._cutters, self.cut_vocabularies = finder.find()
         unquoting = [b'"' not in text for text in scanner.cuts]
         self.unquoting = [self._row_of(cutters.with_cuts(unquoting)) for cutters in self._cutters]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ __all__ = [
     "SYMBOL",
     "WORD",
     "Memberships",
+    "all_characters",
     "composes",
     "script_pattern",
     "scripts_of",
@@ -45,6 +46,7 @@ ANY_SCRIPT = -1  # the script of characters that go with any other: spaces, and 
 FIRST_MARK = "\u0300"  # no character before it is a mark, or composed with one before
 SURROGATES = range(0xD800, 0xE000)
 PLANES = ((0x0, 0x40000), (0xE0000, 0xE1000))  # code points outside are not assigned, or private
+BLOCK = 4096  # characters whose classes are found at once
 PRIVATE = 0xE000  # a private character, for all of those
 
 
@@ -209,6 +211,13 @@ _RUST: dict[str, Callable[[str], NDArray[np.bool_]]] = {
 }
 
 
+def all_characters() -> Iterator[str]:
+    """Yield all characters of Unicode, some thousand at once; without most of the private ones, which are all alike."""
+    for first, last in PLANES:
+        for begin in range(first, last, BLOCK):
+            yield "".join(chr(code) for code in range(begin, min(begin + BLOCK, last)) if code not in SURROGATES)
+
+
 def composes(character: str) -> bool:
     """Return whether a normalizer may compose a character with one before it, or put it before that."""
     return character >= FIRST_MARK and (
@@ -243,7 +252,7 @@ def _table() -> NDArray[np.int16]:
     from tokenizers import pre_tokenizers
 
     cutter = pre_tokenizers.UnicodeScripts()
-    codes = np.array([code for first, last in PLANES for code in range(first, last) if code not in SURROGATES])
+    codes = np.array([*map(ord, "".join(all_characters()))])
     fixed = codes[_are_cut_off(cutter, codes, "a") | _are_cut_off(cutter, codes, "α")]
     text = "".join(map(chr, fixed.tolist()))
     firsts = np.array([first for _, (first, _) in cutter.pre_tokenize_str(text)])

@@ -119,11 +119,12 @@ class Program:
         pattern: its source, for error messages.
 
     Attributes:
+        pattern: the same.
         leaves: the sources of the classes of characters that it asks about.
     """
 
     def __init__(self, node: _Node, pattern: str) -> None:
-        self._pattern = pattern
+        self.pattern = pattern
         self.leaves: list[str] = []
         # ("leaf" or "is" or "not", number of a leaf) or ("behind", number of a leaf, whether it must not be of it) or
         # ("split", preferred position, other position) or ("match",) or ("never",)
@@ -200,6 +201,26 @@ class Program:
                 seen |= found
                 stack += found
         return False
+
+    @property
+    def starts(self) -> list[Threads]:
+        """The threads before the first character of a match, for each character that may stand before it."""
+        return [(0,)]
+
+    def matches_alone(self, members: Sequence[bool]) -> bool:
+        """Return whether a character is a match wherever a match may begin with it, or begins a longer one.
+
+        Args:
+            members: for each of `leaves`, whether the character is of the class.
+        """
+        return all(self.matches_here(self.advance(start, members)[0]) for start in self.starts)
+
+    @property
+    def is_of_single_characters(self) -> bool:
+        r"""True if each character that a match may hold is a match by itself, as in `\w+|[^\w\s]+`."""
+        read = {leaf for kind, leaf, _ in self._positions if kind == "leaf"}
+        rows = [[leaf == other for other in range(len(self.leaves))] for leaf in read]
+        return not self.looks and all(self.may_match([row]) for row in rows)
 
     @property
     def is_class(self) -> bool:
@@ -297,7 +318,7 @@ class Program:
 
     def _emit_repeat(self, node: _Repeat) -> None:
         if (node.most or node.least) > MAX_COPIES:
-            raise _unsupported(self._pattern, f"a part is repeated more than {MAX_COPIES} times")
+            raise _unsupported(self.pattern, f"a part is repeated more than {MAX_COPIES} times")
         if node.most != 1:
             self._check_repeated(node.part)
         for _ in range(node.least):
@@ -321,12 +342,12 @@ class Program:
         self._emit(part)
         self._code, self._positions = before, [*self._code, ("match", 0, 0)]
         if self.may_match(()):
-            raise _unsupported(self._pattern, "a part that may be empty is repeated")
+            raise _unsupported(self.pattern, "a part that may be empty is repeated")
 
     def _emit_possessive(self, node: _Repeat, ends: list[int]) -> None:
         """Emit a possessive repetition: it ends only where no further character of its class follows."""
         if not isinstance(node.part, _Leaf):
-            raise _unsupported(self._pattern, "more than one character is repeated possessively")
+            raise _unsupported(self.pattern, "more than one character is repeated possessively")
         jump = self._jump()  # after the maximum number, it ends anyway
         for split in ends:
             self._code[split] = ("split", split + 1, len(self._code))
@@ -364,6 +385,11 @@ class _LookingBehind(Program):
             return kind, first, second
         is_member = bool(answer >> self._asked.index(first) & 1)
         return ("never", 0, 0) if is_member == bool(second) else ("split", at + 1 + copy, at + 1 + copy)
+
+    @property
+    def starts(self) -> list[Threads]:
+        """The threads before the first character of a match; see `Program`."""
+        return [(answer * self._size,) for answer in range(1 << len(self._asked))]
 
     def start_after(self, before: Threads | int | None) -> Threads:
         """Return the threads before the first character of a match; see `Program`."""

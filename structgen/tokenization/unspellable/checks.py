@@ -97,6 +97,15 @@ class Spelling:
         if are_lines:
             self.check_texts(["\n"])
 
+    def check_inserted(self) -> None:
+        """Make sure that the space that the tokenizer inserts after some added tokens can be spelled.
+
+        Raises:
+            VocabularyError: it has no tokens, or the pre-tokenizer removes it.
+        """
+        if any(opening.inserted for opening in self._parts.openings.values()) and not self._keeps(" "):
+            raise VocabularyError("the tokenizer inserts a space that it cannot spell: that is not supported")
+
     def check_texts(self, texts: Iterable[str]) -> None:
         """Make sure that texts can be spelled.
 
@@ -162,13 +171,10 @@ def _removes(splits: Iterable[Split], members: Sequence[bool]) -> bool:
         splits: the splits of the pre-tokenizer.
         members: for each class of the splits, whether the character is in it.
     """
-    return any(
-        (split.behavior == "gaps_removed" and not any(members[split.first_leaf :][: len(split.program.leaves)]))
-        or (split.behavior == "removed" and not split.program.looks and not _may_stay(split, members))
-        for split in splits
-    )
-
-
-def _may_stay(split: Split, members: Sequence[bool]) -> bool:
-    """Return whether a text that a split keeps may begin with a character."""
-    return any(True for _ in options((split,), opened((split,)), members))
+    for split in splits:
+        row = members[split.first_leaf :]
+        if split.behavior == "gaps_removed" and not split.program.may_hold([row]):
+            return True
+        if split.behavior == "removed" and split.program.matches_alone(row):
+            return True
+    return False

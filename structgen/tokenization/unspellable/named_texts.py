@@ -14,6 +14,7 @@ from structgen.kbnf.rewriting import nodes_of
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
 from structgen.schema.algebra import Language
+from structgen.schema.json_text.strings import is_scalar
 from structgen.schema.own_keywords import GRAMMAR, REGEX_DIALECT
 from structgen.schema.reading.keywords import language_of
 from structgen.schema.reading.scopes import ROOT
@@ -21,7 +22,14 @@ from structgen.schema.sources import Source
 
 __all__ = ["named_patterns", "named_texts"]
 
-_REFUSING = frozenset({"not", "if"})
+# Keywords that hold schemas whose texts may be generated, and those that hold names of such schemas.
+_HOLDING = frozenset(
+    {
+        "additionalItems", "additionalProperties", "allOf", "anyOf", "contains", "else", "items", "oneOf",
+        "prefixItems", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
+    }
+)  # fmt: skip
+_MAPS = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
 
 
 def named_texts(given: Any, source: Source | None) -> Iterator[str]:
@@ -79,11 +87,11 @@ def _literals(node: ast.Expression) -> Iterator[str]:
 
 
 def _written(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    return json.dumps(text, ensure_ascii=not is_scalar(text))  # lone surrogates have escapes only
 
 
 def _parts(schema: Any) -> Iterator[dict[str, Any]]:
-    """Yield the subschemas of a schema, without those that only refuse values."""
+    """Yield the subschemas of a schema, without those that only refuse values, and without data and descriptions."""
     waiting = [schema]
     while waiting:
         part = waiting.pop()
@@ -91,7 +99,9 @@ def _parts(schema: Any) -> Iterator[dict[str, Any]]:
             waiting += part
         elif isinstance(part, dict):
             yield part
-            waiting += [inner for key, inner in part.items() if key not in _REFUSING]
+            waiting += [inner for key, inner in part.items() if key in _HOLDING]
+            for inner in [part[key] for key in _MAPS.intersection(part)]:
+                waiting += inner.values() if isinstance(inner, dict) else ()
 
 
 def _all_in(value: Any) -> Iterator[str]:

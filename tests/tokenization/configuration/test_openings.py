@@ -10,6 +10,7 @@ from support.bpe_tokenizers import sequences, texts_of
 from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
 
 import structgen
+from structgen.errors import VocabularyError
 from structgen.tokenization.matching.proper_tokenization import ProperTokenization
 
 ATOMS = [
@@ -117,10 +118,18 @@ def metaspace_after_digits():
     return _with_tokens(tokenizer)
 
 
+def scripts():
+    """Return a tokenizer that removes spaces at the beginning of a text."""
+    tokenizer = bpe_tokenizers.gpt2()
+    parts = [pre_tokenizers.UnicodeScripts(), bpe_tokenizers._bytes_only()]
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(parts)
+    return _with_tokens(tokenizer)
+
+
 MAKES = [
     *(byte_level, byte_level_with_space, words, gemma, llama2, metaspace, metaspace_that_cuts),
     *(stripping, stripping_marks, stripping_llama2, stripping_metaspace),
-    metaspace_after_digits,
+    *(metaspace_after_digits, scripts),
 ]
 PROMPTS = ["<user>", "<strips>", "<later>"]
 CASES = [
@@ -237,3 +246,19 @@ def test_the_space_that_is_inserted_after_a_prompt_is_written_as_if_it_were_the_
     assert prefix == (b" " if is_put else b"")
     expected = {tuple(tokens_after(make, prompt, text)) for text in texts}
     assert set(sequences(matcher, set(vocabulary.eos_token_ids))) == expected
+
+
+def test_no_added_token_comes_before_a_space_that_is_removed():
+    vocabulary = vocabulary_of(scripts)
+    constraint = structgen.compile(structgen.Grammar.choice(["1<p> b", "a"]), vocabulary, tokenization="proper")
+    assert set(sequences(constraint.matcher(), set(vocabulary.eos_token_ids))) == {tuple(encode(scripts, "a"))}
+
+
+def test_a_space_that_is_inserted_and_removed_again_is_refused():
+    tokenizer = bpe_tokenizers.gpt2()
+    tokenizer.normalizer = normalizers.Prepend(" ")
+    parts = [pre_tokenizers.WhitespaceSplit(), bpe_tokenizers._bytes_only()]
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(parts)
+    vocabulary = bpe_tokenizers.vocabulary_of_its_own(tokenizer, len(MAKES))
+    with pytest.raises(VocabularyError, match="inserts a space"):
+        structgen.compile(structgen.Grammar.regex("a"), vocabulary, tokenization="proper")

@@ -142,12 +142,22 @@ def scripts():
 
 def scripts_of_pieces():
     """Return a tokenizer that splits by scripts: spaces have none, marks have one."""
-    scripts = pre_tokenizers.UnicodeScripts()
-    return _marked_after(bpe_tokenizers._split("1|,"), scripts)
+    return _marked_after(pre_tokenizers.UnicodeScripts(), bpe_tokenizers._split("1|,"))
 
 
 def scripts_of_marks():
     return byte_fallback(MARKING, pre_tokenizers.UnicodeScripts())
+
+
+def spaces_removed():
+    """Return a tokenizer that removes all white space, by a split that looks around."""
+    return byte_level(None, pre_tokenizers.Split(Regex(r"\s+(?!\S)|(?<=1)\s|\s"), "removed"))
+
+
+def no_gaps():
+    """Return a tokenizer like those of GPT-4 that would remove the text between matches: there is none."""
+    pattern = r" ?[a-z]+|'s|\p{N}{1,3}|[^\s\p{N}]+|\s+(?!\S)|\s+"
+    return byte_level(None, pre_tokenizers.Split(Regex(pattern), "removed", invert=True))
 
 
 REPLACED = {"e\u0301": "é", "a\u0301": "á", "и\u0306": "й", "か\u3099": "が", "\u1112\u1161": "하", "A": "a", "ﬁ": "fi"}
@@ -193,6 +203,8 @@ CASES |= {
     scripts: SCRIPTS,
     scripts_of_pieces: SCRIPTS,
     scripts_of_marks: SCRIPTS,
+    spaces_removed: [*SPACES[:2], "x a|x(a| b)?", "[1a ]{0,3}"],
+    no_gaps: [*SPACES, "[a1's]{0,4}"],
     characters_taken_away: [*SPACES, "[abcx\t]{0,3}"],
     precompiled: ["[aA\t]{0,3}", "(e|é|e\u0301|ﬁ|x|\u0301){0,2}", "(и|\u0306|か|\u3099|\u1112|\u1161|\u0378){0,3}"],
     precompiled_pieces: [*SPACES, "(e|é|ﬁ|\u0301){0,3}", "(か|\u3099|\u1112|\u1161| |\t){0,3}"],
@@ -282,6 +294,7 @@ def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, f
         (quotes_replaced, "`a' ", "a``"),
         (characters_taken_away, "c", "abc"),
         (scripts, " a", None),
+        (spaces_removed, "ab", "a b"),
     ],
 )
 def test_named_texts_that_are_changed_are_refused(make, good, bad):

@@ -314,6 +314,7 @@ def _together(normalizers, Regex):
     return [
         ([prepend, strip, marking], "'Strip' after 'Prepend'"),
         ([joining, prepend, marking], "beside 'Prepend'"),
+        ([normalizers.Replace(Regex(" +"), "▁"), prepend], "beside 'Prepend'"),
         ([marking, normalizers.Replace("ab", "a b")], "after spaces were replaced"),
         ([normalizers.Replace("ab", "a"), normalizers.Replace("c", "ab")], "after a 'Replace' of 'ab'"),
         ([normalizers.Replace("ab", "A"), normalizers.Lowercase()], "which 'Lowercase' changes"),
@@ -331,6 +332,10 @@ def _refused():
     def split(pattern):
         return pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(pattern), "isolated"), bpe_tokenizers._bytes_only()])
 
+    def removing(pattern, invert=False):
+        removed = pre_tokenizers.Split(Regex(pattern), "removed", invert)
+        return pre_tokenizers.Sequence([removed, bpe_tokenizers._bytes_only()])
+
     words = Tokenizer(models.WordPiece({"a": 0, "[UNK]": 1}, unk_token="[UNK]"))
     words.decoder = decoders.WordPiece()
     unigram = Tokenizer(models.Unigram([("a", 0.0)]))
@@ -347,6 +352,8 @@ def _refused():
     renamed.add_tokens([AddedToken("<TOOL>", normalized=True)])
     undone = bpe_tokenizers.gemma_like()
     undone.normalizer = None
+    byteless = bpe_tokenizers.gemma_like()
+    byteless.decoder = decoders.Replace("▁", " ")
     marked = bpe_tokenizers.gemma_like()
     marked.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.Metaspace()])
     mixed = bpe_tokenizers.gpt2()
@@ -356,6 +363,7 @@ def _refused():
     bytes_only = bpe_tokenizers._bytes_only()
     after_bytes = pre_tokenizers.Sequence([bytes_only, pre_tokenizers.Metaspace()])
     after_digits = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.ByteLevel(add_prefix_space=True)])
+    scripts = pre_tokenizers.Sequence([pre_tokenizers.Digits(), pre_tokenizers.UnicodeScripts(), bytes_only])
     normalized = _with(normalizer=normalizers.Strip())
     normalized.add_tokens([AddedToken("<tool>", normalized=True)])
     patterns = {
@@ -400,10 +408,15 @@ def _refused():
         (renamed, "'<TOOL>' is normalized"),
         (undone, "decodes it to"),
         (marked, "'Metaspace' puts a space"),
+        (_with(pre_tokenizer=removing(r"a(?=\s)")), "decides whether it is removed"),
+        (_with(pre_tokenizer=removing("ab")), "decides whether it is removed"),
+        (_with(pre_tokenizer=removing("b|ac", invert=True)), "decides whether it is removed"),
+        (_with(pre_tokenizer=scripts), "'UnicodeScripts' removes spaces"),
+        (byteless, "'<0x00>' from"),
     ]
 
 
-@pytest.mark.parametrize("case", range(47))
+@pytest.mark.parametrize("case", range(53))
 def test_what_is_not_supported_is_named(case):
     tokenizer, what = _refused()[case]
     size = tokenizer.get_vocab_size() + case  # a vocabulary of its own: those of the same tokens are one

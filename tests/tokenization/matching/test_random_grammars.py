@@ -142,3 +142,18 @@ def test_invented_encodings_without_cuts(seed):
         assert len(found) == len(set(found))
         expected = {text: tuple(tokenizer.encode(text, add_special_tokens=False).ids) for text in texts}
         assert set(found) == {ids for text, ids in expected.items() if tokenizer.decode(ids) == text}
+
+
+def test_a_pre_token_that_is_one_token_continues_after_a_border():
+    """Check that `a` and a space do not follow one by one, as `ignore_merges` makes one token of both."""
+    from tokenizers import Tokenizer, decoders, models, normalizers
+
+    pieces = ["a", "▁", "a▁", *[f"<0x{byte:02X}>" for byte in range(256)], "<e>"]
+    named = {piece: token for token, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(models.BPE(named, [], byte_fallback=True, ignore_merges=True))
+    tokenizer.normalizer = normalizers.Replace(" ", "▁")
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    tokenizer.add_special_tokens(["<e>"])
+    vocabulary = structgen.Vocabulary.from_huggingface(tokenizer, eos_token_ids=named["<e>"])
+    ProperTokenization.of(vocabulary).max_single_checks = 0
+    assert sequences(structgen.compile(structgen.Grammar.regex("a "), vocabulary, tokenization="proper")) == [(2,)]

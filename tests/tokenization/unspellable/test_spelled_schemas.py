@@ -9,7 +9,7 @@ from support.bpe_tokenizers import vocabulary_of
 from support.reachable_texts import BYTES, texts_of
 
 import structgen
-from structgen.errors import UnsatisfiableSchemaError, VocabularyError
+from structgen.errors import UnsatisfiableSchemaError, UnsupportedSchemaError, VocabularyError
 
 SPECIAL = "<|end|>"
 
@@ -100,3 +100,31 @@ def test_what_can_be_spelled_is_reached_and_nothing_leads_elsewhere(make, kind, 
         assert not expected or "of the pattern" in str(error)  # these are refused wherever they stand
         return
     assert texts_of(constraint) == expected
+
+
+def test_lone_surrogates_are_refused_as_without_a_tokenizer():
+    for tokenization in ("any", "proper"):
+        with pytest.raises(UnsupportedSchemaError):
+            structgen.compile({"enum": ["a", "\udfff"]}, vocabulary_of(bpe_tokenizers.gpt2), tokenization=tokenization)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"const": {"pattern": "("}},
+        {"properties": {"enum": {"type": "string", "description": SPECIAL}}},
+        {"properties": {"required": {"title": SPECIAL}, "const": {"title": SPECIAL}}},
+        {"type": "string", "default": {"const": SPECIAL}},
+        {"not": {"const": SPECIAL}, "type": "string"},
+    ],
+)
+def test_data_and_descriptions_in_a_schema_need_not_be_spelled(schema):
+    structgen.compile(schema, vocabulary_of(bpe_tokenizers.gpt2), tokenization="proper")
+
+
+@pytest.mark.parametrize("keyword", ["properties", "$defs", "patternProperties", "dependentSchemas"])
+def test_texts_of_schemas_with_names_must_be_spelled(keyword):
+    with pytest.raises(VocabularyError, match="cannot spell"):
+        structgen.compile(
+            {keyword: {"pattern": {"const": SPECIAL}}}, vocabulary_of(bpe_tokenizers.gpt2), tokenization="proper"
+        )
