@@ -290,7 +290,9 @@ class Budget:
         """Return the number of tokens of a rest; see `_length`."""
         if rest is None:
             return None
-        if len(rest.text) <= left and left * LAST_PART > self._tokens:
+        # Where the tokenizer decides how a text is split, these bytes may have no tokens, and another rest is longer.
+        spare = MAX_RESERVE if self._is_proper else 0
+        if len(rest.text) + spare <= left and left * LAST_PART > self._tokens:
             return len(rest.text)
         tokens = self._tokens_of(matcher, rest)
         return None if tokens is None else len(tokens)

@@ -113,6 +113,23 @@ def test_proper_tokenizations_are_kept_within_the_budget(tiny_tokenizer: Any) ->
         assert list(result.token_ids) == tokenizer.encode(result.text, add_special_tokens=False)
 
 
+def test_a_rest_that_the_tokenizer_would_split_otherwise_does_not_fit() -> None:
+    """After `{`, the shortest rest `}` has no tokens: the tokenizer writes `{}` as one. Others need seven."""
+    tokenizers = pytest.importorskip("tokenizers")
+    transformers = pytest.importorskip("transformers")
+    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    words = {word: token for token, word in enumerate([*letters, "{}", "<|end|>"])}
+    bpe = tokenizers.Tokenizer(tokenizers.models.BPE(words, [("{", "}")]))
+    bpe.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    bpe.decoder = tokenizers.decoders.ByteLevel()
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token="<|end|>")
+    model = by_chance(tokenizer, 5, b'{"')
+    for tokens in range(1, 12):
+        generator = structgen.Generator(model, {"type": "object"}, max_new_tokens=tokens, tokenization="proper")
+        result = generator.run("x", temperature=1.0, seed=tokens)
+        assert len(result.token_ids) <= tokens and isinstance(result.value, dict)
+
+
 def streamed(model: Model, schema: Any, tokens: int) -> list[Any]:
     """Return the last value of a stream."""
     with structgen.stream(model, "x", schema, max_new_tokens=tokens) as stream:
