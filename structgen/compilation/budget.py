@@ -290,7 +290,9 @@ class Budget:
         """Return the number of tokens of a rest; see `_length`."""
         if rest is None:
             return None
-        if len(rest.text) <= left and left * LAST_PART > self._tokens:
+        # Where the tokenizer decides how a text is split, these bytes may have no tokens, and another rest is longer.
+        spare = MAX_RESERVE if self._is_proper else 0
+        if len(rest.text) + spare <= left and left * LAST_PART > self._tokens:
             return len(rest.text)
         tokens = self._tokens_of(matcher, rest)
         return None if tokens is None else len(tokens)
@@ -395,8 +397,27 @@ def _trie_of(matcher: Matcher) -> TokenTrie:
 
 
 def _tokens_at(trie: TokenTrie, text: bytes, begin: int) -> Iterator[tuple[int, int]]:
-    """Yield the tokens that spell some bytes of a text from a position on, each with its end, the longest first."""
-    for end in range(min(len(text), begin + trie.max_depth), begin, -1):
-        found = trie.fewest_tokens(text[begin:end])
-        if found is not None and len(found) == 1:
-            yield found[0], end
+    """Yield the tokens that spell some bytes of a text from a position on, each with its end, the longest first.
+
+    Tokens of the same bytes come one after the other: Gemma has one for the character `0`, and one for its byte.
+    """
+    starts, tokens = trie.token_start, trie.tokens
+    nodes: list[int] = []
+    node = trie.first_node[text[begin]] if begin < len(text) else -1
+    while node >= 0:
+        nodes.append(node)
+        end = begin + len(nodes)
+        node = _child(trie, node, text[end]) if end < len(text) else -1
+    for length in range(len(nodes), 0, -1):
+        node = nodes[length - 1]
+        for index in range(starts[node], starts[node + 1]):
+            yield tokens[index], begin + length
+
+
+def _child(trie: TokenTrie, node: int, byte: int) -> int:
+    """Return the child of a node that a byte leads to; -1 for none."""
+    byte_of, end_of = trie.node_byte, trie.node_end
+    child, end = node + 1, end_of[node]
+    while child < end and byte_of[child] != byte:
+        child = end_of[child]
+    return child if child < end else -1

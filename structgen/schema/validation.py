@@ -21,6 +21,7 @@ import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache, lru_cache
+from numbers import Number
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
@@ -129,7 +130,7 @@ def _specification(name: str) -> Any:
         yield from usual.subresources_of(rest)
 
     def id_of(contents: Any) -> str | None:
-        uri = usual.id_of(contents)
+        uri = usual.id_of(contents) if isinstance(contents, dict) else None
         return urldefrag(uri)[0] or None if isinstance(uri, str) else None
 
     return attrs.evolve(usual, id_of=id_of, subresources_of=subresources_of)
@@ -152,6 +153,13 @@ def _validator_class(dialect: Dialect, asserts_formats: bool, draft: str | None)
     keywords |= {name: check for name, check in _MENDED.items() if name in base.VALIDATORS}
     if not dialect.name:
         keywords |= _OLDER_FORMS
+    if dialect.name == "draft4":
+        keywords["items"] = _2019["items"]  # which reads `true` and `false`, too
+    keywords |= {
+        name: _of_form(form, check)
+        for name, form in _FORMS.items()
+        if (check := {**base.VALIDATORS, **keywords}.get(name)) is not None
+    }
     keywords |= dict.fromkeys(base.VALIDATORS.keys() - dialect.keywords, _annotation)
     if not (asserts_formats or dialect.asserts_formats):
         keywords["format"] = _annotation
@@ -249,7 +257,7 @@ def _pattern_properties(validator: Validator, patterns: Any, instance: Any, sche
 def _additional_properties(validator: Validator, rest: Any, instance: Any, schema: Any) -> Errors:
     if not validator.is_type(instance, "object"):
         return
-    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    known, patterns = (schema.get(name) or () for name in ("properties", "patternProperties"))
     for key, value in instance.items():
         if key in known or any(matches(pattern, key) for pattern in patterns):
             continue
@@ -298,6 +306,18 @@ def _json_content(validator: Validator, inner: Any, instance: Any, schema: Any) 
         yield from validator.descend(value, inner)  # type: ignore[attr-defined]
 
 
+def _of_form(form: Any, check: Keyword) -> Keyword:
+    """Return the check of a keyword that asserts nothing where its value has another form, as `required: true`.
+
+    The grammar reads no keyword that is about other types than `type` allows; where it reads one, it has refused it.
+    """
+
+    def checked(validator: Validator, value: Any, instance: Any, schema: Any) -> Errors:
+        return iter(check(validator, value, instance, schema) or ()) if isinstance(value, form) else iter(())
+
+    return checked
+
+
 def _annotation(validator: Validator, value: Any, instance: Any, schema: Any) -> Errors:
     return iter(())
 
@@ -337,6 +357,17 @@ def _strict_bound(keyword: str) -> Keyword:
     return check
 
 
+_SCHEMA = (dict, bool)
+_FORMS: dict[str, Any] = {
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), Number),
+    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), Number),
+    **dict.fromkeys(("pattern", "format"), str),
+    **dict.fromkeys(("required", "prefixItems"), list),
+    **dict.fromkeys(("properties", "patternProperties", "dependencies", "dependentRequired", "dependentSchemas"), dict),
+    **dict.fromkeys(("additionalItems", "additionalProperties", "contains", "propertyNames"), _SCHEMA),
+    "items": (*_SCHEMA, list),
+}
+"""The types of the values of keywords that are about one type."""
 _UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
 _MENDED: dict[str, Keyword] = {
     "additionalItems": _additional_items,

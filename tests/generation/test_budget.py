@@ -113,6 +113,36 @@ def test_proper_tokenizations_are_kept_within_the_budget(tiny_tokenizer: Any) ->
         assert list(result.token_ids) == tokenizer.encode(result.text, add_special_tokens=False)
 
 
+def test_a_rest_that_the_tokenizer_would_split_otherwise_does_not_fit() -> None:
+    """After `{`, the shortest rest `}` has no tokens: the tokenizer writes `{}` as one. Others need seven."""
+    tokenizers = pytest.importorskip("tokenizers")
+    transformers = pytest.importorskip("transformers")
+    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    words = {word: token for token, word in enumerate([*letters, "{}", "<|end|>"])}
+    bpe = tokenizers.Tokenizer(tokenizers.models.BPE(words, [("{", "}")]))
+    bpe.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    bpe.decoder = tokenizers.decoders.ByteLevel()
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token="<|end|>")
+    model = by_chance(tokenizer, 5, b'{"')
+    for tokens in range(1, 12):
+        generator = structgen.Generator(model, {"type": "object"}, max_new_tokens=tokens, tokenization="proper")
+        result = generator.run("x", temperature=1.0, seed=tokens)
+        assert len(result.token_ids) <= tokens and isinstance(result.value, dict)
+
+
+def test_the_rest_has_the_tokens_that_the_tokenizer_writes() -> None:
+    """Some vocabularies have two tokens of the same bytes, such as Gemma's for the byte 0x30 and the character `0`."""
+    tokenizers = pytest.importorskip("tokenizers")
+    words = [*(f"<0x{byte:02X}>" for byte in range(256)), *map(chr, range(33, 127)), "<|end|>"]
+    ids = {word: token for token, word in enumerate(words)}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(ids, [], byte_fallback=True))
+    tokenizer.decoder = tokenizers.decoders.Sequence([tokenizers.decoders.ByteFallback(), tokenizers.decoders.Fuse()])
+    vocabulary = structgen.Vocabulary.from_huggingface(tokenizer, eos_token_ids=ids["<|end|>"])
+    constraint = structgen.compile({"const": [0, "a"]}, vocabulary, tokenization="proper", whitespace="compact")
+    rest = Budget(100, is_proper=True).rest(constraint.matcher())
+    assert rest == tokenizer.encode('[0,"a"]').ids == [ids[letter] for letter in '[0,"a"]']
+
+
 def streamed(model: Model, schema: Any, tokens: int) -> list[Any]:
     """Return the last value of a stream."""
     with structgen.stream(model, "x", schema, max_new_tokens=tokens) as stream:

@@ -9,6 +9,8 @@ from collections.abc import Container, Iterator, Mapping
 from enum import Enum
 from typing import Any
 
+from pydantic_core import SchemaValidator, ValidationError, to_json
+
 __all__ = [
     "FUNCTIONS",
     "INNER",
@@ -20,6 +22,7 @@ __all__ = [
     "is_hashable",
     "is_outlines",
     "is_own",
+    "is_read",
     "is_read_literal",
     "is_scalar",
     "keeps_values_distinct",
@@ -128,6 +131,15 @@ def is_hashable(schema: Any) -> bool:
     if kind == "tuple":
         return all(map(is_hashable, schema["items_schema"]))
     return bool(kind == "frozenset")
+
+
+def is_read(reader: SchemaValidator, value: Any) -> bool:
+    """Return whether Pydantic reads the JSON of a value."""
+    try:
+        reader.validate_json(to_json(value))
+    except ValidationError:
+        return False
+    return True
 
 
 def is_read_literal(literal: Any) -> bool:

@@ -4,10 +4,11 @@ Pydantic checks a default where the field or its model says so (`validate_defaul
 
     a: int = Field("x", validate_default=True)    without `a`, Pydantic refuses "x": `a` is required
     a: int = Field("1", validate_default=True)    without `a`, Pydantic reads "1" as 1: `a` is optional
-    a: Annotated[int, AfterValidator(f)] = …      what the user's function does with it is not known: `a` is optional
+    a: Annotated[int, AfterValidator(f)] = "x"    Pydantic refuses "x" before it calls `f`: `a` is required
+    a: Annotated[int, BeforeValidator(f)] = "x"   what the user's function makes of it is not known: `a` is optional
 
 The check is Pydantic's own, of a text without the field. No code of the user runs: a default that a function of the
-user makes or checks counts as valid, as do the values of all validators in Python.
+user makes, or that only such a function can refuse, counts as valid.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ def is_refused_default(schema: Any, config: Any, definitions: Mapping[str, Any])
     factory = schema.get("default_factory")
     if factory is not None and getattr(factory, "__module__", "") != "builtins":
         return False
+    schema = {**schema, "schema": _before_user_functions(schema["schema"])}
     if _has_user_function(schema, definitions):
         return False
     field = core_schema.typed_dict_field(schema, required=False)
@@ -72,6 +74,13 @@ def _is_known(function: Any) -> bool:
     """Return whether a function comes with Pydantic or Python, such as the class of an IP address."""
     module = str(getattr(getattr(function, "func", function), "__module__", ""))
     return is_own(function) or module.partition(".")[0] in sys.stdlib_module_names
+
+
+def _before_user_functions(schema: Any) -> Any:
+    """Return the core schema of the values that the user's functions get, where these are called after it."""
+    while schema["type"] == "function-after" and not _is_known(schema["function"]["function"]):
+        schema = schema["schema"]
+    return schema
 
 
 def _has_user_function(schema: Any, definitions: Mapping[str, Any]) -> bool:

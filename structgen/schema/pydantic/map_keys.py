@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import SchemaValidator, ValidationError, core_schema, to_json
+from pydantic_core import SchemaValidator, core_schema
 
-from structgen.schema.pydantic.core_schemas import keeps_values_distinct
+from structgen.schema.pydantic.core_schemas import is_read, keeps_values_distinct
 from structgen.schema.pydantic.scalar_json_schemas import of_format, refused
 
 __all__ = ["keeps_keys_distinct", "key_names", "member_names"]
@@ -46,17 +46,8 @@ def member_names(keys: Any, definitions: Mapping[str, Any]) -> JsonSchemaValue |
         return None
     read = SchemaValidator(core_schema.dict_schema({**keys, "missing": None}))
     names = [value if isinstance(value, str) else str(value) for value in values if isinstance(value, str | int)]
-    found = [name for name in names if _is_read(read, name)]
+    found = [name for name in names if is_read(read, {name: None})]
     return {"enum": found} if found else {"not": {}}
-
-
-def _is_read(maps: SchemaValidator, name: str) -> bool:
-    """Return whether Pydantic reads a key of a map."""
-    try:
-        maps.validate_json(to_json({name: None}))
-    except ValidationError:
-        return False
-    return True
 
 
 def key_names(keys: JsonSchemaValue) -> JsonSchemaValue | None:

@@ -13,11 +13,11 @@ from typing import Any
 
 import pydantic
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import to_jsonable_python
+from pydantic_core import SchemaValidator, to_jsonable_python
 
 from structgen.schema.formats import UNSUPPORTED
 from structgen.schema.own_keywords import JSON_CONTENT, REGEX_DIALECT
-from structgen.schema.pydantic.core_schemas import is_read_literal
+from structgen.schema.pydantic.core_schemas import is_read, is_read_literal
 from structgen.schema.pydantic.moments import date_format, datetime_format, time_format, timedelta_format
 from structgen.schema.reading.number_keywords import DOUBLE, INTEGER_DIGITS_ONLY, NUMBER_FORM, SHORT_DOUBLE
 
@@ -169,9 +169,13 @@ class ScalarJsonSchema(GenerateJsonSchema):
         return _in_digits(super().literal_schema({"type": "literal", "expected": expected}))
 
     def enum_schema(self, schema: Any) -> JsonSchemaValue:
-        """Return the schema of enumeration members with JSON values. Pydantic does not read others, such as tuples."""
+        """Return the schema of members that Pydantic reads, those with JSON values.
+
+        It reads no others, such as tuples, and no integers of more than 64 bits.
+        """
         values = ((member, to_jsonable_python(member.value, fallback=id)) for member in schema["members"])
-        members = [member for member, value in values if value == member.value]
+        reader = SchemaValidator({**schema, "missing": None})
+        members = [member for member, value in values if value == member.value and is_read(reader, value)]
         read: Any = dict(schema) | {"members": members}
         if not members:
             return refused("enum", f"Pydantic reads no JSON as a member of {schema['cls'].__name__}")

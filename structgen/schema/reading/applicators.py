@@ -35,7 +35,7 @@ from structgen.schema.algebra import (
 from structgen.schema.own_keywords import GRAMMAR
 from structgen.schema.reading.evaluation import Evaluated, Evaluation, Kind
 from structgen.schema.reading.intersections import all_of
-from structgen.schema.reading.keywords import base_shape, unsupported, value_shape
+from structgen.schema.reading.keywords import base_shape, check_names, unsupported, value_shape
 from structgen.schema.reading.nodes import NodeSpace
 from structgen.schema.reading.number_keywords import written_in
 from structgen.schema.reading.refs import REFERENCES
@@ -324,6 +324,7 @@ def dependent(space: NodeSpace, keyword: str, schema: dict[str, Any], location: 
     rules = schema[keyword]
     if not isinstance(rules, dict):
         raise SchemaError(f"{keyword} must be an object", pointer=pointer(location), keyword=keyword)
+    check_names(rules, keyword, location)
     inside = (location, keyword)
     for key, rule in rules.items():
         node = space.node({"required": rule} if isinstance(rule, list) else rule, (inside, key))

@@ -45,7 +45,7 @@ from structgen.schema.reading.scopes import Location, pointer
 from structgen.schema.reading.substrings import substring_language
 from structgen.schema.schema_warnings import warn_of_keyword
 
-__all__ = ["OWN_KEYWORDS", "NodeOf", "base_shape", "language_of", "unsupported", "value_shape"]
+__all__ = ["OWN_KEYWORDS", "NodeOf", "base_shape", "check_names", "language_of", "unsupported", "value_shape"]
 
 
 OWN_KEYWORDS = frozenset({REGEX_DIALECT, NUMBER_FORM, SUBSTRING_OF, GRAMMAR, JSON_CONTENT})
@@ -310,12 +310,20 @@ def _names(value: Any, keyword: str, location: Location) -> tuple[str, ...]:
     return tuple(names if len(set(names)) == len(names) else dict.fromkeys(names))
 
 
+def check_names(members: dict[Any, Any], keyword: str, location: Location) -> None:
+    """Raise SchemaError for a key that is no string: Python and YAML have such keys, and JSON has none."""
+    for name in members:
+        if not isinstance(name, str):
+            raise _fail(f"{keyword} has the key {name!r}, which is not a string", location, keyword)
+
+
 def _objects(
     schema: dict[str, Any], location: Location, node_of: NodeOf, limits: Limits, deadline: Deadline
 ) -> tuple[ObjectSet, ...]:
     properties = schema.get("properties", {})
     if not isinstance(properties, dict):
         raise _fail("properties must be an object", location, "properties")
+    check_names(properties, "properties", location)
     inside = (location, "properties")
     nodes = {name: node_of(child, (inside, name)) for name, child in properties.items()}
     classes = OPEN
@@ -389,6 +397,7 @@ def value_shape(values: list[Any], location: Location, keyword: str, node_of: No
             items = tuple(node_of({"enum": [item]}, inside) for item in value)
             arrays.append(ArraySet(items, NONE, len(items), len(items)))
         elif isinstance(value, dict):
+            check_names(value, keyword, location)
             members = {name: node_of({"enum": [item]}, inside) for name, item in value.items()}
             objects.append(ObjectSet(members, (), tuple(members)))
         else:

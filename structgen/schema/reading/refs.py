@@ -435,13 +435,20 @@ def _joined(base: str, reference: str, keyword: str, location: Location) -> str:
 
 
 def _own_uri(schema: Any, base: str, dialect: Dialect, location: Location) -> str | None:
-    """Return the URI that a schema gives itself; None if it has none."""
+    """Return the URI that a schema gives itself; None if it has none.
+
+    Raises:
+        SchemaError: it is no URI.
+    """
     if not isinstance(schema, dict) or (dialect.ref_overrides and "$ref" in schema):
         return None
-    name = schema.get(dialect.id_keyword)
-    if not isinstance(name, str) or name.startswith("#"):
+    keyword = dialect.id_keyword
+    name = schema.get(keyword)
+    if name is not None and not isinstance(name, str):
+        raise SchemaError(f"{keyword} must be a string", pointer=pointer(location), keyword=keyword)
+    if name is None or name.startswith("#"):
         return None
-    return urldefrag(_joined(base, name, dialect.id_keyword, location))[0]
+    return urldefrag(_joined(base, name, keyword, location))[0]
 
 
 def _is_recursive(resource: Resource) -> bool:

@@ -45,6 +45,12 @@ class Level(IntEnum):
     NONE = -3
 
 
+class Wide(IntEnum):
+    LARGEST_READ = 2**63 - 1
+    TOO_LARGE = 2**63
+    TOO_SMALL = -(2**63) - 1
+
+
 class Mixed(Enum):
     NUMBER = 1
     TEXT = "a"
@@ -68,6 +74,8 @@ _EXTRA = ['{"FIRST":2}', '{"abc":1}', '{"abcd":1}', '{"FIRST":2,"abc":3}', '{"FI
         (Annotated[int, validate_as(int).gt(1).lt(3)], ["1", "2", "3"]),
         (dict[Level, int], ['{"1":2}', '{"2":1,"-3":1}', '{"4":1}', "{}"]),
         (Annotated[dict[Level, int], Field(min_length=1)], ['{"1":2}', "{}"]),
+        (Wide, ["9223372036854775807", "9223372036854775808", "-9223372036854775809"]),
+        (Enum("Large", {"A": 2**64, "B": "b"}), ["18446744073709551616", '"b"']),
         (dict[Mixed, int], ['{"1":2}', '{"a":2}', "{}"]),
         (ZoneInfo, ['"UTC"', '"Europe/Berlin"', '"Nowhere"', '""', "1"]),
     ],

@@ -46,6 +46,14 @@ class Addresses(BaseModel):
     b: ipaddress.IPv4Network = "10.0.0.0/8"  # type: ignore[assignment]
 
 
+class Checked(BaseModel):
+    """Pydantic refuses the default of `a` before it calls the functions."""
+
+    model_config = CHECKED
+    a: Annotated[int, AfterValidator(abs), AfterValidator(lambda value: value)] = "x"  # type: ignore[assignment]
+    b: Annotated[int, AfterValidator(lambda value: value)] = "1"  # type: ignore[assignment]
+
+
 class Omitted(BaseModel):
     a: OnErrorOmit[int]
 
@@ -93,6 +101,7 @@ class Rows(BaseModel):
         (Strict, ["{}", '{"a":1}', '{"a":1,"b":"2020-01-02"}', '{"b":"2020-01-02"}']),
         (Made, ["{}", '{"a":[1]}']),
         (Addresses, ["{}", '{"a":"1.2.3.4"}']),
+        (Checked, ["{}", '{"a":1}', '{"b":1}']),
         (Omitted, ["{}", '{"a":1}']),
         (Inside, ["{}", '{"p":{}}', '{"p":{"q":1}}']),
         (Nested, ["{}", '{"b":null}', '{"a":1,"b":{"b":null}}', '{"a":1,"b":{}}']),
@@ -115,7 +124,7 @@ def forbidden(value: Any) -> Any:
     "field",
     [
         (Annotated[int, BeforeValidator(forbidden)], Field(None, validate_default=True)),
-        (Annotated[int, AfterValidator(forbidden)], Field("x", validate_default=True)),
+        (Annotated[int, AfterValidator(forbidden)], Field("1", validate_default=True)),
         (int, Field(default_factory=lambda: forbidden(None), validate_default=True)),
     ],
 )

@@ -188,3 +188,19 @@ def test_a_schema_of_nobody_knows_what_is_of_the_draft_that_is_named(accepts: An
         source.parse('["x"]')
     with pytest.raises(SchemaError):  # it says itself what it is
         accepts(schema | {"$schema": D2020}, draft="draft7")
+
+
+@pytest.mark.parametrize(
+    ("schema", "valid", "invalid"),
+    [
+        ({"items": False}, "[]", "[1]"),
+        ({"items": True, "maxItems": 1}, "[1]", "[1, 2]"),
+        ({"definitions": {"no": False}, "properties": {"a": {"$ref": "#/definitions/no"}}}, "{}", '{"a": 1}'),
+    ],
+)
+def test_booleans_are_schemas_in_draft_4_too(schema, valid, invalid):
+    source = resolve({"$schema": D4, **schema})
+    assert source.parse(valid) == json.loads(valid)
+    with pytest.raises(jsonschema.ValidationError):
+        source.parse(invalid)
+    assert resolve(True, options=SchemaOptions(draft="draft4")).parse("1") == 1

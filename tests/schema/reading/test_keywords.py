@@ -3,7 +3,9 @@
 import json
 
 import pytest
+from support.texts import constraint_of
 
+import structgen
 from structgen.errors import SchemaError, UnsatisfiableSchemaError, UnsupportedSchemaError
 from structgen.schema import SchemaWarning, schema_to_rules
 from structgen.schema.reading.keywords import value_shape
@@ -430,6 +432,14 @@ def test_a_schema_without_values_is_told(schema, pointer):
         ({"uniqueItems": 1}, "uniqueItems"),
         ({"$schema": "http://nowhere.test/"}, "$schema"),
         ({"propertyNames": 3}, ""),
+        ({"$id": 3}, "$id"),
+        ({"properties": {"a": {"$id": ["a"]}}}, "$id"),
+        ({"properties": {1: {}}}, "properties"),
+        ({"properties": {None: {}}}, "properties"),
+        ({"dependentRequired": {1: ["a"]}}, "dependentRequired"),
+        ({"dependentSchemas": {1: {}}}, "dependentSchemas"),
+        ({"const": {"a": [{None: 1}]}}, "enum"),
+        ({"enum": [{1: 2}]}, "enum"),
     ],
 )
 def test_what_is_no_schema_is_told(schema, keyword):
@@ -500,3 +510,27 @@ def test_many_texts_are_listed_once_each_and_in_their_order() -> None:
 @pytest.mark.parametrize(("text", "is_multiple"), [("1e400", False), ("-1e400", False), ("1" + "0" * 400, True)])
 def test_multiples_of_numbers_that_are_no_doubles(text, is_multiple):
     assert validator_for({"multipleOf": 2}).is_valid(json.loads(text)) == is_multiple
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value", "instance"),
+    [
+        ("required", True, {"a": 1}),
+        ("properties", None, {"a": 1}),
+        ("patternProperties", None, {"a": 1}),
+        ("additionalProperties", "no", {"a": 1}),
+        ("maxProperties", "1", {"a": 1}),
+        ("items", 0, [1]),
+        ("contains", "a", [1]),
+        ("maxItems", "1", [1]),
+        ("minimum", "1", 1),
+        ("multipleOf", None, 1),
+    ],
+)
+def test_a_malformed_keyword_about_other_types_asserts_nothing(keyword, value, instance):
+    """Such as `required: true` of draft 3. The grammar does not read it either."""
+    strings = {"type": "string", keyword: value}
+    assert structgen.check(strings, '"a"').fits
+    assert not structgen.check(strings, json.dumps(instance)).fits
+    assert validator_for({"anyOf": [strings, {}]}).is_valid(instance)
+    assert constraint_of({"anyOf": [strings, {}]}).parse(json.dumps(instance)) == instance
