@@ -39,6 +39,7 @@ __all__ = [
     "check_before_loading",
     "import_name",
     "load_model",
+    "port",
     "read_file",
     "read_json",
     "read_prompt",
@@ -50,6 +51,7 @@ __all__ = [
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
+MAX_PORT = 65_535
 SCHEMA_NAME = "FILE|MODULE:Model"
 SCHEMA_HELP = (
     "a JSON Schema (a file, or the text itself), a grammar (a file that ends in .kbnf, .gbnf or .lark), or "
@@ -326,6 +328,14 @@ def check_before_loading(schema: Any, options: argparse.Namespace, reading: Sche
         has_names = isinstance(schema, Grammar) and has_tokens(schema.tree)  # of tokens: only the model can tell
         if not isinstance(schema, Constraint) and not has_names:
             compile(schema, byte_vocabulary(), **reading)
+
+
+def port(text: str) -> int:
+    """Return the number of a port; the type of an option."""
+    number = int(text)
+    if not 0 <= number <= MAX_PORT:
+        raise argparse.ArgumentTypeError(f"it is a number from 0 to {MAX_PORT}")
+    return number
 
 
 def load_model(name: str) -> Any:

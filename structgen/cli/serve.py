@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 
-from structgen.cli.arguments import Commands, UsageError, add_command, load_model
+from structgen.cli.arguments import Commands, UsageError, add_command, load_model, port
 
 __all__ = ["add_serve"]
 
@@ -28,7 +29,7 @@ def add_serve(commands: Commands) -> None:
     )
     serve.add_argument("model", nargs="?", default="smollm2", help="smollm2 (the default), a folder or a Hub name")
     serve.add_argument("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1: this machine only)")
-    serve.add_argument("--port", type=int, default=8000, help="the port to listen at (8000)")
+    serve.add_argument("--port", type=port, default=8000, help="the port to listen at (8000)")
     serve.add_argument("--name", metavar="NAME", help="the model's name in responses (as given)")
     serve.add_argument("--api-key", metavar="KEY", help="refuse requests without this key (STRUCTGEN_API_KEY)")
     serve.add_argument("--max-rows", type=int, default=16, metavar="N", help="answers written at a time (16)")
@@ -48,8 +49,10 @@ def _serve(options: argparse.Namespace) -> None:
     from structgen.serving.server import serve
 
     for name in ("max_rows", "max_waiting", "max_tokens", "max_body_bytes", "timeout", "compile_timeout"):
-        if getattr(options, name) <= 0:
+        if not getattr(options, name) > 0:  # NaN is not
             raise UsageError(f"--{name.replace('_', '-')} must be above 0")
+    if not 0 <= options.drain < math.inf:
+        raise UsageError("--drain is a number of seconds, at least 0")
     serve(
         load_model(options.model),
         host=options.host,

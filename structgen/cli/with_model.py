@@ -25,6 +25,7 @@ from structgen.cli.arguments import (
     check_before_loading,
     import_name,
     load_model,
+    port,
     read_prompt,
     reading,
     running,
@@ -164,7 +165,7 @@ def add_trace(commands: Commands) -> None:
     trace.add_argument(
         "--serve", action="store_true", help="serve the page on this machine while the answer is written; until Ctrl-C"
     )
-    trace.add_argument("--port", type=int, default=0, help="the port to listen at, with --serve (0: a free one)")
+    trace.add_argument("--port", type=port, default=0, help="the port to listen at, with --serve (0: a free one)")
     trace.set_defaults(command=_trace)
 
 

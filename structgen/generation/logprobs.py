@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from structgen.engine.vocabulary.bitmask import tokens_of
+from structgen.generation.sampling import without_nan
 from structgen.schema.json_text.lexemes import members_of, offset_of
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from structgen.generation.decoder import Observer
 
 __all__ = ["LogprobRecorder", "TokenLogprob", "confidence", "log_sum", "member_of", "span_of"]
+
+_INDEX = re.compile("0|[1-9][0-9]*")  # of a JSON pointer
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ class LogprobRecorder:
         self._written += len(self._grammar.written(token_id))
         logprob, allowed = None, 0.0
         if logits is not None:
-            row = logits.astype(np.float64)
+            row = without_nan(logits)
             logprob = float(row[token_id] - log_sum(row))
             if mask is not None and not forced:
                 allowed = min(0.0, float(row[token_id] - log_sum(row[tokens_of(mask, self._vocabulary.size)])))
@@ -142,10 +146,11 @@ def _followed(value: Any, pointer: str) -> tuple[list[str | int], Any]:
     """Return the keys and indices of a JSON pointer into a value, and the part that it leads to."""
     members: list[str | int] = []
     for name in members_of(pointer):
-        member: str | int = int(name) if isinstance(value, list) and name.isdigit() else name
+        is_index = isinstance(value, list) and _INDEX.fullmatch(name) is not None
         try:
+            member: str | int = int(name) if is_index else name
             value = value[member]
-        except (LookupError, TypeError):
+        except (LookupError, TypeError, ValueError):  # a ValueError of an index of thousands of digits
             raise ValueError(f"the answer has no value at {pointer!r}") from None
         members.append(member)
     return members, value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from numbers import Integral
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from structgen.engine.vocabulary.bitmask import apply_token_bitmask, check_not_too_wide, is_sparse, tokens_of
 from structgen.errors import ModelError
 
-__all__ = ["Sampler", "checked_logits"]
+__all__ = ["Sampler", "checked_logits", "without_nan"]
 
 
 _TOO_NARROW = (
@@ -46,6 +46,20 @@ def checked_logits(logits: NDArray[np.float32], rows: int, vocab_size: int) -> N
     return logits if shape[1] == vocab_size else logits[:, :vocab_size]
 
 
+def without_nan(logits: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return logits in which NaN is minus infinity.
+
+    Raises:
+        ModelError: all of them are NaN.
+    """
+    found = logits.astype(np.float64)
+    is_none = np.isnan(found)
+    if is_none.all():
+        raise ModelError("the model's logits are NaN", hint="half precision may overflow: try float32")
+    found[is_none] = -np.inf
+    return found
+
+
 class Sampler:
     """A sampler that never picks a token that the mask forbids, whatever the logits are (NaN and infinities included).
 
@@ -75,7 +89,7 @@ class Sampler:
         min_p: float | None = None,
         seed: int | None = None,
     ) -> None:
-        if not (isinstance(temperature, int | float) and math.isfinite(temperature) and temperature >= 0):
+        if not (isinstance(temperature, int | float) and 0 <= temperature <= sys.float_info.max):
             raise ValueError(f"temperature must be a finite number >= 0, not {temperature!r}")
         if top_k is not None and not (isinstance(top_k, int) and top_k >= 1):
             raise ValueError(f"top_k must be a whole number >= 1, not {top_k!r}")
@@ -127,11 +141,7 @@ class Sampler:
             at = int(given.argmax())
             if given[at] == given[at]:
                 return int(allowed[at])
-        candidates = given.astype(np.float64)
-        is_none = np.isnan(candidates)
-        if is_none.all():
-            raise ModelError("the model's logits are NaN", hint="half precision may overflow: try float32")
-        candidates[is_none] = -np.inf
+        candidates = without_nan(given)
         if temperature == 0:
             return int(allowed[candidates.argmax()])
         return int(allowed[self._draw(candidates, temperature)])

@@ -25,6 +25,7 @@ from structgen.generation.generator import Generator
 from structgen.generation.logprobs import log_sum
 from structgen.generation.prompts import text_for
 from structgen.generation.runs import LocalRun, in_thread
+from structgen.generation.sampling import checked_logits, without_nan
 from structgen.generation.settings import OPTION_DEFAULTS, ConstraintOptions, GeneratorOptions, check_names
 from structgen.limits import Limits
 from structgen.models.base import Model, Prompt, Session
@@ -307,12 +308,16 @@ class _Reader:
             shared += 1
         if self._session is None or (shared < len(self._read) and not self._session.can_crop):
             self._session, self._read, shared = self._model.session(), [], 0
-            self._rows = [self._session.forward(self._prompt_ids)[0].astype(np.float64)]
+            self._rows = self._forward(self._session, self._prompt_ids, 1)
         elif shared < len(self._read):
             self._session.crop(len(self._read) - shared)
         del self._rows[shared + 1 :]
         more = ids[shared:]
         if more:
-            self._rows += [row.astype(np.float64) for row in self._session.forward(more, keep=len(more))]
+            self._rows += self._forward(self._session, more, len(more))
         self._read = list(ids)
         return self._rows
+
+    def _forward(self, session: Session, ids: list[int], keep: int) -> list[NDArray[np.float64]]:
+        rows = checked_logits(session.forward(ids, keep=keep), keep, self._vocabulary.size)
+        return [without_nan(row) for row in rows]

@@ -6,18 +6,20 @@ A table is read as lines of JSON, one object for each record, so that everything
     I love it.,5            ->
 
 A table of answers has the columns of the prompts, then those of the answers. An answer that is an object has a column
-for each member, any other one the column `value`. A name that is taken gets the prefix `answer_`.
+for each member, any other one the column `value`. A name that is taken gets the prefix `answer_`. Half of a surrogate
+pair, which no table can hold, is written as an escape.
 """
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from structgen.errors import StructgenError
 
@@ -47,10 +49,11 @@ def lines_of_table(path: str | Path) -> Iterator[tuple[int, bytes]]:
 
 def _text_records(path: str | Path) -> Iterator[dict[str, Any]]:
     csv.field_size_limit(max(csv.field_size_limit(), _MAX_FIELD_CHARACTERS))  # of the process
-    with open(path, encoding="utf-8-sig", newline="") as file:
+    with _text_of(path) as file:
         header = file.readline()
         file.seek(0)
-        reader = csv.DictReader(file, delimiter=max(_SEPARATORS, key=header.count))
+        is_tabbed = Path(path).suffix.lower() == ".tsv"
+        reader = csv.DictReader(file, delimiter="\t" if is_tabbed else max(_SEPARATORS, key=header.count))
         names = list(reader.fieldnames or ())
         if not names or len(set(names)) < len(names) or "" in names:
             raise ValueError(f"{path} needs a header with a name for each column, not {header.strip()[:80]!r}")
@@ -58,6 +61,15 @@ def _text_records(path: str | Path) -> Iterator[dict[str, Any]]:
             if None in record:
                 raise ValueError(f"line {reader.line_num} of {path} has more fields than its header")
             yield record
+
+
+@contextlib.contextmanager
+def _text_of(path: str | Path) -> Iterator[TextIO]:
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        try:
+            yield file
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path} is not UTF-8: {error}") from error
 
 
 def _parquet_records(path: str | Path) -> Iterator[dict[str, Any]]:
@@ -87,13 +99,15 @@ def write_table(path: Path, lines: Iterable[tuple[int, bytes]], answers: Mapping
         lines: the prompts as JSON, by number.
         answers: the answered rows by the same numbers: each with `value`, or with `error` and `message`.
     """
-    records = [_record(json.loads(line), answers[number]) for number, line in lines if number in answers]
-    names = list(dict.fromkeys(name for record in records for name in record))
+    answered = [(_columns(line), answers[number]) for number, line in lines if number in answers]
+    of_prompts = dict.fromkeys(name for prompt, _ in answered for name in prompt)
+    records = [_record(prompt, answer, of_prompts) for prompt, answer in answered]
+    names = list(dict.fromkeys(chain(of_prompts, *records)))
     begun = path.with_name(f"{path.name}.tmp")
     if path.suffix.lower() == ".parquet":
         _write_parquet(begun, records, names)
     else:
-        with open(begun, "w", encoding="utf-8", newline="") as file:
+        with open(begun, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
             delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
             writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
             writer.writerow(names)
@@ -101,15 +115,24 @@ def write_table(path: Path, lines: Iterable[tuple[int, bytes]], answers: Mapping
     os.replace(begun, path)
 
 
-def _record(prompt: Any, answer: Mapping[str, Any]) -> dict[str, Any]:
-    record = dict(prompt) if isinstance(prompt, Mapping) else {"prompt": prompt}
+def _columns(line: bytes) -> dict[str, Any]:
+    """Return the columns of a prompt. A line that is not JSON, which has failed, is one text."""
+    try:
+        prompt = json.loads(line)
+    except (ValueError, RecursionError):
+        prompt = line.strip().decode(errors="replace")
+    return prompt if isinstance(prompt, dict) else {"prompt": prompt}
+
+
+def _record(prompt: Mapping[str, Any], answer: Mapping[str, Any], of_prompts: Collection[str]) -> dict[str, Any]:
+    record = dict(prompt)
     if "error" in answer:
         found: Mapping[str, Any] = {"error": f"{answer['error']}: {answer['message']}"}
     else:
         found = answer["value"] if isinstance(answer["value"], Mapping) else {"value": answer["value"]}
     for name, value in found.items():
         own = name
-        while own in record:
+        while own in of_prompts or own in record:
             own = f"answer_{own}"
         record[own] = value
     return record
@@ -127,7 +150,16 @@ def _write_parquet(path: Path, records: list[dict[str, Any]], names: list[str]) 
     for name in names:
         values = [record.get(name) for record in records]
         try:
-            columns[name] = pyarrow.array(values)
-        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):  # values of several types: as JSON text
-            columns[name] = pyarrow.array([_cell(value) for value in values])
+            column = pyarrow.array(values)
+        # Values of several types, large integers, halves of surrogate pairs: as JSON text.
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, OverflowError, UnicodeEncodeError):
+            column = None
+        if column is None or "struct<>" in str(column.type):  # Parquet has no empty objects
+            column = pyarrow.array([_escaped(_cell(value)) for value in values])
+        columns[_escaped(name)] = column
     parquet.write_table(pyarrow.table(columns), path)
+
+
+def _escaped(text: Any) -> Any:
+    """Return a text with the halves of surrogate pairs as escapes; None as it is."""
+    return text if text is None else text.encode(errors="backslashreplace").decode()

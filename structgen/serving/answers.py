@@ -133,11 +133,14 @@ class Answers:
             if self.warms and task.asked is not None:
                 warm_in_background(generator.constraint.grammar)
             probs = None if task.top_logprobs is None else LogProbs(self.model.vocabulary, task.top_logprobs)
+        except Exception as error:
+            raise problem_of(error, param=field_of(error, options) or param) from error
+        try:
             run = generator.begin(
                 task.prompt, new_session=seat.session, observe=None if probs is None else probs.begin, **options
             )
         except Exception as error:
-            raise problem_of(error, param=field_of(error, options) or param) from error
+            raise _of_begin(error, options, param) from error
         outcome = _emitted(TextPieces(run, task.options.get("stop", ()) if task.asked is None else ()), emit)
         if task.asked is not None and run.result is not None:
             # The text is complete, even if the budget decided how it ends. OpenAI's client parses no "length".
@@ -162,11 +165,14 @@ class Answers:
                 limits=self.limits,
                 options=options,  # type: ignore[arg-type]
             )
+        except Exception as error:
+            raise problem_of(error, param=field_of(error, options) or "tools") from error
+        try:
             stream = CallStream(caller, messages, choice, new_session=seat.session)
             if self.warms:
                 warm_in_background(caller.constraint(choice).grammar)
         except Exception as error:
-            raise problem_of(error, param=field_of(error, options) or "tools") from error
+            raise _of_begin(error, options, "tools") from error
         pieces = CallPieces(stream, task.options.get("stop", ()) if answer is None else ())
         return _emitted(pieces if answer is None else AnswerPieces(pieces, answer), emit)
 
@@ -186,6 +192,12 @@ class Answers:
         except Exception as error:
             raise problem_of(error, param=asked.param) from error
         return tool, requested.options
+
+
+def _of_begin(error: Exception, options: Mapping[str, Any], param: str | None) -> RequestError:
+    """Return the error of a run that could not begin. Those of Python are told of the messages; others name `param`."""
+    of_messages = isinstance(error, ValueError | TypeError | RecursionError)
+    return problem_of(error, param=field_of(error, options) or ("messages" if of_messages else param))
 
 
 def _emitted(pieces: Iterable[Piece | Outcome], emit: Emit) -> Outcome:

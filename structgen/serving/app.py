@@ -34,7 +34,7 @@ from structgen.serving.completions import text_chunks, text_completion
 from structgen.serving.metrics import Metrics
 from structgen.serving.playground import traced
 from structgen.serving.problems import RequestError, problem_of
-from structgen.serving.requests import Defaults, Task, chat_task, completion_tasks
+from structgen.serving.requests import Defaults, Task, chat_task, completion_tasks, is_streamed
 from structgen.serving.responses import response, response_events, response_task
 
 __all__ = ["ServerOptions", "make_app"]
@@ -42,6 +42,12 @@ __all__ = ["ServerOptions", "make_app"]
 T = TypeVar("T")
 
 Items = AsyncGenerator[tuple[int, Piece | Outcome]]
+
+# The fields of each path that are those of a chat by another name.
+_NAMES = {
+    "/v1/completions": {"messages": "prompt", "raw": "chat_template_kwargs"},
+    "/v1/responses": {"messages": "input", "response_format": "text.format"},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +148,7 @@ class _Service:
             except ClientDisconnect:
                 made = Response(status_code=499)
             except RequestError as error:
-                made = _problem(error)
+                made = _problem(error.renamed(_names(path, request)))
             except Exception as error:  # a fault of this server: say so, and go on
                 made = _problem(problem_of(error, is_begun=True))
             self._metrics.count_request(path, made.status_code)
@@ -157,7 +163,7 @@ class _Service:
         tasks = _choices(task, count)
         name = self._options.name
         items = self.answers.pieces(tasks, seconds=_seconds(body))
-        if body.get("stream"):
+        if is_streamed(body):
             return await _stream(request, _events(chunks(name, items, count, _stream_options(body))))
         return _Json(completion(name, await _whole(request, items, count)))
 
@@ -168,7 +174,7 @@ class _Service:
         tasks = [choice for task in found for choice in _choices(task, count)]
         name = self._options.name
         items = self.answers.pieces(tasks, seconds=_seconds(body))
-        if body.get("stream"):
+        if is_streamed(body):
             return await _stream(request, _events(text_chunks(name, items, len(tasks), count, _stream_options(body))))
         return _Json(text_completion(name, await _whole(request, items, len(tasks)), count))
 
@@ -177,7 +183,7 @@ class _Service:
         body = await self._body(request)
         task = response_task(body, self._defaults)
         items = self.answers.pieces([task], seconds=_seconds(body))
-        if body.get("stream"):
+        if is_streamed(body):
             return await _stream(request, _named_events(response_events(self._options.name, body, items)))
         (outcome,) = await _whole(request, items, 1)
         return _Json(response(self._options.name, body, outcome))
@@ -240,6 +246,7 @@ class _Service:
             raise RequestError(f"the body is not JSON: {error}") from error
         if not isinstance(body, dict):
             raise RequestError("the body is a JSON object")
+        request.state.body = body
         return body
 
 
@@ -255,6 +262,15 @@ async def _stream(request: Request, events: AsyncGenerator[str]) -> Response:
 
     headers = {"cache-control": "no-cache", "x-accel-buffering": "no"}
     return StreamingResponse(parts(), media_type="text/event-stream", headers=headers)
+
+
+def _names(path: str, request: Request) -> dict[str, str]:
+    """Return the names that a request has for fields of a chat."""
+    names = dict(_NAMES.get(path, {}))
+    for name in ("max_output_tokens", "max_completion_tokens"):
+        if getattr(request.state, "body", {}).get(name) is not None:
+            names["max_tokens"] = name
+    return names
 
 
 def _choices(task: Task, count: int) -> list[Task]:
@@ -343,7 +359,10 @@ def _no_constant(name: str) -> Any:
 
 
 def _dumps(body: Any) -> str:
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:  # 1e999, in a field of the request that comes back: JSON has no infinity
+        return _dumps(json.loads(json.dumps(body), parse_constant=lambda _: None))
     try:
         text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, in a field of the request that comes back

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from structgen.errors import (
@@ -35,6 +36,19 @@ class RequestError(Exception):
         self.status = status
         self.param = param
         self.code = code
+
+    def renamed(self, names: Mapping[str, str]) -> RequestError:
+        """Return the error of a request that has other names of fields.
+
+        Args:
+            names: a name of `param`, without what is inside of that field → the request's own name.
+        """
+        param = self.param or ""
+        for name, own in names.items():
+            rest = param.removeprefix(name)
+            if rest != param and rest[:1] in ("", ".", "#", "["):
+                return RequestError(str(self), param=own + rest, status=self.status, code=self.code)
+        return self
 
     def body(self) -> dict[str, Any]:
         """Return the body of the response."""
@@ -75,6 +89,8 @@ def problem_of(error: BaseException, *, param: str | None = None, is_begun: bool
         return RequestError(str(error), param="messages", code="context_length_exceeded")
     if not is_begun and isinstance(error, ModelError):  # such as messages that the chat template refuses
         return RequestError(str(error), param="tools" if param == "tools" else "messages")
+    if not is_begun and isinstance(error, RecursionError):  # of a chat template, for instance
+        return RequestError(f"a value is nested too deeply: {error}", param=param)
     if not is_begun and isinstance(error, ValueError | TypeError | VocabularyError):
         return RequestError(str(error), param=param)
     if isinstance(error, ModelError | StructgenError):

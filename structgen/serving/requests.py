@@ -12,7 +12,17 @@ from structgen.models.base import Prompt
 from structgen.serving.constraints import FIELDS, Asked, asked_of
 from structgen.serving.problems import RequestError
 
-__all__ = ["Defaults", "Task", "chat_task", "check_fields", "completion_tasks", "field_of", "messages_of", "options_of"]
+__all__ = [
+    "Defaults",
+    "Task",
+    "chat_task",
+    "check_fields",
+    "completion_tasks",
+    "field_of",
+    "is_streamed",
+    "messages_of",
+    "options_of",
+]
 
 MAX_CHOICES = 16
 MAX_TOP_LOGPROBS = 20
@@ -101,9 +111,10 @@ def chat_task(body: Mapping[str, Any], defaults: Defaults) -> tuple[Task, int]:
     check_fields(body, (*_CHAT, *_SAMPLING))
     options, count = options_of(body, defaults)
     asked = asked_of(body)
-    tools, choice = body.get("tools") or None, _tool_choice(body.get("tool_choice"), body.get("tools"))
+    tools = body.get("tools") or None
     if tools is not None and not isinstance(tools, list):
         raise RequestError("tools is a list", param="tools")
+    choice = _tool_choice(body.get("tool_choice"), tools)
     if tools and asked is not None and choice == "none":
         tools = None
     top = _top_logprobs(body)
@@ -176,6 +187,15 @@ def _check_options(options: dict[str, Any]) -> None:
         Settings(**options)
     except (ValueError, TypeError) as error:
         raise RequestError(str(error), param=field_of(error, options)) from error
+
+
+def is_streamed(body: Mapping[str, Any]) -> bool:
+    """Return whether a request asks for a stream.
+
+    Raises:
+        RequestError: its field is no boolean.
+    """
+    return bool(_typed(body, "stream", bool, False))
 
 
 def field_of(error: Exception, options: Mapping[str, Any]) -> str | None:
@@ -276,23 +296,36 @@ def _content(content: Any, param: str) -> str:
     return "\n".join(texts)
 
 
-def _tool_choice(choice: Any, tools: Any) -> str:
+def _tool_choice(choice: Any, tools: Sequence[Any] | None) -> str:
     if choice is None:
         return "auto" if tools else "none"
-    if choice in ("auto", "none", "required"):
+    if choice in ("auto", "none"):
         return str(choice)
+    name = "required" if choice == "required" else _chosen_name(choice)
+    if not tools:
+        raise RequestError("this tool_choice needs tools", param="tool_choice")
+    return name
+
+
+def _chosen_name(choice: Any) -> str:
+    """Return the name of the tool that has to be called."""
     if isinstance(choice, Mapping) and choice.get("type") == "function":
         function = choice.get("function") or choice
-        if isinstance(function, Mapping) and isinstance(function.get("name"), str):
-            return str(function["name"])
+        name = function.get("name") if isinstance(function, Mapping) else None
+        if name in ("auto", "none", "required"):
+            raise RequestError(f"a tool that is called {name!r} cannot be chosen by its name", param="tool_choice")
+        if isinstance(name, str):
+            return name
     known = "'auto', 'none', 'required' or {'type': 'function', 'function': {'name': …}}"
     raise RequestError(f"tool_choice is {known}", param="tool_choice")
 
 
 def _top_logprobs(body: Mapping[str, Any]) -> int | None:
-    if not _typed(body, "logprobs", bool, False):
-        return None
     count: int = _typed(body, "top_logprobs", int, 0)
+    if not _typed(body, "logprobs", bool, False):
+        if count:
+            raise RequestError("top_logprobs needs logprobs: true", param="top_logprobs")
+        return None
     if not 0 <= count <= MAX_TOP_LOGPROBS:
         raise RequestError(f"top_logprobs is a number from 0 to {MAX_TOP_LOGPROBS}", param="top_logprobs")
     return count
@@ -317,9 +350,9 @@ def _reasoning(body: Mapping[str, Any], defaults: Defaults) -> Any:
             if most < 0:
                 raise RequestError("max_tokens is at least 0", param="reasoning.max_tokens")
             return Reasoning(max_tokens=most)
-        asked = asked.get("effort") not in (None, "none") and defaults.reasons
+        asked = _typed(asked, "effort", str, "none", "reasoning.") != "none" and defaults.reasons
     elif asked is None:
-        asked = body.get("reasoning_effort") not in (None, "none") and defaults.reasons
+        asked = _typed(body, "reasoning_effort", str, "none") != "none" and defaults.reasons
     if not isinstance(asked, bool):
         raise RequestError("reasoning is true, false or {'max_tokens': N}", param="reasoning")
     return asked or None

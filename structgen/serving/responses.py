@@ -40,7 +40,8 @@ def response_task(body: Mapping[str, Any], defaults: Defaults) -> Task:
     if body.get("background"):
         raise RequestError("background is not supported by this server", param="background", code="unsupported")
     chat = {name: body[name] for name in _SHARED if body.get(name) is not None}
-    chat["messages"] = [*_instructions(body.get("instructions")), *_messages(body.get("input"))]
+    system, found = _instructions(body.get("instructions")), _messages(body.get("input"))
+    chat["messages"] = [*system, *(message for _, message in found)]
     tools, text = body.get("tools") or [], body.get("text") or {}
     if not isinstance(tools, list):
         raise RequestError("tools is a list", param="tools")
@@ -50,7 +51,11 @@ def response_task(body: Mapping[str, Any], defaults: Defaults) -> Task:
     form = text.get("format")
     if form is not None:
         chat["response_format"] = form
-    task, _ = chat_task(chat, defaults)
+    try:
+        task, _ = chat_task(chat, defaults)
+    except RequestError as error:
+        places = {f"messages[{len(system) + number}]": f"input[{item}]" for number, (item, _) in enumerate(found)}
+        raise error.renamed(places) from error
     return task
 
 
@@ -60,26 +65,27 @@ def _instructions(text: Any) -> list[dict[str, Any]]:
     return [{"role": "system", "content": text}] if text else []
 
 
-def _messages(given: Any) -> list[dict[str, Any]]:
-    """Return the items of a conversation as chat messages."""
+def _messages(given: Any) -> list[tuple[int, dict[str, Any]]]:
+    """Return the items of a conversation as chat messages, each with the number of its item."""
     if isinstance(given, str):
-        return [{"role": "user", "content": given}]
+        return [(0, {"role": "user", "content": given})]
     if not isinstance(given, list) or not given:
         raise RequestError("input is a text, or a list of items", param="input")
-    messages: list[dict[str, Any]] = []
+    messages: list[tuple[int, dict[str, Any]]] = []
     for index, item in enumerate(given):
         kind = item.get("type", "message") if isinstance(item, Mapping) else None
         if kind == "message":
-            messages.append({"role": item.get("role"), "content": item.get("content")})
+            messages.append((index, {"role": item.get("role"), "content": item.get("content")}))
         elif kind == "function_call":
             function = {"name": item.get("name"), "arguments": item.get("arguments")}
             call = {"id": item.get("call_id"), "type": "function", "function": function}
-            if messages and messages[-1]["role"] == "assistant":
-                messages[-1].setdefault("tool_calls", []).append(call)
+            if messages and messages[-1][1]["role"] == "assistant":
+                messages[-1][1].setdefault("tool_calls", []).append(call)
             else:
-                messages.append({"role": "assistant", "content": "", "tool_calls": [call]})
+                messages.append((index, {"role": "assistant", "content": "", "tool_calls": [call]}))
         elif kind == "function_call_output":
-            messages.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output")})
+            result = {"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output")}
+            messages.append((index, result))
         elif kind != "reasoning":
             raise RequestError(f"items of the type {kind!r} are not supported", param=f"input[{index}]")
     return messages
@@ -219,7 +225,7 @@ class _Events:
 
     def read(self, item: Piece | Outcome) -> Iterator[dict[str, Any]]:
         if isinstance(item, Outcome):
-            if not self._output and not self._message_id:
+            if not self._output and not self._message_id and self._call is None:
                 yield from self._more_text("")
             yield from self._close_message()
             yield from self._close_call("incomplete")

@@ -247,7 +247,17 @@ def test_help(capsys, arguments):
     assert "usage: structgen" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("arguments", [[], ["dance"], ["generate", "x"], ["export", "--to", "xml", "person.json"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["dance"],
+        ["generate", "x"],
+        ["export", "--to", "xml", "person.json"],
+        ["serve", "--port", "70000"],
+        ["trace", "--schema", "person.json", "--port", "-1", "x"],
+    ],
+)
 def test_usage_errors_exit_with_two(capsys, arguments):
     with pytest.raises(SystemExit) as caught:
         cli.main(arguments)
@@ -373,6 +383,8 @@ def test_the_start_of_a_grammar_can_be_named(folder, capsys):
         (["generate", "--schema", "person.json", "--logit-bias", f'{{"1": 1{"0" * 400}}}', "x"], "--logit-bias is"),
         (["generate", "--schema", "person.json", "--examples", "pairs.jsonl", "x"], "example 1 does not fit"),
         (["check", "--schema", "one.kbnf", "--format", "yaml", "one.kbnf"], "format='yaml' is for schemas"),
+        (["serve", "--timeout", "nan"], "--timeout must be above 0"),
+        (["serve", "--drain", "inf"], "--drain is a number of seconds"),
     ],
 )
 def test_what_only_the_run_finds_is_told_in_a_line(folder, tiny, capsys, monkeypatch, arguments, says):

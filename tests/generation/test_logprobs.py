@@ -117,7 +117,7 @@ def test_a_value_without_a_choice_is_certain(random_model):
     assert result.confidence("/a/1") == 1.0
 
 
-@pytest.mark.parametrize("pointer", ["/age", "/tags/9", "/name/0"])
+@pytest.mark.parametrize("pointer", ["/age", "/tags/9", "/name/0", "/tags/00", "/tags/²", "/tags/" + "9" * 5000])
 def test_there_is_no_such_value(random_model, pointer):
     result = structgen.Generator(random_model, Person, raw=True).run("Who?", logprobs=True)
     with pytest.raises(ValueError, match="no value at"):

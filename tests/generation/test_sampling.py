@@ -112,6 +112,7 @@ def test_known_tokens_of_the_mask_change_no_draw(options):
         {"temperature": float("nan")},
         {"temperature": float("inf")},
         {"temperature": "hot"},
+        {"temperature": 10**400},
         {"temperature": 1.0, "top_k": 0},
         {"temperature": 1.0, "top_k": 1.5},
         {"temperature": 1.0, "top_p": 0.0},

@@ -11,9 +11,11 @@ from typing import Literal
 import numpy as np
 import pytest
 from pydantic import BaseModel
+from support.toy_models import END, ToyModel
 
 import structgen
 from structgen import Grammar
+from structgen.models.logits import LogitsSession
 
 
 def logits_of(ids, size):
@@ -76,6 +78,39 @@ def test_the_same_without_cutting_sessions(random_model, monkeypatch):
     monkeypatch.delattr(LogitsSession, "crop")
     again = structgen.score(random_model, "So?", TEXTS, raw=True)
     assert [found.logprob for found in again] == pytest.approx([found.logprob for found in whole])
+
+
+def test_nan_is_no_probability(tiny_tokenizer):
+    """A row of NaN alone is an error, as it is where an answer is written."""
+    size, hash_sign = len(tiny_tokenizer), tiny_tokenizer.encode("#")
+
+    def odds(value):
+        def logits(ids):
+            row = logits_of(ids, size)
+            row[hash_sign] = value
+            return row
+
+        return structgen.classify(structgen.from_logits(logits, tiny_tokenizer), "So?", TEXTS, raw=True)
+
+    assert odds(np.nan) == odds(-np.inf)
+    broken = structgen.from_logits(lambda ids: np.full(size, np.nan, np.float32), tiny_tokenizer)
+    with pytest.raises(structgen.ModelError, match="NaN"):
+        structgen.classify(broken, "So?", TEXTS, raw=True)
+
+
+class Padded(ToyModel):
+    """A model whose rows are wider than its vocabulary."""
+
+    def session(self):
+        return LogitsSession(lambda ids: np.append(self.logits_after(ids), np.float32([9.0] * 3)), END + 5)
+
+
+def test_logits_that_pad_a_row_are_of_no_token():
+    grammar = Grammar.choice(["a", "ab", "b1"])
+    padded, plain = (
+        structgen.score(model, "ab", ["a", "ab", "b1"], grammar, raw=True) for model in (Padded(), ToyModel())
+    )
+    assert padded == plain
 
 
 def test_answers_share_the_passes_of_what_they_begin_with(tiny_tokenizer):

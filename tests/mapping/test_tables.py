@@ -114,6 +114,41 @@ def test_long_fields_and_columns_that_are_taken(tmp_path):
     assert sorted(row.values()) == ["1", "2", "3", "4"]
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_each_line_of_prompts_has_a_record(tmp_path, suffix):
+    """Also one that is not JSON, or that no file can hold: the table is written when all of them are answered."""
+    pytest.importorskip("pyarrow", reason="the test group has it, for ray")
+    failed = {"error": "ValueError", "message": "no"}
+    lines = [b'{"prompt": "a", "value": 7}', b"{bad\n", b'"\\ud800"', b'{"prompt": "b", "\\ud800": "x"}']
+    path = tmp_path / f"out{suffix}"
+    write_table(path, list(enumerate(lines)), {0: {"value": 1}, 1: failed, 2: failed, 3: {"value": 2}})
+    rows = read_table(path)
+    assert [row["prompt"] for row in rows] == ["a", "{bad", r"\ud800", "b"]
+    assert list(rows[0]) == ["prompt", "value", r"\ud800", "answer_value", "error"]  # those of prompts first
+    assert [str(row["answer_value"] or "") for row in rows] == ["1", "", "", "2"]
+
+
+@pytest.mark.parametrize("value", [2**63, {}, {"a": {}}, "\ud800"])
+def test_values_that_parquet_does_not_have_are_text(tmp_path, value):
+    pytest.importorskip("pyarrow", reason="the test group has it, for ray")
+    write_table(tmp_path / "out.parquet", [(1, b'"a"')], {1: {"value": {"x": value}}})
+    (row,) = read_table(tmp_path / "out.parquet")
+    assert row["x"] == (r"\ud800" if isinstance(value, str) else json.dumps(value))
+
+
+def test_tabs_separate_the_fields_of_tsv(tmp_path):
+    path = tmp_path / "given.tsv"
+    path.write_text("name, first\tprompt\nAnn\thello\n")
+    assert read_table(path) == [{"name, first": "Ann", "prompt": "hello"}]
+
+
+def test_a_table_that_is_not_utf8_is_named(tmp_path):
+    path = tmp_path / "given.csv"
+    path.write_bytes("prompt\ncaf\xe9\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"given\.csv is not UTF-8"):
+        read_table(path)
+
+
 def test_sorted_answers(tiny_model, tmp_path):
     prompts, out = tmp_path / "prompts.jsonl", tmp_path / "out.jsonl"
     prompts.write_text("".join(f'"text {number}"\n' for number in range(9)))

@@ -298,6 +298,10 @@ def test_the_package_imports_nothing_of_it():
 
 HUGE = 10**400  # more than a float can be
 FUNCTION = {"type": "function", "function": "f"}
+NO_SCHEMA = {"format": {"type": "json_schema", "name": "x", "schema": {"type": "no"}}}
+LONG = {"format": {"type": "json_schema", "name": "x", "schema": {"const": "x" * 60}}}
+KWARGS = {"chat_template_kwargs": {"a": 1}}
+NESTED = json.loads("[" * 900 + "]" * 900)
 
 
 @pytest.mark.parametrize(
@@ -320,8 +324,26 @@ FUNCTION = {"type": "function", "function": "f"}
         (PATH, {"timeout": 0}, "timeout"),
         (PATH, {"timeout": float("nan")}, None),
         (PATH, {"\ud800": 1}, "\ud800"),
+        (PATH, {"stream": "false"}, "stream"),
+        (PATH, {"top_logprobs": 5}, "top_logprobs"),
+        (PATH, {"tool_choice": "required"}, "tool_choice"),
+        (PATH, {"tool_choice": {"type": "function", "function": {"name": "f"}}}, "tool_choice"),
+        (PATH, {"reasoning_effort": 5}, "reasoning_effort"),
+        (PATH, {"messages": [{"role": "user", "content": "\ud800"}]}, "messages"),
+        (PATH, {"messages": [{"role": "usr", "content": "x"}]}, "messages"),
+        (PATH, {"messages": [{"role": "assistant", "tool_calls": NESTED}]}, "messages"),
+        ("/v1/completions", {"prompt": "word " * 1500, "messages": None}, "prompt"),
+        (
+            "/v1/completions",
+            {"prompt": "x", "messages": None, **KWARGS},
+            "chat_template_kwargs",
+        ),
         ("/v1/completions", {"prompt": "", "messages": None}, "prompt"),
         ("/v1/completions", {"prompt": ["a"] * 3000, "messages": None}, "prompt"),
+        ("/v1/responses", {"input": [{"type": "reasoning"}, {"role": "user", "content": 5}]}, "input[1].content"),
+        ("/v1/responses", {"input": "word " * 1500}, "input"),
+        ("/v1/responses", {"input": "hi", "text": NO_SCHEMA}, "text.format.schema#"),
+        ("/v1/responses", {"input": "hi", "text": LONG, "max_output_tokens": 2}, "max_output_tokens"),
         ("/v1/responses", {"input": "hi", "tools": 5}, "tools"),
         ("/v1/responses", {"input": "hi", "text": "json"}, "text"),
         ("/v1/responses", {"input": "hi", "instructions": 5}, "instructions"),
@@ -340,3 +362,8 @@ def test_half_of_a_surrogate_pair_comes_back_as_it_was_sent(client, streams):
     body = {"input": "hi", "metadata": {"a": "\ud800"}, "max_output_tokens": 4, "stream": streams}
     response = client.post("/v1/responses", content=json.dumps(body))
     assert response.status_code == 200 and r"\ud800" in response.text
+
+
+def test_a_number_that_json_does_not_have_comes_back_as_null(client):
+    response = client.post("/v1/responses", content='{"input": "hi", "metadata": {"a": 1e999}, "max_output_tokens": 4}')
+    assert response.json()["metadata"] == {"a": None}

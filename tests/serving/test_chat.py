@@ -329,6 +329,12 @@ REFUSED = [
     ({"tools": [{"type": "function", "function": {"name": "a b"}}]}, "tools"),
     ({"tools": [ADD], "tool_choice": "sometimes"}, "tool_choice"),
     ({"tools": [ADD], "tool_choice": {"type": "function", "function": {"name": "sub"}}}, "tools"),
+    ({"tools": [ADD], "tool_choice": {"type": "function", "function": {"name": "none"}}}, "tool_choice"),
+    ({"tools": [ADD], "messages": [{"role": "usr", "content": "x"}]}, "messages"),
+    ({"tools": [ADD], "messages": [{"role": "assistant", "tool_calls": [5]}]}, "messages"),
+    ({"tools": [ADD], "messages": [{"role": "assistant", "tool_calls": [
+        {"function": {"name": "add", "arguments": "[" * 3000}}]}]}, "messages"),
+    ({"max_completion_tokens": 3, "response_format": JSON_SCHEMA}, "max_completion_tokens"),
     ({"messages": []}, "messages"),
     ({"messages": [{"content": "x"}]}, "messages[0]"),
     ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages[0].content[0]"),

@@ -143,6 +143,18 @@ def test_responses_with_functions(openai_client):
     assert again.output[0].type == "message"
 
 
+def test_a_response_that_ends_within_a_call(client):
+    """The call is its only item: none has the number of another one."""
+    parameters = {"type": "object", "properties": {"s": {"type": "string", "minLength": 200}}, "required": ["s"]}
+    tool = {"type": "function", "name": "say", "parameters": parameters}
+    body = {"input": "hi", "tools": [tool], "tool_choice": "required", "max_output_tokens": 60, "stream": True}
+    lines = client.post("/v1/responses", json=body).text.splitlines()
+    events = [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
+    added = [event["output_index"] for event in events if event["type"] == "response.output_item.added"]
+    (item,) = events[-1]["response"]["output"]
+    assert added == [0] and (item["type"], item["status"]) == ("function_call", "incomplete")
+
+
 def test_errors_are_those_of_the_client(openai_client):
     import openai
 

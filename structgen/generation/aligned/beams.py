@@ -91,13 +91,16 @@ def _ranked(
     else:
         allowed = target.allowed(prefix)
         token_ids = allowed[np.argsort(-probabilities[allowed], kind="stable")].tolist()
-    refused = 0
+    refused, yielded = 0, set()
     for token_id in token_ids:
         if not target.fits(prefix, token_id):
             refused += 1
             if refused < MAX_REFUSED:
                 continue
             token_id = target.shortest(prefix)
+            if token_id == NO_TOKEN or token_id in yielded:
+                return
+        yielded.add(token_id)
         logprob = log_of(float(probabilities[token_id]))
         if logprob == -math.inf:
             return

@@ -87,9 +87,8 @@ class PrefixReader:
         self._sessions = {path: readings[path].session for path in paths}
         given = read_together(self._batch, [(readings[path].session, readings[path].new_ids, 1) for path in paths])
         self.passes += 1
-        self.token_count += sum(len(reading.new_ids) for reading in readings.values())
-        if self.passes == 1:
-            self.token_count -= len(self._prompt_ids)
+        # A session that begins anew, or is cut back, may read the prompt again.
+        self.token_count += sum(min(len(reading.new_ids), len(path)) for path, reading in readings.items())
         found = []
         for logits in given:
             if isinstance(logits, Exception):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from structgen.generation.logprobs import member_of
 from structgen.generation.usage import Usage
@@ -14,6 +14,8 @@ from structgen.schema.json_text.lexemes import members_of
 __all__ = ["Sample", "Samples", "best_of"]
 
 T = TypeVar("T")
+
+_Leaves: TypeAlias = frozenset[tuple[tuple[str | int, ...], str]]  # paths, and the texts of the leaves there
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +105,14 @@ class Samples(Generic[T]):
         if pointer and not self.is_json:
             raise ValueError(f"the answers are not JSON, so they have no value at {pointer!r}")
         members_of(pointer)  # checks it
-        totals: dict[str, float] = {}
-        found: dict[str, Any] = {}
+        totals: dict[_Leaves, float] = {}
+        found: dict[_Leaves, Any] = {}
         for item in self.items:
             try:
                 value = member_of(json.loads(item.text), pointer) if self.is_json else item.text
             except ValueError:
                 continue  # this answer has no value at the pointer
-            key = json.dumps(value, sort_keys=True)
+            key = _leaves(value)
             found.setdefault(key, value)
             totals[key] = totals.get(key, 0.0) + item.weight
         if not found:
@@ -128,15 +130,15 @@ def best_of(items: Sequence[Sample[T]], *, is_json: bool) -> Sample[T]:
         items: the samples.
         is_json: whether the texts are JSON.
     """
-    likeliest: dict[frozenset[tuple[str, str]], Sample[T]] = {}
-    weights: dict[frozenset[tuple[str, str]], float] = {}
+    likeliest: dict[_Leaves, Sample[T]] = {}
+    weights: dict[_Leaves, float] = {}
     for item in items:
-        leaves = frozenset(_leaves(json.loads(item.text), "") if is_json else [("", item.text)])
+        leaves = _leaves(json.loads(item.text) if is_json else item.text)
         weights[leaves] = weights.get(leaves, 0.0) + item.weight
         if leaves not in likeliest or likeliest[leaves].logprob < item.logprob:
             likeliest[leaves] = item
 
-    def order(own: frozenset[tuple[str, str]]) -> tuple[float, float]:
+    def order(own: _Leaves) -> tuple[float, float]:
         agreement = sum(2 * weight * len(own & other) / (len(own) + len(other)) for other, weight in weights.items())
         # Rounded: the order in which weights are added must not decide.
         return round(agreement, 9), likeliest[own].logprob
@@ -144,12 +146,17 @@ def best_of(items: Sequence[Sample[T]], *, is_json: bool) -> Sample[T]:
     return likeliest[max(likeliest, key=order)]
 
 
-def _leaves(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
-    """Yield the leaves of JSON data, each with its pointer; empty objects and arrays are leaves."""
-    children: list[tuple[Any, Any]] = []
-    if isinstance(value, (dict, list)):
-        children = list(value.items() if isinstance(value, dict) else enumerate(value))
-    if not children:
-        yield pointer, json.dumps(value)
-    for name, child in children:
-        yield from _leaves(child, f"{pointer}/{name}")
+def _leaves(value: Any) -> _Leaves:
+    """Return the leaves of JSON data, each with its path; empty objects and arrays are leaves. 1 and 1.0 are equal."""
+    found: list[tuple[tuple[str | int, ...], str]] = []
+    rest: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
+    while rest:
+        path, part = rest.pop()
+        children: list[tuple[Any, Any]] = []
+        if isinstance(part, (dict, list)):
+            children = list(part.items() if isinstance(part, dict) else enumerate(part))
+        if not children:
+            is_whole = isinstance(part, float) and part.is_integer()
+            found.append((path, json.dumps(int(part) if is_whole else part)))
+        rest += [((*path, name), child) for name, child in children]
+    return frozenset(found)

@@ -19,7 +19,8 @@ import numpy as np
 
 from structgen.compilation.budget import open_budget
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask, tokens_of
-from structgen.errors import ModelError, TokenRejectedError
+from structgen.errors import TokenRejectedError
+from structgen.generation.sampling import without_nan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -119,11 +120,7 @@ class Target:
         Raises:
             ModelError: the logits are NaN.
         """
-        row = self._adjuster.adjusted(logits, self._given_prompt_ids, prefix.token_ids).astype(np.float64)
-        is_none = np.isnan(row)
-        if is_none.all():
-            raise ModelError("the model's logits are NaN", hint="half precision may overflow: try float32")
-        row[is_none] = -np.inf
+        row = without_nan(self._adjuster.adjusted(logits, self._given_prompt_ids, prefix.token_ids))
         top = row.max()
         if not math.isfinite(top):  # some are +inf, or all are -inf: these are equally likely
             found: NDArray[np.float64] = (row == top).astype(np.float64)

@@ -283,7 +283,7 @@ def _name_and_arguments(call: Any) -> tuple[str, dict[str, Any]]:
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"the arguments of a message's call of {function['name']} are not JSON: {error}"
             ) from error

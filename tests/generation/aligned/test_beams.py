@@ -5,6 +5,7 @@ from support.toy_models import ToyModel, posterior
 
 import structgen
 from structgen import Grammar
+from structgen.generation.aligned.reader import PrefixReader
 
 GRAMMAR = Grammar.regex("(a|b|cab|aa){1,3}(1|2)c?")
 PROMPT = "ab"
@@ -28,6 +29,16 @@ def test_within_a_budget(budget, on_budget):
     truth = posterior(model, PROMPT, GRAMMAR, max_tokens=budget)
     found = found_by(model, 1000, max_new_tokens=budget, on_budget=on_budget)
     assert found.token_ids == max(truth, key=truth.get)
+
+
+def test_no_two_beams_are_the_same(monkeypatch):
+    """Where the budget refuses many tokens, the shortest rest goes on, unless it was among the likelier tokens."""
+    monkeypatch.setattr("structgen.generation.aligned.beams.MAX_REFUSED", 1)
+    steps, logits = [], PrefixReader.logits
+    monkeypatch.setattr(PrefixReader, "logits", lambda self, paths: steps.append(paths) or logits(self, paths))
+    for seed in range(8):
+        found_by(ToyModel(seed), 5, max_new_tokens=4)
+    assert steps and all(len(set(paths)) == len(paths) for paths in steps)
 
 
 def test_more_beams_find_answers_that_are_no_less_likely():

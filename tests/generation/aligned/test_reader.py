@@ -85,6 +85,14 @@ def test_what_was_read_is_not_read_again(tiny_model):
     assert (reader.passes, reader.token_count) == (3, 2 + 3)
 
 
+def test_tokens_of_the_prompt_are_not_counted():
+    """Also where a session cannot be forked or cut back, and the prompt is read again."""
+    reader = PrefixReader(Recurrent(), PROMPT)
+    for paths in ([()], [(0,), (1,)], [(0, 2), (1, 0)]):
+        reader.logits(paths)
+    assert reader.token_count == 4
+
+
 def test_errors_of_the_model_are_raised():
     model = ToyModel()
     model.logits_after = lambda ids: np.zeros(3, np.float32)

@@ -213,6 +213,7 @@ def test_shares():
     assert samples.shares("/a") == [(1, 0.6), (7, 0.4)]
     assert samples.shares("/b") == [(2, 0.6)]
     assert samples.shares()[1] == ({"a": 7}, 0.4)
+    assert samples_of(("[1]", 0.5), ("[1.0]", 0.5)).shares() == [([1], 1.0)]
     assert samples.effective_sample_size == pytest.approx(1 / 0.34)
     with pytest.raises(ValueError, match="no answer has a value at '/c'"):
         samples.shares("/c")
@@ -230,6 +231,11 @@ def test_shares():
         ([('{"a": 1, "b": 8}', 0.34), ('{"a": 5, "b": 2}', 0.36), ('{"a": 1, "b": 2}', 0.3)], 2, True),
         ([("[]", 0.4), ("[1, 2]", 0.3), ("[1]", 0.3)], 2, True),
         ([("[[]]", 0.4), ("[{}]", 0.3), ("7", 0.3)], 0, True),
+        # Other paths are other values, and 1.0 is 1.
+        ([('{"c": 1}', 0.4), ('{"a/b": 1}', 0.3), ('{"a": {"b": 1}}', 0.3)], 0, True),
+        ([("[2]", 0.4), ("[1]", 0.3), ('{"0": 1}', 0.3)], 0, True),
+        ([("2", 0.4), ("1", 0.3), ("1.0", 0.3)], 2, True),
+        ([("[" * 900 + "]" * 900, 1.0)], 0, True),
     ],
 )
 def test_the_best_agrees_most_with_all(texts_and_weights, best, is_json):
