@@ -27,7 +27,6 @@ from structgen.output_types.grammar import Grammar
 from structgen.output_types.json_lines import JsonLines
 from structgen.output_types.parameters import Parameters
 from structgen.schema import Source, json_schema_to_rules, resolve
-from structgen.schema.json_text.lexemes import pointer_of
 from structgen.schema.options import SchemaOptions
 from structgen.schema.reading.shared_parts import SmallKey, check_size, content_of, count_few, small_key
 from structgen.schema.reading.writable import Narrowed
@@ -243,38 +242,17 @@ def from_source(source: Source, limits: Limits) -> CompileInput:
     def tables(
         limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
     ) -> GrammarTables:
-        with _keys_named(source):
-            return json_schema_to_rules(
-                source.json_schema,
-                source.options,
-                limits=limits,
-                deadline=deadline,
-                narrowed=narrowed,
-                is_plain=isinstance(content, SmallKey),  # only data in Python's own types has one
-            )
+        return json_schema_to_rules(
+            source.json_schema,
+            source.options,
+            limits=limits,
+            deadline=deadline,
+            narrowed=narrowed,
+            is_plain=isinstance(content, SmallKey),  # only data in Python's own types has one
+        )
 
     key = ("schema", content, source.options.without_registry())
     return CompileInput(key, tables, parse, lambda value: [JsonValue(value)], is_json=True, source=source)
-
-
-@contextmanager
-def _keys_named(source: Source) -> Iterator[None]:
-    """Name a key that is no text where a schema cannot be read: JSON has none, and annotations may."""
-    try:
-        yield
-    except (TypeError, AttributeError) as error:
-        waiting: list[tuple[Any, tuple[str | int, ...]]] = [(source.json_schema, ())]
-        seen: set[int] = set()  # parts may be shared
-        while waiting:
-            part, location = waiting.pop()
-            for key, value in part.items() if isinstance(part, dict) else enumerate(part):
-                if isinstance(part, dict) and not isinstance(key, str):
-                    message = f"a key must be a text, not {key!r}"
-                    raise SchemaError(message, pointer=pointer_of(location)) from error
-                if isinstance(value, (dict, list, tuple)) and id(value) not in seen:
-                    seen.add(id(value))
-                    waiting.append((value, (*location, key)))
-        raise
 
 
 def _from_yaml(source: Source, content: _Content, parse_json: Callable[..., Any]) -> CompileInput:
@@ -296,8 +274,7 @@ def _from_yaml(source: Source, content: _Content, parse_json: Callable[..., Any]
     def tables(
         limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
     ) -> GrammarTables:
-        with _keys_named(source):
-            return json_schema_to_yaml_rules(source.json_schema, source.options, limits=limits, deadline=deadline)
+        return json_schema_to_yaml_rules(source.json_schema, source.options, limits=limits, deadline=deadline)
 
     def parse(text: str, context: Any = None) -> Any:
         return parse_json(yaml_to_json(text), context)
@@ -326,16 +303,15 @@ def from_parameters(parameters: Parameters, options: SchemaOptions, limits: Limi
     def tables(
         limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
     ) -> GrammarTables:
-        with _keys_named(source):
-            return parameter_rules(
-                source,
-                parameters.style,
-                parameters.excludes,
-                tokens={name: special_token(name, vocabulary) for name in names},
-                limits=limits,
-                deadline=deadline,
-                narrowed=narrowed,
-            )
+        return parameter_rules(
+            source,
+            parameters.style,
+            parameters.excludes,
+            tokens={name: special_token(name, vocabulary) for name in names},
+            limits=limits,
+            deadline=deadline,
+            narrowed=narrowed,
+        )
 
     key = ("parameters", parameters.style, parameters.excludes, names, from_source(source, limits).key)
     return CompileInput(key, tables, lambda text, context=None: text, lambda value: [value])

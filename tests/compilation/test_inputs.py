@@ -91,22 +91,6 @@ def test_a_small_key_does_not_change_with_its_schema() -> None:
     assert before == key_of({"required": ["a"]})
 
 
-@pytest.mark.parametrize(
-    ("schema", "pointer"),
-    [
-        ({"properties": {"a/b": {"items": {"properties": {1: {}}}}}}, "/properties/a~1b/items/properties"),
-        ({"enum": ["a", {None: 1}]}, "/enum/1"),
-        ({"const": {2: 3}}, "/const"),
-    ],
-)
-def test_a_key_that_is_no_text_is_named(schema: dict[str, Any], pointer: str) -> None:
-    for options in ({}, {"format": "yaml"}):
-        with pytest.raises(SchemaError, match="a key must be a text, not") as refused:
-            structgen.compile(schema, BYTES, **options)
-        assert refused.value.pointer == pointer
-    structgen.compile({"examples": [{1: 2}]}, BYTES)  # nothing reads it
-
-
 def test_a_number_with_more_digits_than_python_writes_is_no_json_data() -> None:
     with pytest.raises(SchemaError, match="not JSON data"):
         key_of({"const": 10**5000})
