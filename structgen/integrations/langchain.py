@@ -16,7 +16,9 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, TypeAlias
 
+import typing_extensions
 from pydantic import BaseModel, PrivateAttr
+from pydantic.errors import PydanticUserError
 
 from structgen.generation.pieces import CallTexts, Outcome, Piece
 from structgen.integrations.chat import Chat, ChatRequest, missing_package, name_of_model, refusal, with_one_system
@@ -41,7 +43,7 @@ try:
     from langchain_core.output_parsers import BaseOutputParser, JsonOutputParser, PydanticOutputParser, StrOutputParser
     from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
     from langchain_core.runnables import Runnable, RunnableMap, RunnablePassthrough
-    from langchain_core.utils.function_calling import convert_to_openai_tool
+    from langchain_core.utils.function_calling import convert_to_json_schema, convert_to_openai_tool
 except ImportError as error:
     raise missing_package("langchain-core>=1.7,<2", error) from error
 
@@ -148,7 +150,7 @@ class ChatStructgen(BaseChatModel):
             return super().with_structured_output(schema, include_raw=include_raw, **kwargs)
         kwargs.pop("strict", None)
         given, parser = _schema_and_parser(schema)
-        shown = {"kwargs": {"method": method}, "schema": given if isinstance(given, Mapping) else {"title": "grammar"}}
+        shown = {"kwargs": {"method": method}, "schema": _traced(schema, given)}
         model = self.bind(schema=given, ls_structured_output_format=shown, **kwargs)
         if not include_raw:
             return model | parser
@@ -226,6 +228,17 @@ def _schema_and_parser(schema: Any) -> tuple[Any, _Parser]:
     if isinstance(source.json_schema, Mapping) and source.json_schema.get("type") == "object":
         return source.json_schema, JsonOutputParser()  # as other chat models: a TypedDict is data, also in streams
     return source.json_schema, _TypeParser(read=source.parse)
+
+
+def _traced(schema: Any, given: Any) -> Any:
+    """Return the schema that traces show: of a class as LangChain writes it, else that of the masks."""
+    is_model = isinstance(schema, type) and issubclass(schema, BaseModel)
+    if is_model or typing_extensions.is_typeddict(schema):
+        try:
+            return convert_to_json_schema(schema)
+        except (PydanticUserError, TypeError, ValueError, KeyError):  # a type that LangChain has no schema of
+            pass
+    return given if isinstance(given, Mapping) else {"title": "grammar"}
 
 
 def _json_schema(schema: Mapping[str, Any]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from structgen.engine.deadlines import spend
 from structgen.kbnf import ast
 
 __all__ = ["children_of", "free_name", "group_rules", "nodes_of", "optional", "rewrite", "sequence", "with_children"]
@@ -85,10 +86,14 @@ def rewrite(
         body: the tree. An object that occurs in it several times is changed once.
         change: returns the replacement of a node, whose children have been changed already.
         known: results by the `id` of the old nodes, to share them between several trees, which must stay alive.
+
+    Raises:
+        LimitExceededError: the running deadline has passed.
     """
     known = {} if known is None else known
     stack = [(body, False)]
     while stack:
+        spend(1)
         node, children_done = stack.pop()
         if id(node) in known:
             continue

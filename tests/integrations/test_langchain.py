@@ -15,6 +15,7 @@ from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage, ChatMessage, FunctionMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import tool
+from langchain_core.utils.function_calling import convert_to_json_schema
 
 from structgen.integrations.chat import UnsupportedRequestError
 from structgen.integrations.langchain import ChatStructgen
@@ -160,6 +161,12 @@ def test_structured_output_as_a_stream():
     values = list(structured.stream("hi"))
     assert values[-1] == {"name": "Alice", "age": 34}
     assert {"name": "Al"} in values
+
+
+@pytest.mark.parametrize("schema", [Person, Movie, Person.model_json_schema()])
+def test_traces_show_the_schema_as_langchain_writes_it(schema):
+    bound = chat_for()[0].with_structured_output(schema).first
+    assert bound.kwargs["ls_structured_output_format"]["schema"] == convert_to_json_schema(schema)
 
 
 def test_structured_output_by_a_call():

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from structgen.engine.deadlines import spend
 from structgen.engine.regex import tree as rx
 from structgen.kbnf import ast
 from structgen.kbnf.rewriting import rewrite, sequence
@@ -205,6 +206,7 @@ def _atom(node: ast.Expression) -> str:
     if isinstance(node, ast.RegexTerminal) and isinstance(node.regex, rx.Chars):
         return f"[{''.join(_range(first, last) for first, last in node.regex.ranges)}]"
     if isinstance(node, ast.Literal):
+        spend(len(node.data))
         return f'"{"".join(_in_text(character) for character in node.data.decode())}"'
     return '""'
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from structgen.engine.deadlines import spend
 from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.writing.lowering import lower
@@ -160,6 +161,7 @@ def _quoted(text: str, inside: bool) -> str:
         inside: whether brackets are open around it. The published package then counts brackets in strings too, so
             unbalanced ones are written as numbered escapes.
     """
+    spend(len(text))
     quote = '"' if "'" in text and '"' not in text else "'"
     unbalanced = _unbalanced(text) if inside else ""
     out = []

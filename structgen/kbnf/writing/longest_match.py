@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.deadlines import spend
 from structgen.engine.regex import tree as rx
 from structgen.kbnf import ast
 from structgen.kbnf.regex_facts import post_order
@@ -26,6 +27,7 @@ __all__ = ["following_bytes", "longer_terminals", "widened"]
 
 _MAX_CONFIGURATIONS = 20_000  # sets of states that are compared
 _MAX_COUNT = 8  # of a repetition; larger counts are widened
+_UNITS_PER_MEMBER = 16  # of a configuration, for the 256 bytes that its successors are found for
 
 Configuration = frozenset[tuple[int, int]]
 """The terminals that match the same text so far: pairs of a terminal (its start state) and its current state."""
@@ -162,12 +164,15 @@ class _Following:
 def longer_terminals(following: Mapping[int, int], store: AutomatonStore, wide: Mapping[int, int]) -> set[int]:
     """Return the terminals, by state, with which the lexer would continue where another terminal ends.
 
-    If the search takes too long, these are all terminals that are longer than one byte.
+    If there are too many configurations, these are all terminals that are longer than one byte.
 
     Args:
         following: for each terminal the bytes that may come after it, from `following_bytes`.
         store: the store of the terminals' automata.
         wide: for each terminal the state of its `widened` form.
+
+    Raises:
+        LimitExceededError: the running deadline has passed.
     """
     rows: dict[int, list[int]] = {}
     found: set[int] = set()
@@ -175,6 +180,7 @@ def longer_terminals(following: Mapping[int, int], store: AutomatonStore, wide: 
     seen = {start}
     queue = [start]
     for configuration in queue:
+        spend(1 + _UNITS_PER_MEMBER * len(configuration))
         if configuration is not start:
             found |= _longer(configuration, following, store)
         if len(seen) > _MAX_CONFIGURATIONS:

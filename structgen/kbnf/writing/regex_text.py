@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from structgen.engine.deadlines import spend
 from structgen.engine.regex import tree as rx
 from structgen.engine.regex.unicode_classes import difference_of
 from structgen.kbnf.regex_facts import post_order
@@ -87,6 +88,7 @@ def _literal(data: bytes) -> Written | None:
         text = data.decode()
     except UnicodeDecodeError:
         return None
+    spend(len(text))
     return "".join(map(_escaped, text)), _ATOM if len(text) == 1 else _SEQUENCE
 
 

@@ -5,14 +5,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from structgen.engine.automata.store import AutomatonStore
+from structgen.engine.deadlines import Deadline
 from structgen.engine.regex import tree as rx
 from structgen.engine.regex_syntax.parser import parse_regex
-from structgen.errors import GrammarError
+from structgen.errors import GrammarError, LimitExceededError
 from structgen.kbnf import ast
 from structgen.kbnf.normal_form.passes import normalize
 from structgen.kbnf.reading.kbnf import parse
 from structgen.kbnf.regular import text_without
+from structgen.kbnf.writing.gbnf import print_gbnf, print_xgrammar
 from structgen.kbnf.writing.kbnf import print_grammar
+from structgen.kbnf.writing.lark import print_lark
+from structgen.kbnf.writing.longest_match import following_bytes, longer_terminals
 from structgen.kbnf.writing.regex_text import regex_to_rust
 
 SETTINGS = settings(
@@ -171,3 +175,23 @@ def test_deep_trees(kind):
     for _ in range(100_000):
         body = kind(body)
     assert print_grammar(grammar_of(body)).count("a") == 2
+
+
+@pytest.mark.parametrize("write", [print_grammar, print_gbnf, print_xgrammar, print_lark])
+def test_writing_ends_at_the_deadline(write):
+    texts = tuple(ast.Literal(f"text number {number}".encode()) for number in range(500))
+    grammar = ast.Grammar((ast.Rule("start", ast.Choice(texts)),), "start")
+    with Deadline(-1.0), pytest.raises(LimitExceededError, match="compile_seconds"):
+        write(grammar)
+
+
+def test_the_search_for_longer_terminals_ends_at_the_deadline():
+    """It goes through sets of states of automata that are all built already."""
+    regexes = [parse_regex(f"(?:a|b{number})*[a-d]{{1,9}}", "rust") for number in range(8)]
+    store = AutomatonStore()
+    rules = {"start": ast.Choice(tuple(map(ast.RegexTerminal, regexes)))}
+    following = following_bytes(rules, store)
+    wide = {state: state for state in following}
+    longer_terminals(following, store, wide)
+    with Deadline(-1.0), pytest.raises(LimitExceededError, match="compile_seconds"):
+        longer_terminals(following, store, wide)
