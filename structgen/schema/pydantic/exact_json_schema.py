@@ -149,6 +149,7 @@ class ExactJsonSchema(ScalarJsonSchema):
         has_length = not {"minLength", "maxLength"}.isdisjoint(result) and result.get("type") != "string"
         if constraint.name in result or has_length or constraint.is_of_pipeline:  # a keyword that has no effect there
             warn_of_bound(constraint.name, schema["schema"]["function"]["function"])
+            result.pop("multiple_of", None)  # Pydantic's name: it would be taken for a misspelled keyword
         return result
 
     def chain_schema(self, schema: Any) -> JsonSchemaValue:
