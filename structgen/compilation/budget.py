@@ -34,7 +34,7 @@ import numpy as np
 from structgen.engine.matching.matcher import Matcher
 from structgen.engine.matching.rests import Around, Rest, rests_around, shortest_rest, tokens_by_rest, tokens_towards
 from structgen.engine.matching.token_search import fewest_tokens
-from structgen.engine.vocabulary.token_trie import TokenTrie
+from structgen.engine.vocabulary.token_trie import TokenTrie, child_of
 from structgen.errors import IncompleteOutputError, LimitExceededError, TokenRejectedError
 
 if TYPE_CHECKING:
@@ -403,21 +403,13 @@ def _tokens_at(trie: TokenTrie, text: bytes, begin: int) -> Iterator[tuple[int, 
     """
     starts, tokens = trie.token_start, trie.tokens
     nodes: list[int] = []
-    node = trie.first_node[text[begin]] if begin < len(text) else -1
-    while node >= 0:
+    node = -1
+    for byte in text[begin : begin + trie.max_depth]:
+        node = child_of(trie, node, byte)
+        if node < 0:
+            break
         nodes.append(node)
-        end = begin + len(nodes)
-        node = _child(trie, node, text[end]) if end < len(text) else -1
     for length in range(len(nodes), 0, -1):
         node = nodes[length - 1]
         for index in range(starts[node], starts[node + 1]):
             yield tokens[index], begin + length
-
-
-def _child(trie: TokenTrie, node: int, byte: int) -> int:
-    """Return the child of a node that a byte leads to; -1 for none."""
-    byte_of, end_of = trie.node_byte, trie.node_end
-    child, end = node + 1, end_of[node]
-    while child < end and byte_of[child] != byte:
-        child = end_of[child]
-    return child if child < end else -1

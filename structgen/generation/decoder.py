@@ -32,6 +32,7 @@ from structgen.compilation.constraint import Constraint
 from structgen.compilation.repetition import RepetitionGuard
 from structgen.engine.vocabulary.bitmask import allocate_token_bitmask
 from structgen.engine.vocabulary.bitmask_kernel import MaskRows
+from structgen.engine.vocabulary.token_trie import child_of
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import GenerationError
 from structgen.generation.adjusting import Adjuster
@@ -549,24 +550,15 @@ def _may_merge(vocabulary: Vocabulary, tokens: list[int], row: NDArray[np.uint32
     tokens below.
     """
     trie = vocabulary.trie
-    node, end = -1, trie.node_count
+    node = -1
     texts = list(map(vocabulary.token_bytes, tokens))
     if None in texts:
         return False  # one of them is a token terminal
     for byte in b"".join(text or b"" for text in texts):
+        node = child_of(trie, node, byte)
         if node < 0:
-            node = trie.first_node[byte]
-            if node < 0:
-                return False
-        else:
-            child = node + 1
-            while child < end and trie.node_byte[child] != byte:
-                child = trie.node_end[child]
-            if child >= end:
-                return False
-            node = child
-        end = trie.node_end[node]
+            return False
     if node < 0:
         return False
-    longer = np.asarray(trie.tokens[trie.token_start[node + 1] : trie.token_start[end]])
+    longer = np.asarray(trie.tokens[trie.token_start[node + 1] : trie.token_start[trie.node_end[node]]])
     return bool((row[longer >> 5] >> (longer & 31).astype(np.uint32) & np.uint32(1)).any())

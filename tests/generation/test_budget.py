@@ -115,8 +115,9 @@ def test_proper_tokenizations_are_kept_within_the_budget(tiny_tokenizer: Any) ->
 
 def test_a_rest_that_the_tokenizer_would_split_otherwise_does_not_fit() -> None:
     """After `{`, the shortest rest `}` has no tokens: the tokenizer writes `{}` as one. Others need seven."""
-    tokenizers = pytest.importorskip("tokenizers")
-    transformers = pytest.importorskip("transformers")
+    transformers = pytest.importorskip("transformers", reason="an extra")
+    import tokenizers
+
     letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
     words = {word: token for token, word in enumerate([*letters, "{}", "<|end|>"])}
     bpe = tokenizers.Tokenizer(tokenizers.models.BPE(words, [("{", "}")]))
@@ -132,7 +133,7 @@ def test_a_rest_that_the_tokenizer_would_split_otherwise_does_not_fit() -> None:
 
 def test_the_rest_has_the_tokens_that_the_tokenizer_writes() -> None:
     """Some vocabularies have two tokens of the same bytes, such as Gemma's for the byte 0x30 and the character `0`."""
-    tokenizers = pytest.importorskip("tokenizers")
+    tokenizers = pytest.importorskip("tokenizers", reason="comes with the extra transformers")
     words = [*(f"<0x{byte:02X}>" for byte in range(256)), *map(chr, range(33, 127)), "<|end|>"]
     ids = {word: token for token, word in enumerate(words)}
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(ids, [], byte_fallback=True))

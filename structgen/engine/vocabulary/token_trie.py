@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from structgen.engine.arrays import head, zeros
 from structgen.errors import VocabularyError
 
-__all__ = ["TokenTrie"]
+__all__ = ["TokenTrie", "child_of"]
 
 
 class TokenTrie:
@@ -209,6 +209,16 @@ class TokenTrie:
             elif last.first_node[first] >= 0:
                 made.first_node[first] = last.first_node[first] + nodes
         return made
+
+
+def child_of(trie: TokenTrie, node: int, byte: int) -> int:
+    """Return the node that a byte leads to from a node (-1 is the root); -1 if there is none."""
+    if node < 0:
+        return trie.first_node[byte]
+    child, end = node + 1, trie.node_end[node]
+    while child < end and trie.node_byte[child] != byte:
+        child = trie.node_end[child]
+    return child if child < end else -1
 
 
 def _joined(first: array[int], used: int, second: array[int], offset: int) -> array[int]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from structgen.engine.vocabulary.token_trie import TokenTrie
+from structgen.engine.vocabulary.token_trie import TokenTrie, child_of
 
 __all__ = ["AddedTokens"]
 
@@ -153,18 +153,8 @@ class AddedTokens:
         while stack:
             node, trie_node = stack.pop()
             for byte, child in self._children[node].items():
-                below = _child(trie, trie_node, byte)
+                below = child_of(trie, trie_node, byte)
                 if below >= 0:
                     yield child, below
                     if not self._is_end[child]:
                         stack.append((child, below))
-
-
-def _child(trie: TokenTrie, node: int, byte: int) -> int:
-    """Return the node that a byte leads to from a node (-1 is the root); -1 if there is none."""
-    if node < 0:
-        return trie.first_node[byte]
-    child, end = node + 1, trie.node_end[node]
-    while child < end and trie.node_byte[child] != byte:
-        child = trie.node_end[child]
-    return child if child < end else -1
