@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMED",
+    "NAME_MAPS",
     "NAMING",
     "REFERENCES",
     "CircleFound",
@@ -40,7 +41,7 @@ FORMED = frozenset({"exclusiveMinimum", "exclusiveMaximum", "items"})
 _MAX_DIGITS = 18  # of an index
 _RECURSIVE = "#"  # stands for `$recursiveAnchor`; no anchor has this name
 _OLD = frozenset({"draft4", "draft6", "draft7"})
-_NAME_MAPS = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
+NAME_MAPS = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
 _NEW_HOLDERS = frozenset({"$defs", "contentSchema"})  # hold schemas since 2019-09, although they assert nothing
 _VALUES = frozenset({"const", "enum", "required", "type", "dependentRequired"})  # hold values, never schemas
 
@@ -257,7 +258,7 @@ class Document:
             if "~" in token:
                 token = token.replace("~1", "/").replace("~0", "~")
             if isinstance(value, dict) and token in value:
-                is_schema = not (is_schema and token in _NAME_MAPS)
+                is_schema = not (is_schema and token in NAME_MAPS)
                 value = value[token]
             elif isinstance(value, list) and _is_index(token) and int(token) < len(value):
                 value = value[int(token)]
@@ -361,7 +362,7 @@ class Document:
             for key, child in value.items():
                 if isinstance(child, (dict, list)) and (not is_schema or _holds_schemas(key, dialect)):
                     # Under `properties` and its like, keys are names and not keywords.
-                    are_names = is_schema and key in _NAME_MAPS and isinstance(child, dict)
+                    are_names = is_schema and key in NAME_MAPS and isinstance(child, dict)
                     stack.append((child, (location, key), resource, dialect, not are_names))
 
     def _register(

@@ -17,19 +17,14 @@ from structgen.schema.algebra import Language
 from structgen.schema.json_text.strings import is_scalar
 from structgen.schema.own_keywords import GRAMMAR, REGEX_DIALECT
 from structgen.schema.reading.keywords import language_of
+from structgen.schema.reading.refs import NAME_MAPS
 from structgen.schema.reading.scopes import ROOT
 from structgen.schema.sources import Source
 
 __all__ = ["named_patterns", "named_texts"]
 
-# Keywords that hold schemas whose texts may be generated, and those that hold names of such schemas.
-_HOLDING = frozenset(
-    {
-        "additionalItems", "additionalProperties", "allOf", "anyOf", "contains", "else", "items", "oneOf",
-        "prefixItems", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
-    }
-)  # fmt: skip
-_MAPS = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
+# Keywords that hold data, or schemas that only refuse values. Below any other key a reference may lead.
+_PASSED_OVER = frozenset({"const", "default", "enum", "example", "examples", "if", "not"})
 
 
 def named_texts(given: Any, source: Source | None) -> Iterator[str]:
@@ -99,9 +94,11 @@ def _parts(schema: Any) -> Iterator[dict[str, Any]]:
             waiting += part
         elif isinstance(part, dict):
             yield part
-            waiting += [inner for key, inner in part.items() if key in _HOLDING]
-            for inner in [part[key] for key in _MAPS.intersection(part)]:
-                waiting += inner.values() if isinstance(inner, dict) else ()
+            for key, inner in part.items():
+                if key in NAME_MAPS and isinstance(inner, dict):
+                    waiting += inner.values()
+                elif key not in _PASSED_OVER:
+                    waiting.append(inner)
 
 
 def _all_in(value: Any) -> Iterator[str]:

@@ -128,3 +128,12 @@ def test_texts_of_schemas_with_names_must_be_spelled(keyword):
         structgen.compile(
             {keyword: {"pattern": {"const": SPECIAL}}}, vocabulary_of(bpe_tokenizers.gpt2), tokenization="proper"
         )
+
+
+def test_texts_of_a_schema_that_only_a_reference_finds_must_be_spelled():
+    with pytest.raises(VocabularyError, match="cannot spell"):
+        structgen.compile(
+            {"$ref": "#/x-parts/0", "x-parts": [{"const": SPECIAL}]},
+            vocabulary_of(bpe_tokenizers.gpt2),
+            tokenization="proper",
+        )
