@@ -136,7 +136,8 @@ def completion_tasks(body: Mapping[str, Any], defaults: Defaults) -> tuple[list[
         raise RequestError("a prompt is a text, or a list of texts, none of them empty", param="prompt")
     if not 1 <= len(prompts) <= MAX_PROMPTS:
         raise RequestError(f"a request has 1 to {MAX_PROMPTS} prompts, not {len(prompts)}", param="prompt")
-    if body.get("logprobs") not in (None, 0, False):
+    wanted = body.get("logprobs")
+    if wanted is not None and wanted is not False:  # 0 asks for those of the text's tokens
         raise RequestError("logprobs are not supported here; /v1/chat/completions has them", param="logprobs")
     options, count = options_of(body, defaults)
     options.pop("reasoning", None)

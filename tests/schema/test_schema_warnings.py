@@ -28,6 +28,10 @@ VOCABULARY = structgen.Vocabulary.from_bytes({byte: bytes([byte]) for byte in ra
             "additional_properties is no keyword of draft7 .at #.: .*; did you mean additionalProperties?",
         ),
         ({"type": "string", "nullable": True}, "nullable is no keyword of JSON Schema .at #.: it is not enforced$"),
+        (
+            {"type": "object", "properties": {"a": {"type": "string", "required": True}}},
+            "`required` is a list of strings .at #/properties/a.: a boolean, as in draft 3, is not enforced",
+        ),
         ({"name": "string"}, "no key of the schema {'name': 'string'} is a keyword of JSON Schema, such as"),
         (
             {"name": "x", "schema": {"type": "string"}, "strict": True},
@@ -52,6 +56,13 @@ def test_a_warning_names_the_callers_line(schema, message):
 )
 def test_annotations_and_names_of_properties_are_no_misspelled_keywords(schema):
     structgen.compile(schema, VOCABULARY)
+
+
+def test_each_schema_is_warned_of():
+    """The shapes of such subschemas are not kept: a second schema would give no warning."""
+    for name in ("a", "b"):
+        with pytest.warns(SchemaWarning, match=f"`required` is a list of strings .at #/properties/{name}."):
+            structgen.compile({"properties": {name: {"type": "null", "required": False}}}, VOCABULARY)
 
 
 OBJECT = {"type": "object", "properties": {"a": {"type": "string", "format": "warned-of"}}, "required": ["a"]}

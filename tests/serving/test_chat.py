@@ -306,6 +306,7 @@ def test_completions(client):
     for index, text in enumerate(texts):
         assert "".join(one["text"] for chunk in chunks for one in chunk["choices"] if one["index"] == index) == text
     assert client.post("/v1/completions", json={"prompt": [1, 2]}).json()["error"]["param"] == "prompt"
+    assert client.post("/v1/completions", json={"prompt": "hi", "logprobs": 0}).json()["error"]["param"] == "logprobs"
 
 
 REFUSED = [

@@ -41,7 +41,7 @@ from structgen.schema.options import Formats, SchemaOptions
 from structgen.schema.own_keywords import GRAMMAR, JSON_CONTENT, REGEX_DIALECT, SUBSTRING_OF
 from structgen.schema.reading.key_classes import disjoint_classes, merged, overlapping_classes
 from structgen.schema.reading.number_keywords import NUMBER_FORM, number_of, number_sets
-from structgen.schema.reading.scopes import Location, pointer
+from structgen.schema.reading.scopes import ROOT, Location, pointer
 from structgen.schema.reading.substrings import substring_language
 from structgen.schema.schema_warnings import warn_of_keyword
 
@@ -65,10 +65,13 @@ _TYPES = {
 _ALL_TYPES = (1 << 7) - 1
 _MEANT = {
     "bool": "boolean", "decimal": "number", "dict": "object", "double": "number", "float": "number", "int": "integer",
-    "list": "array", "long": "integer", "map": "object", "none": "null", "str": "string", "text": "string",
-    "tuple": "array", **{name: name for name in _TYPES},
+    "json_object": "object", "list": "array", "long": "integer", "map": "object", "none": "null", "str": "string",
+    "text": "string", "tuple": "array", **{name: name for name in _TYPES},
 }  # fmt: skip
 """The type that is meant by a name of another language, in lower case."""
+
+_REQUESTS = frozenset({"function", "json_schema", "structural_tag"})
+"""The `type` of what a request to a server holds: a `response_format`, a tool."""
 
 _STRING_KEYS = frozenset({"minLength", "maxLength", "pattern", "format", SUBSTRING_OF, GRAMMAR, JSON_CONTENT})
 _ARRAY_KEYS = frozenset({"items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains"})
@@ -131,6 +134,11 @@ def base_shape(
         objects = (
             ALL_OBJECTS if _OBJECT_KEYS.isdisjoint(schema) else _objects(schema, location, node_of, limits, deadline)
         )
+    elif isinstance(schema.get("required"), bool):
+        warn_of_keyword(
+            f"`required` is a list of strings (at #{pointer(location)}): a boolean, as in draft 3, is not enforced; "
+            "name the property in `required` of the object"
+        )
     return Shape(bool(types & _NULL), 3 if types & _BOOLEAN else 0, numbers, strings, arrays, objects)
 
 
@@ -142,6 +150,8 @@ def _types(value: Any, location: Location) -> int:
         if bit is None:
             meant = _MEANT.get(name.lower()) if isinstance(name, str) else None
             hint = f"write {meant!r}" if meant else ""
+            if location is ROOT and name in _REQUESTS:
+                hint = "this is a part of a request: give only the JSON Schema inside it"
             raise SchemaError(f"{name!r} is not a JSON type", pointer=pointer(location), keyword="type", hint=hint)
         types |= bit
     return types

@@ -65,8 +65,10 @@ def common_shapes(dialect: Dialect, reading: Formats) -> dict[Content, Shape]:
 
 
 def remember(known: dict[Content, Shape], content: Content, shape: Shape, keywords: dict[str, Any]) -> None:
-    """Keep the shape of a flat subschema, unless its format is unknown: each schema with one gives a warning."""
+    """Keep the shape of a flat subschema, unless it gives a warning: each schema with it gives one."""
     if "format" in keywords and shape.strings and not _asserts(shape, keywords["format"]):
+        return
+    if "required" in keywords:  # a boolean, which asserts nothing
         return
     if len(known) >= _MAX_SHAPES_KEPT:
         known.clear()

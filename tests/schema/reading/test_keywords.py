@@ -460,6 +460,13 @@ def test_names_of_other_languages_tell_the_type_that_is_meant(name, meant):
     assert caught.value.hint == (f"write '{meant}'" if meant else "")
 
 
+@pytest.mark.parametrize("name", ["json_schema", "structural_tag", "function"])
+def test_a_part_of_a_request_in_place_of_a_schema(name):
+    with pytest.raises(SchemaError, match=rf"'{name}' is not a JSON type \(at #\)") as caught:
+        schema_to_rules({"type": name, name: {"name": "x", "schema": {"type": "object"}}})
+    assert caught.value.hint == "this is a part of a request: give only the JSON Schema inside it"
+
+
 def test_an_unknown_format_is_a_comment_with_a_warning(accepts):
     with pytest.warns(SchemaWarning, match="mongoId"):
         accepted = accepts({"type": "string", "format": "mongoId"})
@@ -527,6 +534,7 @@ def test_multiples_of_numbers_that_are_no_doubles(text, is_multiple):
         ("multipleOf", None, 1),
     ],
 )
+@pytest.mark.filterwarnings("ignore:`required` is a list of strings")
 def test_a_malformed_keyword_about_other_types_asserts_nothing(keyword, value, instance):
     """Such as `required: true` of draft 3. The grammar does not read it either."""
     strings = {"type": "string", keyword: value}
