@@ -69,7 +69,7 @@ def has_text(store: AutomatonStore, states: tuple[int, ...]) -> bool:
     return False
 
 
-@pytest.mark.one_in(1, uncompiled=3)
+@pytest.mark.one_in(1, uncompiled=8)
 @pytest.mark.parametrize("seed", range(200))
 def test_states_match_what_all_parts_match_and_die_when_nothing_is_left(seed: int) -> None:
     parts = parts_of(random.Random(seed))

@@ -139,6 +139,7 @@ def test_a_large_set_goes_on_with_the_first_bytes_of_its_items() -> None:
     assert {byte for byte in range(256) if sets.goto(after, byte)} == set(b"02")
 
 
+@pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize("seed", range(60))
 def test_bytes_of_a_literal_read_at_once_lead_where_steps_lead(seed: int) -> None:
     rng = random.Random(seed)
@@ -174,6 +175,7 @@ def test_the_bytes_of_a_literal_make_no_sets_between() -> None:
     assert matcher.allows_bytes(b"y") and matcher.is_accepting
 
 
+@pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize("seed", range(60))
 def test_equal_bytes_read_at_once_lead_where_steps_lead(seed: int) -> None:
     rng = random.Random(seed)

@@ -36,6 +36,7 @@ def allowed_by_steps(compiled, set_id):
     return [bool(targets[text]) for text in TEXTS]
 
 
+@pytest.mark.one_in(1, uncompiled=4)
 @pytest.mark.parametrize("grammar", GRAMMARS)
 def test_masks_are_those_of_the_item_sets(grammar):
     compiled = CompiledGrammar(normalize(parse(grammar)), VOCABULARY, limits=Limits(item_sets=10_000_000))

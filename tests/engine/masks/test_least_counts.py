@@ -73,6 +73,7 @@ def test_parts_of_a_state_with_a_least_count(most: int | None) -> None:
     assert LeastCounts(automata).of(automata.meet([string(0, most), HAS_A])) is None
 
 
+@pytest.mark.one_in(1, uncompiled=2)
 @pytest.mark.parametrize("most", [None, 200, 230])
 @pytest.mark.parametrize("condition", [HAS_A, rx.Complement(ends_with(b"aba")), ends_with(b"aba")])
 def test_a_least_count_makes_no_tables_for_each_count(most: int | None, condition: rx.Regex) -> None:

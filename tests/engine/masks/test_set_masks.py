@@ -192,6 +192,7 @@ def test_masks_are_what_matchers_accept(seed: int, eager: bool) -> None:
         check_walk(compiled, rng, 4)
 
 
+@pytest.mark.one_in(1, uncompiled=4)
 @pytest.mark.parametrize("characters", range(len(CHARACTERS)))
 @pytest.mark.parametrize("rest", range(len(RESTS)))
 def test_counted_characters_and_what_follows_them(characters: int, rest: int) -> None:

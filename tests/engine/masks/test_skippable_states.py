@@ -111,6 +111,7 @@ def bounds_before_any_end(rng: random.Random) -> rx.Regex:
     return rx.sequence(rx.Literal(b'"'), counted, *[parse_regex(rng.choice(ends)) for _ in range(rng.randint(1, 2))])
 
 
+@pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize(
     ("make", "least_opened", "least_moved"),
     [

@@ -74,6 +74,7 @@ def test_masks_of_tokens_with_many_characters(regex: rx.Regex, text: bytes) -> N
     assert matcher.allowed_token_ids() == accepted_tokens(matcher, LONG_WORDS.size)
 
 
+@pytest.mark.one_in(1, uncompiled=4)
 @pytest.mark.parametrize("seed", range(40))
 def test_masks_where_tokens_come_near_a_bound(seed: int) -> None:
     rng = random.Random(seed)
@@ -170,6 +171,7 @@ def repeated(pattern: str) -> ast.Grammar:
     return ast.Grammar((ast.Rule("start", parts),))
 
 
+@pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize("pattern", ["[hia]+", "[hia]*", "h[hia]*|i[ai]*", "(h|ia?)+|a", "[hi]{1,3}a?"])
 def test_walks_pass_by_what_they_have_found_where_each_character_may_end_a_part(pattern: str) -> None:
     compiled = CompiledGrammar(normalize(repeated(pattern)), DEEP_WORDS)

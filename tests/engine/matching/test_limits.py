@@ -144,7 +144,7 @@ def random_json(rng: random.Random, depth: int) -> str:
     return "{" + ",".join(f'"{n}":{random_json(rng, depth - 1)}' for n in range(rng.randint(0, 4))) + "}"
 
 
-@pytest.mark.one_in(1, uncompiled=3)
+@pytest.mark.one_in(1, uncompiled=6)
 @pytest.mark.parametrize(
     "limits",
     [Limits(item_sets=30), Limits(item_sets=50), Limits(mask_bytes=1), Limits(item_sets=50, mask_bytes=1)],

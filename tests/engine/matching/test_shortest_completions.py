@@ -133,6 +133,7 @@ def test_a_long_array_is_completed() -> None:
     assert shortest_completion(matcher) == b"[" + b"0," * 499 + b"0]"
 
 
+@pytest.mark.slow
 def test_a_completion_is_found_where_too_many_bodies_would_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shortest_bodies, "MAX_BODIES", 3)
     rng = random.Random(1)

@@ -128,6 +128,7 @@ def test_of_options_of_nothing_nothing_is_left():
     assert print_gbnf(parse("start ::= {['b' x]} | 'c'; x ::= x;")) == 'root ::= "" | "c"\n'
 
 
+@pytest.mark.slow
 def test_large_counts_are_blocks():
     for least, most in ((0, 5000), (2500, 7001), (3001, None), (0, 2_500_000), (1000, 1000)):
         grammar = ast.Grammar((ast.Rule("start", ast.Bounded(ast.Literal(b"ab"), least, most)),))

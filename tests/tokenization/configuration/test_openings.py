@@ -210,7 +210,7 @@ LANGUAGES = [
 ]
 
 
-@pytest.mark.one_in(12, uncompiled=36)
+@pytest.mark.one_in(18, uncompiled=72)
 @pytest.mark.parametrize(("make", "prompt"), CASES)
 @pytest.mark.parametrize("pattern", LANGUAGES)
 @pytest.mark.parametrize("few", [0, ProperTokenization.max_single_checks], ids=["by_masks", "one_by_one"])

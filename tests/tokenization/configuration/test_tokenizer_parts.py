@@ -269,7 +269,7 @@ def test_a_sequence_is_proper_if_the_tokenizer_makes_it(make):
     assert outcomes == {True, False}
 
 
-@pytest.mark.one_in(12, uncompiled=48)
+@pytest.mark.one_in(18, uncompiled=72)
 @pytest.mark.parametrize(("make", "pattern"), LANGUAGES)
 @pytest.mark.parametrize("few", [0, ProperTokenization.max_single_checks], ids=["by_masks", "one_by_one"])
 def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, few, monkeypatch):
@@ -285,6 +285,7 @@ def test_the_masks_allow_exactly_the_tokenizations_of_the_texts(make, pattern, f
     assert set(found) == expected
 
 
+@pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize(
     ("make", "good", "bad"),
     [

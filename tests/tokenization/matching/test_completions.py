@@ -63,6 +63,7 @@ def test_a_token_that_some_character_completes_has_a_completion(make):
             assert tokenization_of(make)[1].completions.of(token).exists, (text, completed[:3])
 
 
+@pytest.mark.one_in(1, uncompiled=4)
 @pytest.mark.parametrize("make", MAKES, ids=lambda make: make.__name__)
 def test_endings_are_spelled_as_the_merges_do(make):
     rng = random.Random(4)

@@ -37,7 +37,7 @@ def sequences(matcher, ends):
     return found
 
 
-@pytest.mark.one_in(8, uncompiled=24)
+@pytest.mark.one_in(12, uncompiled=48)
 @pytest.mark.parametrize("make", bpe_tokenizers.SPELLING_ALL, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_prompt_and_text_are_tokenized_as_one_text(make, prompt):

@@ -27,6 +27,7 @@ def masks_of(vocabulary, regex, ids, limits):
     return found
 
 
+@pytest.mark.one_in(1, uncompiled=2)
 @pytest.mark.parametrize("make", [llama3, gemma_like, qwen3])
 def test_masks_do_not_depend_on_the_grammars_before(make):
     alone, shared = Limits(mask_seconds=60), Limits(mask_seconds=61)  # tables belong to limits
@@ -44,6 +45,7 @@ def test_masks_do_not_depend_on_the_grammars_before(make):
             assert all(np.array_equal(*pair) for pair in zip(first, later, strict=True))
 
 
+@pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize("make", [llama3, gemma_like, qwen3])
 def test_what_is_known_of_keys_changes_no_mask(make):
     """Check grammars that share keys, of which all that may follow a token is looked at."""

@@ -47,18 +47,21 @@ def _check_masks(vocabulary, schema, seed, walks=3, tokens=30, sample=12, **opti
             alone.accept_token(token)
 
 
+@pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize("make", [llama3, gpt2, qwen3])
 @pytest.mark.parametrize("schema", [KEYS, UNIQUE, NAMED], ids=["keys", "unique", "named"])
 def test_masks_hold_the_tokens_that_are_accepted_without_one(make, schema):
     _check_masks(vocabulary_of(make), schema, make.__name__)
 
 
+@pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize("make", [llama3, gpt_neox, gemma_like])
 def test_white_space_before_keys_that_must_differ_from_others_is_what_is_accepted(make):
     """It is in the same sets as these keys, and is decided as if they were not there; some of it is added tokens."""
     _check_masks(vocabulary_of(make), BESIDE, make.__name__, walks=8)
 
 
+@pytest.mark.one_in(1, uncompiled=3)
 @pytest.mark.parametrize("schema", [KEYS, UNIQUE], ids=["keys", "unique"])
 def test_masks_of_a_large_vocabulary_hold_them_too(smollm2, schema):
     """There most tokens within a terminal are decided at once, also where its end may be refused."""

@@ -112,7 +112,7 @@ LANGUAGES = [
 ]
 
 
-@pytest.mark.one_in(12, uncompiled=36)
+@pytest.mark.one_in(18, uncompiled=72)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize(("pattern", "texts"), LANGUAGES, ids=[pattern for pattern, _ in LANGUAGES])
 @pytest.mark.parametrize("few", [0, ProperTokenization.max_single_checks], ids=["by_masks", "one_by_one"])
