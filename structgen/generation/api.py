@@ -91,7 +91,7 @@ def generate(
         limits: bounds on what the schema may cost.
         options: those of `structgen.settings.GenerationOptions`, such as `max_new_tokens`, `temperature`, `seed`,
             `system`, `examples`, `reasoning`, `max_retries`; and those of `structgen.settings.ConstraintOptions`, such
-            as `format`, `whitespace`, `property_order`, `tokenization`. Both classes list and explain all of them.
+            as `format`, `whitespace`, `property_order`, `tokenization`. These classes have the whole lists.
 
     Returns:
         An instance for a model or type, JSON data for a JSON Schema, the text for a grammar.
