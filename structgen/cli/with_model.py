@@ -285,8 +285,8 @@ def _map(options: argparse.Namespace) -> None:
         else:
             model = load_model(options.model)
             summary = map_file(model, options.prompts, schema, options.out, **settings)
-    told = f"{summary.done} rows have values, {summary.failed} failed"
-    print(f"{told}; {summary.skipped} of them were there before" if summary.skipped else told, file=sys.stderr)
+    counts = f"{summary.done} rows have values, {summary.failed} failed"
+    print(f"{counts}; {summary.skipped} of them were there before" if summary.skipped else counts, file=sys.stderr)
     if summary.failed:
         raise FailedError
 

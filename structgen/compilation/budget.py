@@ -61,8 +61,8 @@ class Choice(NamedTuple):
     """A token that the model chose, and the rest of the answer.
 
     Attributes:
-        room: the number of tokens that the rest may have after it.
-        fits: whether the rest has no more.
+        room: the number of tokens that the rest may have after the token.
+        fits: whether the rest after the token has at most so many.
         before: the shortest rest before the token; None if it is not known.
         after: the shortest rest after it; None too if the token is not just text.
         closing: tokens that bring the end of a string nearer, where the token would begin a new word; see `early_end`.
@@ -76,7 +76,7 @@ class Choice(NamedTuple):
 
     @property
     def must_close(self) -> bool:
-        """True if no token fits that leaves the rest as long as it is."""
+        """True if the next token must make the rest shorter: the rest before it has more tokens than `room`."""
         return self.before is not None and self.before.tokens is not None and len(self.before.tokens) > self.room
 
 
@@ -172,12 +172,12 @@ class Budget:
         Args:
             matcher: the state of the text, not ended; it stays as it is.
             rows: the mask.
-            row: that of the next token.
+            row: the row of the next token in the mask.
             room: the number of tokens that the rest may have; see `room`.
 
         Returns:
-            False where single tokens must be tried; then the mask is unchanged. And the tokens that are left, in
-            ascending order, where they are few; None for many.
+            A pair. First, whether the mask was narrowed; if not, it is unchanged, and the caller must try single
+            tokens. Second, the tokens that are left, in ascending order, where they are few; None for many.
         """
         classes = self._classes(matcher)
         if classes is None:
@@ -199,7 +199,7 @@ class Budget:
         Args:
             matcher: the state of the text; it stays as it is.
             rows: the mask.
-            row: that of the next token.
+            row: the row of the next token in the mask.
             rest: the shortest rest of the text.
 
         Returns:
@@ -215,9 +215,9 @@ class Budget:
             spent: the number of tokens before it.
 
         Returns:
-            The tokens, of which the mask may forbid some; and by how much the logit of the model's token may be higher
-            than that of the best of these. None before the last part of the budget, and where the text is not in a
-            string.
+            The tokens, some of which the mask may forbid, and a margin: one of them is taken if the logit of the
+            model's token is higher than that of the best of them by at most the margin. None before the last part of
+            the budget, and where the text is not in a string.
         """
         before, closing = choice.before, choice.closing
         if closing is None or before is None or before.tokens is None:
@@ -236,7 +236,7 @@ class Budget:
         """
         left = self._tokens - spent
         if self.plan:
-            _leave(words, self.plan[spent : spent + 1] or _ends_of(matcher))
+            _keep_only(words, self.plan[spent : spent + 1] or _ends_of(matcher))
         if self.plan or self._is_unknown or left > WATCHED_TOKENS or matcher.is_terminated:
             return
         classes = self._classes(matcher)
@@ -246,15 +246,15 @@ class Budget:
                 return
             if classes.within(max_tokens=room).keep(words) != []:
                 return
-        self._leave_rest(matcher, words, left)
+        self._keep_only_rest(matcher, words, left)
 
-    def _leave_rest(self, matcher: Matcher, words: NDArray[np.uint32], left: int) -> None:
-        """Leave only the next token of the rest in a mask, where there is no room for a free choice."""
+    def _keep_only_rest(self, matcher: Matcher, words: NDArray[np.uint32], left: int) -> None:
+        """Keep only the next token of the rest in a mask, if the budget has no reserve left for a free choice."""
         rest = self.rest(matcher)
         reserve = min(MAX_RESERVE, max(MIN_RESERVE, self._tokens // RESERVE_PART))
         if rest is None or len(rest) + reserve < left:
             return
-        _leave(words, rest[:1] or _ends_of(matcher))
+        _keep_only(words, rest[:1] or _ends_of(matcher))
 
     def fits_after(self, matcher: Matcher, token_ids: Sequence[int], spent: int) -> bool:
         """Return whether the rest of the answer fits into the budget after some tokens that must come next.
@@ -290,7 +290,7 @@ class Budget:
         """Return the number of tokens of a rest; see `_length`."""
         if rest is None:
             return None
-        # Where the tokenizer decides how a text is split, these bytes may have no tokens, and another rest is longer.
+        # With a proper tokenization, these bytes may have no tokens. Then the rest is another one, which is longer.
         spare = MAX_RESERVE if self._is_proper else 0
         if len(rest.text) + spare <= left and left * LAST_PART > self._tokens:
             return len(rest.text)
@@ -336,8 +336,8 @@ def open_budget(
 ) -> Budget | None:
     """Return the budget of an answer; None where no end of the answer is known.
 
-    A budget may be too small for the text of the fewest bytes, but large enough for another one, of fewer tokens. Then
-    it has this text as its plan.
+    The text of the fewest bytes may not fit the budget, while another text has fewer tokens and fits. Then the budget
+    has the tokens of that text as its plan.
 
     Args:
         matcher: the state before the answer.
@@ -382,8 +382,8 @@ def _ends_of(matcher: Matcher) -> Sequence[int]:
     return ends
 
 
-def _leave(words: NDArray[np.uint32], tokens: Sequence[int]) -> None:
-    """Remove all tokens from a mask but some, unless it has none of them."""
+def _keep_only(words: NDArray[np.uint32], tokens: Sequence[int]) -> None:
+    """Remove all other tokens from a mask. A mask that has none of these tokens stays as it is."""
     kept = [token for token in tokens if words[token >> 5] >> (token & 31) & 1]
     if kept:
         words[:] = 0

@@ -52,7 +52,8 @@ class _Entry:
         lock: held while the grammar is compiled; None before and after.
         is_over: the compile has ended: with a grammar, with an error, or with neither if it was interrupted.
         compiled: the grammar; None before it is there.
-        error: why there is none.
+        error: the error of the compile; None if there was none.
+        key_bytes: the estimated bytes of a long key; 0 for a short one.
         size_bytes: the grammar's estimated bytes when they were last computed.
     """
 

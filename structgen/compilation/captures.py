@@ -1,4 +1,4 @@
-"""The captures of a text: the parts of it that rules with a name have made.
+"""The captures of a text: the parts of it that were read by rules with the attribute `capture`.
 
     start: "<" name ">" body            text          captures
     name[capture]: /[a-z]+/             <b>hello      {"name": "b", "body": "hello"}
@@ -116,7 +116,7 @@ class _Scope:
 
     Args:
         grammar: the grammar; without token terminals.
-        origin: a text that tells where it stands, and for which vocabulary.
+        origin: a text that identifies the vocabulary and the location of the grammar in the outer grammar.
         compile_part: compiles a grammar.
 
     Attributes:
@@ -127,7 +127,7 @@ class _Scope:
     def __init__(self, grammar: Grammar, origin: str, compile_part: CompileGrammar) -> None:
         self.grammar = grammar
         self.rules: dict[str, list[ast.Rule]] = {}
-        # It tells the grammar from all others: the text around a grammar that is bound to a name does not hold it.
+        # A key of the grammar. `source` alone is no key: that of an outer grammar has only the names of inner ones.
         self._identity = json.dumps([grammar.kind, grammar.source, grammar.start, origin])
         self._compile_part = compile_part
         for rule in grammar.tree.rules:

@@ -180,9 +180,9 @@ def compile(
         eager_automata: build the automata of all terminals now, and not when a text first needs them. All rules of a
             schema are made for that, so a schema with many, such as many properties in any order, may pass
             `grammar_symbols`. Terminals that depend on the text so far, as keys and items that must differ, come later.
-        warm: make masks of likely texts ahead of time, so that the first answers need not wait for them. True takes up
-            to 0.1 seconds, a number up to so many seconds. "background" does it in a thread that makes way for models
-            and for masks that are asked for; the call returns at once.
+        warm: make masks of likely texts ahead of time, so that the first answers need not wait for them. True: for up
+            to 0.1 seconds. A number: for up to that many seconds. "background": in a thread, which gives way to models
+            and to masks that are needed now; the call returns at once.
         options: see `structgen.schema.options.SchemaArguments`: `format`, `whitespace`, `property_order`,
             `formats`, `draft`, `lenient`, `registry`, `base_uri`. Of grammars, they are for the schemas in them.
 
@@ -403,10 +403,10 @@ def _compiled(
     if not cache:
         vocabulary = vocabulary.detached()
 
-    def make() -> CompiledGrammar:
+    def make_and_log() -> CompiledGrammar:
         span = Span("structgen.compile")
         try:
-            made = compiled()
+            made = make()
         except Exception as error:
             logger.info("compiling failed after %.3f s: %s", span.seconds, type(error).__name__)
             span.end({}, error=error)
@@ -418,16 +418,16 @@ def _compiled(
         span.end({"structgen.vocabulary_size": vocabulary.size})
         return made
 
-    def compiled() -> CompiledGrammar:
+    def make() -> CompiledGrammar:
         running = deadline or Deadline(limits.compile_seconds)
-        tables, written = _tables(prepared, original or prepared, vocabulary, limits, running, spellable)
-        made = CompiledGrammar(written, vocabulary, eager=prepared.eager, limits=limits, may_move=spellable is None)
+        tables, narrowed = _tables(prepared, original or prepared, vocabulary, limits, running, spellable)
+        made = CompiledGrammar(narrowed, vocabulary, eager=prepared.eager, limits=limits, may_move=spellable is None)
         if eager_automata:
             again = Deadline(limits.compile_seconds)
             with Held(made):
-                build_automata(made.shared.automata, all_terminals(written, limits, again), again)
-        # A grammar with look-aheads is mostly that of a language. Many terminals begin it, so its first mask is one of
-        # the longest, and takes a small part of the time of the compile.
+                build_automata(made.shared.automata, all_terminals(narrowed, limits, again), again)
+        # A grammar with look-aheads is usually that of a programming language. Many terminals may begin its texts, so
+        # its first mask takes longer than most, but little time beside the compile.
         if begins_plainly(tables) or tables.lookaheads:
             made.prepare()
         elif begins_with_many_texts(tables):
@@ -436,9 +436,9 @@ def _compiled(
         return made
 
     if not cache:
-        return make()
+        return make_and_log()
     key = (prepared.key, vocabulary.fingerprint, limits, spellable, eager_automata)
-    return _cache.get(key, make, max_bytes=limits.cache_bytes)
+    return _cache.get(key, make_and_log, max_bytes=limits.cache_bytes)
 
 
 def _tables(
@@ -449,7 +449,9 @@ def _tables(
     deadline: Deadline,
     spellable: Spellable | None,
 ) -> tuple[GrammarTables, GrammarTables]:
-    """Return the tables of an input, and those without the texts that a tokenizer cannot spell; see `_compiled`.
+    """Return the tables of an input, and those without the texts that a tokenizer cannot spell.
+
+    The arguments are those of `_compiled`. Without `spellable`, both tables are the same object.
 
     Raises:
         VocabularyError: the tokenizer can spell no text.
@@ -460,9 +462,9 @@ def _tables(
     what = "text of the grammar"
     try:
         tables = prepared.tables(limits, deadline, is_empty, narrowed, vocabulary)
-        written = tables if spellable is None else spellable.tables(tables, limits)
-        if spellable is None or written.accepts_empty or has_text(written):
-            return tables, written
+        without_unspellable = tables if spellable is None else spellable.tables(tables, limits)
+        if spellable is None or without_unspellable.accepts_empty or has_text(without_unspellable):
+            return tables, without_unspellable
         cause = None
     except UnsatisfiableSchemaError as error:
         if narrowed is None:

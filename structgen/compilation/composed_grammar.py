@@ -112,7 +112,12 @@ class _Rules:
         self._rules: dict[str, ast.Rule] = {}
 
     def add(self, name: str, tree: ast.Grammar) -> ast.Reference:
-        """Add the rules of a tree; its start is called `name` or like it. Return its start."""
+        """Add the rules of a tree, and return a reference to its start.
+
+        Args:
+            name: the wished name of the start; a taken one gets a prefix or a number.
+            tree: the tree.
+        """
         rules = {rule.name: rule for rule in reversed(tree.rules)}
         for rule_name, bodies in group_rules(tree).items():
             if len(bodies) > 1:
@@ -120,7 +125,7 @@ class _Rules:
         start = tree.start
         uses = [found for rule in rules.values() for found in _names_in(rule.body)]
         alias = rules[start].body
-        if isinstance(alias, ast.Reference) and start not in uses:  # the name behind it says more
+        if isinstance(alias, ast.Reference) and start not in uses:  # the name that it refers to says more
             del rules[start]
             tree, start = ast.Grammar(tuple(rules.values()), alias.name), alias.name
             name = name if start == _START else start
@@ -139,7 +144,7 @@ class _Rules:
         return ast.Reference(names[start])
 
     def _shared(self, rules: dict[str, ast.Rule]) -> set[str]:
-        """Return the names of rules that are here already: equal ones, which lead to equal ones only."""
+        """Return the names of the rules that were added before and are equal, with all rules that they lead to."""
         found = {name for name, rule in rules.items() if self._rules.get(name) == rule}
         is_changing = True
         while is_changing:
@@ -157,7 +162,12 @@ class _Rules:
         return list(self._rules.values())
 
     def _fresh(self, wish: str, owner: str) -> str:
-        """Return a free name, and keep it: the wish, or the owner's name before it, or a number after it."""
+        """Return a free name, and reserve it.
+
+        Args:
+            wish: the name itself, if it is free. Otherwise the owner's name is put before it, or a number after it.
+            owner: the name of the part that the rule belongs to.
+        """
         name, count = wish, 2
         if name in self._rules or name in self._taken:
             name = wish = f"{owner}_{wish}" if wish != owner else wish

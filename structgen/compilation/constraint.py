@@ -81,7 +81,7 @@ class Constraint(Generic[T]):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """The options for reading the schema, of those that were given."""
+        """The schema options that the caller of `structgen.compile` gave; defaults are not among them."""
         return self._options
 
     @property
@@ -116,8 +116,8 @@ class Constraint(Generic[T]):
 
         Args:
             prompt_ids: the tokens of the prompt.
-            keeps: the number of tokens that have to stay; where fewer would, all of them stay. A model reads at least
-                1.
+            keeps: the least number of tokens that must stay, as a model has to read at least one. If fewer would stay,
+                no token is removed.
 
         Returns:
             The tokens that stay; the bytes to write first, those of the removed tokens or the space that the tokenizer
@@ -133,7 +133,7 @@ class Constraint(Generic[T]):
         return kept, prefix, self._with_reasons(ProperMatcher(self.grammar, self._proper, kept, prefix))
 
     def _with_reasons(self, matcher: Matcher) -> Matcher:
-        """Let a matcher of JSON explain tokens in sentences for people."""
+        """Return the matcher. If its texts are JSON, `Matcher.explain` gets sentences for people."""
         if self.is_json and self.source is not None and self.line is None:
             matcher.reasons_of = self._reasons
         return matcher
@@ -164,7 +164,7 @@ class Constraint(Generic[T]):
         return value
 
     def captures(self, text: str) -> Captures:
-        r"""Return what the rules with captures have made of a whole text; see docs/lark.md.
+        r"""Return the parts of a whole text that rules with captures have read; see docs/lark.md.
 
         Args:
             text: the text; a token terminal stands in it as the text or the name of its token.

@@ -29,10 +29,10 @@ Dialect: TypeAlias = Literal["kbnf", "kbnf-older", "gbnf", "lark", "xgrammar", "
 _NO_TOKENS = "bound its characters, as in /.{0,200}/"
 _END_NAME = "value"
 _EXACT_FORMATS: dict[Dialect, tuple[str, ...]] = {"lark": ("hostname",)}
-"""Formats of large automata that a dialect can express all the same: Lark has intersections."""
+"""Formats with large automata that a dialect can express exactly. Lark can, as it has intersections."""
 
-_OF_RULES = ("regex",)
-"""The same for all other dialects: rules can be nested. In Lark, a string is one terminal."""
+_EXACT_AS_RULES = ("regex",)
+"""The same for all other dialects. They write `regex` as nested rules; in Lark, a string must be one terminal."""
 
 
 @overload
@@ -179,12 +179,15 @@ def _tree_of(schema: Any, start: str, to: Dialect, limits: Limits, options: Sche
             return strings_of_schema(source.json_schema, source.options, limits=limits)
 
         return template_grammar(schema, inner, strings_of)
-    exact_formats = _EXACT_FORMATS.get(to, _OF_RULES)
+    exact_formats = _EXACT_FORMATS.get(to, _EXACT_AS_RULES)
     return schema_to_kbnf(schema, start=start, limits=limits, exact_formats=exact_formats, **options)
 
 
 def _as_read(grammar: Grammar, tree: ast.Grammar, start: str, to: Dialect) -> ast.Grammar:
-    """Return the tree of a grammar without the empty text, if it is in KBNF and will be read as something else.
+    """Return the tree of a grammar, without the empty text where another notation would add it.
+
+    A text in KBNF is never empty, even if the rules derive the empty text. In other notations, and in a part of a
+    grammar, it may be empty. So it is removed from the rules of KBNF for these.
 
     Args:
         grammar: the grammar.

@@ -203,7 +203,7 @@ def _of_hole(hole: ast.Hole, make_input: Callable[[BoundSchema], CompileInput]) 
 
 @contextmanager
 def _errors_in(bound: BoundSchema) -> Iterator[None]:
-    """Name the place of a schema in its errors."""
+    """Put the name of a bound schema before the messages of its errors."""
     try:
         yield
     except StructgenError as error:
@@ -248,7 +248,7 @@ def from_source(source: Source, limits: Limits) -> CompileInput:
             limits=limits,
             deadline=deadline,
             narrowed=narrowed,
-            is_plain=isinstance(content, SmallKey),  # only data in Python's own types has one
+            is_plain=isinstance(content, SmallKey),  # only data in Python's own types has a small key
         )
 
     key = ("schema", content, source.options.without_registry())
@@ -287,7 +287,7 @@ def _from_yaml(source: Source, content: _Content, parse_json: Callable[..., Any]
 
 
 def from_parameters(parameters: Parameters, options: SchemaOptions, limits: Limits) -> CompileInput:
-    """Return the compile input of the arguments of a call, in a notation of their own. Its texts are read as texts.
+    """Return the compile input of the arguments of a call, in a notation of their own. `parse` returns the text itself.
 
     Args:
         parameters: the schema and the notation.

@@ -83,7 +83,7 @@ class RepetitionGuard:
         return self._repeated(text) > 0
 
     def _repeated(self, text: bytes | bytearray) -> int:
-        """Return the length of what a text repeats at its end, once, in bytes; 0 where it does not."""
+        """Return the number of bytes of the unit that a text repeats at its end; 0 if it repeats none too often."""
         units = self._max_repeats + 1
         tail = bytes(text[-units * MAX_UNIT_BYTES :])
         at = tail.rfind(tail[-MIN_UNIT_BYTES:], 0, -1)

@@ -171,7 +171,7 @@ class Checker:
         return found if found.fits or self._source is None else replace(found, reasons=self._reasons(text))
 
     def _reasons(self, text: str | bytes) -> tuple[str, ...]:
-        """Return what the JSON Schema refuses, in sentences; nothing where the text is not JSON, or not YAML."""
+        """Return what the JSON Schema refuses, in sentences; none if the text is not JSON (or YAML, for YAML)."""
         from structgen.schema.sentences import sentences
 
         try:
@@ -211,7 +211,7 @@ class Checker:
             found = self._first_problem(pieces, data)
         except LimitExceededError as error:
             return self._validated(data, error)
-        if found is not None and self._is_yaml and data.endswith(b"\n"):  # a file ends so, not a text that is generated
+        if found is not None and self._is_yaml and data.endswith(b"\n"):  # files end so; generated texts do not
             bare = data.rstrip(b"\n")
             found = found if self._first_problem([Piece(bare, 0, True)], bare) else None
         if found is None:
@@ -231,7 +231,7 @@ class Checker:
         return CheckResult(not problems, problems, note)
 
     def _validated(self, data: bytes, passed: LimitExceededError) -> CheckResult:
-        """Return what the validators alone say of a text, after a limit was passed while the grammar read it.
+        """Return the result of the validators alone, for a text at which the grammar has passed a limit.
 
         Raises:
             LimitExceededError: `passed`, where the form counts too, or the text is not JSON or YAML.
@@ -272,7 +272,14 @@ class Checker:
         return self._problem("the text breaks off", data, end, expected, breaks_off=True)
 
     def _refused(self, matcher: Matcher, byte: int | None, data: bytes, offset: int) -> Problem:
-        """Return the problem of a byte that is refused; None: of a character, of which the first byte is not."""
+        """Return the problem of a character that the grammar refuses.
+
+        Args:
+            matcher: the state before the character.
+            byte: the first byte of the character if it is refused; None if a later byte of the character is.
+            data: the whole text.
+            offset: the position of the character in the text, in bytes.
+        """
         message = f"unexpected {shown(_character(data, offset))}"
         try:
             if byte is None:

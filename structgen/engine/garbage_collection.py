@@ -4,8 +4,8 @@ A full collection goes through all objects of the process in one step, and no ot
 half a million objects. Python runs one whenever a quarter more objects have become old. So a compile that makes a
 million objects would cause seven of them, one longer than the other, and all without effect: what it makes is in use.
 
-So none begins in a long compile. One that is due after a compile runs at the end of the compile: otherwise it would
-begin with the program's next objects.
+So structgen lets no full collection begin in a long compile. If one is due afterwards, it runs at the end of the
+compile: otherwise it would begin with the program's next objects.
 
 Collections of younger objects take 0.1 to 1 ms, longer than most masks. So no collection at all begins while a mask is
 made, or a token accepted: it begins with the program's next object after that, most likely while the model works. If
@@ -68,7 +68,7 @@ def collect_early() -> None:
 
 
 def hold_collections() -> None:
-    """Let no collection begin until `release_collections`; for calls that are soon over.
+    """Turn the collector off until `release_collections`; for short calls.
 
     Calls in several threads do not count each other: the first one that ends turns the collector on again. Compiled, it
     takes some nanoseconds.
@@ -83,7 +83,7 @@ def hold_collections() -> None:
 
 
 def release_collections() -> None:
-    """Let collections begin again, if `hold_collections` has kept them from it; else leave the collector as it is."""
+    """Turn the collector on again if `hold_collections` has turned it off; else leave it as it is."""
     global _is_held
     if _is_held:
         _is_held = False
@@ -94,7 +94,7 @@ def release_collections() -> None:
 
 
 def postpone_full_collections() -> None:
-    """Let no full collection begin until `allow_full_collections`. Those of young objects are short, and go on."""
+    """Turn full collections off until `allow_full_collections`. Short collections, of young objects, still run."""
     global _usual_threshold
     young, middle, old = get_threshold()
     if old != NEVER:
@@ -103,7 +103,7 @@ def postpone_full_collections() -> None:
 
 
 def allow_full_collections() -> None:
-    """Let the collector run as before. One that is due comes when some hundred more objects are made."""
+    """Turn full collections on again. If one is due, it begins after some hundred more objects are made."""
     young, middle, old = get_threshold()
     if old == NEVER:
         set_threshold(young, middle, _usual_threshold)
@@ -116,9 +116,10 @@ def young_collections() -> tuple[int, int]:
 
 
 def collect_if_due() -> None:
-    """Let Python run the collection that is due, a full one perhaps, unless the program has turned the collector off.
+    """Make Python run the collection that is due, perhaps a full one, unless the program has turned the collector off.
 
-    Only Python knows whether a full collection is due. It decides when so many young objects were made; so they are.
+    Only Python knows whether a full collection is due, and it decides that after a number of new objects. So this makes
+    that number of objects.
     """
     young = get_threshold()[0]
     if gc.isenabled() and 0 < young <= MAX_YOUNG:

@@ -1,4 +1,4 @@
-"""How long work in one thread lets the others run.
+"""Pauses of long work, so that threads that run a model or wait for the interpreter lock are not held up.
 
 Python runs one thread at a time. A thread that waits for the interpreter lock asks for it after 5 ms, and receives it
 at the next step of Python code. Compiled code has no such steps, so its long loops call `pause` now and then.
@@ -10,7 +10,8 @@ sleeps most of the time while passes run, and the longer it has worked, the long
     with passes running     work 2 ms | sleep 10 ms | work 2 ms | sleep 10 ms | … | work 2 ms | sleep 50 ms | …
     without                 work | pause | work | …           (a pause takes 0.1 µs if no thread waits)
 
-Whoever runs passes says so with an object of `ModelPasses`. This module is never compiled; see `pause`.
+Code that runs passes of a model marks them with an object of `ModelPasses`. This module is never compiled; see
+`pause`.
 """
 
 from __future__ import annotations
@@ -67,20 +68,20 @@ def rest(worked_seconds: float) -> float:
 
 
 def end_rests() -> None:
-    """Let all threads that rest look around: another thread has asked one of them for something."""
+    """Wake all threads that rest, because another thread has asked one of them for something."""
     with _rests:
         _rests.notify_all()
 
 
 class ModelPasses:
-    """Says that passes of a model run, one after the other."""
+    """Marks a time in which passes of a model run, one after the other."""
 
     def begin(self) -> None:
-        """Let long work in other threads rest from now on."""
+        """Begin the time: from now on, long work in other threads rests."""
         _passes.add(id(self))
 
     def end(self) -> None:
-        """Let long work go on."""
+        """End the time: long work goes on."""
         _passes.discard(id(self))
         if not _passes:
             end_rests()

@@ -131,7 +131,7 @@ class RowQueue:
             called.call(self, 1 + index)
 
     def add(self, rows: int) -> None:
-        """Say that so many more rows can be done."""
+        """Add `rows` more rows that the threads can do."""
         self._lock.take()
         self._added += rows
         self._open_gate()
@@ -225,7 +225,7 @@ class Helper:
         self._done.take()
 
     def call(self, queue: RowQueue, block: int) -> None:
-        """Let the thread work for a queue, on one block first. The queue stays alive until `leave`."""
+        """Wake the thread to work for a queue, on one block first. The caller keeps the queue alive until `leave`."""
         self._lock.take()
         self._block = block
         self._queue = cython.cast("void *", queue)

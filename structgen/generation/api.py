@@ -89,10 +89,9 @@ def generate(
         schema: a Pydantic model or any type that Pydantic supports, a JSON Schema as a dict, a `Grammar`,
             `json_lines(…)`, `template(…)`, or a result of `structgen.compile`.
         limits: bounds on what the schema may cost.
-        options: see `structgen.settings.GenerationOptions`: `max_new_tokens`, `temperature`, `top_p`, `top_k`, `seed`,
-            `stop`, `raw`, `system`, `examples`, `describe_schema`, `template`, `reasoning`, `max_retries`, `validate`,
-            `context`; and `ConstraintOptions`: `tokenization`, `whitespace`, `property_order`, `formats`, `draft`,
-            `lenient`, `registry`, `base_uri`.
+        options: those of `structgen.settings.GenerationOptions`, such as `max_new_tokens`, `temperature`, `seed`,
+            `system`, `examples`, `reasoning`, `max_retries`; and those of `structgen.settings.ConstraintOptions`, such
+            as `format`, `whitespace`, `property_order`, `tokenization`. These classes have the whole lists.
 
     Returns:
         An instance for a model or type, JSON data for a JSON Schema, the text for a grammar.

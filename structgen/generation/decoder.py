@@ -192,7 +192,7 @@ class Decoder:
             else None
         )
         self._guard = RepetitionGuard(max_repeats) if max_repeats is not None and constraint.is_json else None
-        self._is_cut = False  # whether a token was refused that the grammar allows
+        self._is_cut = False  # whether the budget or `max_repeats` has refused a token that the grammar allows
 
     @property
     def text_bytes(self) -> bytes:
@@ -244,7 +244,14 @@ class Decoder:
         return None
 
     def _must_end(self, only: int) -> bool:
-        """Return whether a text that is complete must end here: no rest fits the budget after the only next token."""
+        """Return whether a complete text must end here.
+
+        It must if the vocabulary has no end token, and the answer would pass its budget after the only token that may
+        come next.
+
+        Args:
+            only: that token.
+        """
         if self._budget is None or self._ends or not self.matcher.is_accepting:
             return False
         return not self._budget.fits_after(self.matcher, [only], len(self.token_ids))
@@ -283,9 +290,13 @@ class Decoder:
         self._choose(self._sample(logits[row], row, len(self.token_ids)), logits[row], row)
 
     def _sample(self, logits: NDArray[np.float32], row: int, count: int, few: list[int] | None = None) -> int:
-        """Return a token that a row of the mask allows, after the first `count` tokens of the answer.
+        """Return a token that a row of the mask allows.
 
-        `few` are all the tokens of that row in ascending order, where they are known.
+        Args:
+            logits: float32[V] at that position.
+            row: the row of the mask.
+            count: the number of tokens of the answer before that position; penalties depend on them.
+            few: all tokens of the row in ascending order, if the caller knows them; else None.
         """
         if few is not None and len(few) == 1:
             return few[0]
@@ -307,9 +318,9 @@ class Decoder:
     def _within_budget(self, budget: Budget, token_id: int, logits: NDArray[np.float32], row: int) -> int:
         """Return a sampled token if the rest of the answer fits into the budget after it; else sample another one.
 
-        All tokens that do not fit are removed from the mask. Where they are not known, tokens are tried one by one.
-        After many of them, it returns the first token of a rest that fits; or `NO_TOKEN` where the text is complete,
-        the vocabulary has no end token, and no other token fits.
+        All tokens after which the rest does not fit are removed from the mask. Where these are not known, tokens are
+        sampled one by one, up to MAX_REFUSED of them. If none fits, the result is the first token of a rest that fits,
+        or `NO_TOKEN` if the text is complete and the vocabulary has no end token.
         """
         spent = len(self.token_ids)
         if self._is_end(token_id):
@@ -321,7 +332,7 @@ class Decoder:
         is_exact, few = budget.narrow(self.matcher, self._rows, row, choice.room)
         if not is_exact:
             return self._first_that_fits(budget, choice, token_id, logits, row)
-        return self._least(budget, token_id, row) if few == [] else self._sample(logits, row, spent, few)
+        return self._first_of_rest(budget, token_id, row) if few == [] else self._sample(logits, row, spent, few)
 
     def _first_that_fits(
         self, budget: Budget, refused: Choice, token_id: int, logits: NDArray[np.float32], row: int
@@ -342,12 +353,15 @@ class Decoder:
             token_id = self._sample(logits, row, spent, few)
             if self._is_end(token_id) or budget.choice(self.matcher, token_id, spent).fits:
                 return token_id
-        return self._least(budget, token_id, row)
+        return self._first_of_rest(budget, token_id, row)
 
-    def _least(self, budget: Budget, token_id: int, row: int) -> int:
-        """Return the first token of a rest that fits, `NO_TOKEN` for an empty one; the given token for none known.
+    def _first_of_rest(self, budget: Budget, token_id: int, row: int) -> int:
+        """Return the first token of a short rest of the answer. If the rest is empty, return the end or `NO_TOKEN`.
 
-        A row of the mask gets it back, for the observer.
+        Args:
+            budget: the budget, which finds the rest.
+            token_id: the token to return if no rest is known.
+            row: the row of the mask, which gets the token back if it was removed. The observer reads it.
         """
         rest = budget.rest(self.matcher)
         if rest is not None:
@@ -390,9 +404,8 @@ class Decoder:
         """Append the tokens that the grammar forces, and fill the rows of the mask.
 
         Returns:
-            The held tokens: those that are checked against the model's choices. They are appended as well. Row i of the
-                mask
-            is for the position of held token i, the next row for the position after all of them.
+            The held tokens, which will be checked against the model's choices. They are appended as well. Row i of the
+            mask is for the position of held token i, the next row for the position after all of them.
         """
         matcher, mask = self.matcher, self._mask
         if self._is_proper:  # a forced token is the only one in the mask: no other split of its bytes is proper

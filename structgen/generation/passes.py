@@ -18,7 +18,10 @@ PASS: Final = object()
 """Yielded by `Steps` where the model has to run once more."""
 
 Steps = Generator[Any, bool, None]
-"""The parts of a stream, each in a tuple; and `PASS` where the model has to run, which returns whether it goes on."""
+"""A generator of the parts of a stream, each in a tuple.
+
+It yields `PASS` when the model has to run once more. The caller runs the model, and sends True if the run goes on.
+"""
 
 
 def drive(steps: Steps, step: Callable[[], bool]) -> Iterator[Any]:

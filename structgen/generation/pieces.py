@@ -174,7 +174,7 @@ class CallTexts:
         self._is_open = False
 
     def more(self, call: ToolCall) -> CallText:
-        """Return what a call adds to its text.
+        """Return what a call adds to the text of its arguments.
 
         Args:
             call: the call of the next piece.
@@ -194,7 +194,9 @@ class CallTexts:
 
 
 class _Shown:
-    """What was shown of an answer: nothing of a text that ends it.
+    """The part of an answer that was yielded as pieces so far.
+
+    A text of `stops` ends the answer and does not belong to it. So characters that may begin one are held back.
 
     Args:
         stops: texts that end the answer.
@@ -236,7 +238,7 @@ class _Shown:
             self._text_length = end
 
     def _held(self) -> int:
-        """Return the number of characters at the end that may be the beginning of a stop text, or one."""
+        """Return the number of characters at the end that may begin a stop text, or that are one."""
         lengths = [
             size
             for stop in self._stops

@@ -37,7 +37,7 @@ class Reasoner:
         prompt_ids: the tokens of the prompt.
         reasoning: the marks and the budget.
         sampler: picks the tokens.
-        answers: whether to write the mark that begins the answer, in families that have one.
+        writes_answer_mark: whether to write the mark that begins the answer, in families of models that have one.
 
     Attributes:
         prompt_ids: all tokens so far: the prompt, and the reasoning with its marks.
@@ -53,7 +53,7 @@ class Reasoner:
         reasoning: Reasoning,
         sampler: Sampler,
         *,
-        answers: bool = True,
+        writes_answer_mark: bool = True,
     ) -> None:
         self.prompt_ids = list(prompt_ids)
         self.seen_tokens = 0
@@ -63,7 +63,7 @@ class Reasoner:
         self._sampler = sampler
         self._ends = frozenset(model.vocabulary.eos_token_ids)
         marks = reasoning.marks(model.chat_template)
-        self._after = marks.after + (marks.answer if answers else "")
+        self._after = marks.after + (marks.answer if writes_answer_mark else "")
         self._end_ids = [model.encode_text(end) for end in marks.end]
         self._end_bytes = [end.encode() for end in marks.end]
         if not is_begun(model, self.prompt_ids, marks.start):

@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from structgen.models.asked import Masks
     from structgen.models.base import Model, Prompt, Session
 
-__all__ = ["Encoded", "LocalRun", "Result", "Run", "in_thread"]
+__all__ = ["EncodePrompt", "LocalRun", "Result", "Run", "in_thread"]
 
 T = TypeVar("T")
 
-Encoded: TypeAlias = "Callable[[Prompt, Settings], tuple[Prompt, list[int]]]"
+EncodePrompt: TypeAlias = "Callable[[Prompt, Settings], tuple[Prompt, list[int]]]"
 """Returns the messages and the tokens of a prompt."""
 
 _MAX_SHOWN = 120  # characters of an incomplete answer, in its error
@@ -170,7 +170,7 @@ class Run(ABC, Generic[T]):
 
     @property
     def masks(self) -> Masks:
-        """Who masks the answer; see `Result.masks`."""
+        """The program that masks the answer; see `Result.masks`."""
         return "local"
 
     @property
@@ -219,7 +219,12 @@ class Run(ABC, Generic[T]):
 
     @abstractmethod
     def take(self, given: Any) -> None:
-        """Accept the session's result for the last request; for a local model float32[keep, V]."""
+        """Accept the session's result for the last request.
+
+        Args:
+            given: what `session.forward` returned: for a local model the logits, float32[keep, V]; for a server a piece
+                of its answer.
+        """
 
     @abstractmethod
     def _begin(self, prompt: Prompt, settings: Settings) -> Prompt:
@@ -238,13 +243,13 @@ class Run(ABC, Generic[T]):
         try:
             self._conclude()
         except Exception as error:
-            self._tell(error)
+            self._end_span(error)
             raise
         if self.result is not None:
-            self._tell()
+            self._end_span()
 
-    def _tell(self, error: Exception | None = None) -> None:
-        """Write the span of the run."""
+    def _end_span(self, error: Exception | None = None) -> None:
+        """End the span of the run for telemetry, with its cost."""
         used = self._spent
         attributes = {
             "gen_ai.usage.input_tokens": used.prompt_tokens,
@@ -351,8 +356,8 @@ class LocalRun(Run[T]):
         model, constraint, prompt, settings: the model, and what to ask it.
         new_session: makes a session for each attempt; by default `model.session`.
         observe: called with the prompt's token ids at each attempt; returns the `Observer` to notify.
-        encoded: returns the messages and tokens of a prompt, in place of `structgen.generation.prompts.encode`.
-        answers: whether the answer's own mark is written before it, in families that have one.
+        encode_prompt: returns the messages and tokens of a prompt, in place of `structgen.generation.prompts.encode`.
+        writes_answer_mark: whether to write the mark that begins the answer, in families of models that have one.
     """
 
     def __init__(
@@ -364,10 +369,10 @@ class LocalRun(Run[T]):
         *,
         new_session: Callable[[], Session] | None = None,
         observe: Callable[[list[int]], Observer] | None = None,
-        encoded: Encoded | None = None,
-        answers: bool = True,
+        encode_prompt: EncodePrompt | None = None,
+        writes_answer_mark: bool = True,
     ) -> None:
-        if settings.is_aligned and (observe is not None or encoded is not None):
+        if settings.is_aligned and (observe is not None or encode_prompt is not None):
             raise ValueError("sampling and num_beams compare whole answers: they do not go with traces and tool calls")
         self.session: Session
         self.decoder: Decoder | AlignedAnswer | None
@@ -375,8 +380,8 @@ class LocalRun(Run[T]):
         self._model = model
         self._new_session = new_session or model.session
         self._observe = observe
-        self._encoded = encoded
-        self._answers = answers
+        self._encode_prompt = encode_prompt
+        self._writes_answer_mark = writes_answer_mark
         self._answer_prompt_ids: list[int] = []
         self._recorder: LogprobRecorder | None = None
         self._sampler = settings.sampler()
@@ -400,10 +405,10 @@ class LocalRun(Run[T]):
             phase.take(given)
 
     def _begin(self, prompt: Prompt, settings: Settings) -> Prompt:
-        if self._encoded is None:
+        if self._encode_prompt is None:
             messages, self._prompt_ids = encode(self._model, prompt, self.constraint, settings)
         else:
-            messages, self._prompt_ids = self._encoded(prompt, settings)
+            messages, self._prompt_ids = self._encode_prompt(prompt, settings)
         if not self._prompt_ids:
             raise ValueError("the prompt has no tokens: a model reads at least one before its answer")
         self.session = self._new_session()
@@ -423,14 +428,18 @@ class LocalRun(Run[T]):
         """
         asked = settings.asked_reasoning()
         if asked is not None:
-            return Reasoner(self._model, self._prompt_ids, asked, self._sampler, answers=self._answers)
+            return Reasoner(
+                self._model, self._prompt_ids, asked, self._sampler, writes_answer_mark=self._writes_answer_mark
+            )
         known = marks_of(self._model.chat_template) if self.reads_messages else None
         if known is None:
             return None
         if is_begun(self._model, self._prompt_ids, known.start):
             none = Reasoning(max_tokens=0)
-            return Reasoner(self._model, self._prompt_ids, none, self._sampler, answers=self._answers)
-        if known.answer and self._answers and not is_begun(self._model, self._prompt_ids, (known.answer,)):
+            return Reasoner(
+                self._model, self._prompt_ids, none, self._sampler, writes_answer_mark=self._writes_answer_mark
+            )
+        if known.answer and self._writes_answer_mark and not is_begun(self._model, self._prompt_ids, (known.answer,)):
             self._prompt_ids = [*self._prompt_ids, *self._model.encode_text(known.answer)]
         return None
 

@@ -97,7 +97,7 @@ class ServerRun(Run[T], Generic[T]):
 
     @property
     def masks(self) -> Masks:
-        """Who masks the answer."""
+        """The program that masks the answer; see `Result.masks`."""
         return self.decoder.masks
 
     def take(self, given: Any) -> None:

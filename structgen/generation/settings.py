@@ -193,7 +193,7 @@ _ELSEWHERE = {
 """Options of other libraries whose work a function of structgen does."""
 
 LOCAL_READING: SchemaArguments = {"whitespace": "single", "numbers": "plain"}
-"""How JSON is written by models whose answers are masked, where the caller says nothing."""
+"""The defaults of options that say how JSON is written, for models whose answers structgen masks."""
 
 _OF_ONE_ANSWER = ("top_p", "top_k", "min_p", "stop", "max_retries", "logprobs")  # not where whole answers are compared
 _CONSTRAINT_OPTIONS = (*SchemaArguments.__annotations__, "tokenization")
@@ -312,7 +312,7 @@ class Settings:
         )
 
     def adjuster(self) -> Adjuster:
-        """Return what changes the logits before they are sampled."""
+        """Return an adjuster with these options: it changes the logits before a token is sampled."""
         return Adjuster(
             repetition_penalty=self.repetition_penalty,
             frequency_penalty=self.frequency_penalty,

@@ -1,4 +1,4 @@
-"""A model as frameworks ask it: a request of messages, tools and a schema; an answer as a whole or in pieces.
+"""The common form of a framework's request and of its answer, as a whole or in pieces.
 
     adapter of a framework ──▶ ChatRequest ──▶ Chat ──▶ Piece, Piece, …, Outcome ──▶ its own messages
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncPieces", "Chat", "ChatRequest", "missing_package", "name_of_model", "refusal", "with_one_system"]
 
-# Options that a framework does itself, or that its messages have no room for.
+# Options for work that a framework does itself, or whose results have no place in its messages.
 _NOT_HERE = ("context", "logprobs", "max_retries", "raw", "validate")
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What one answer is asked with.
+    """A request for one answer.
 
     Attributes:
         messages: the conversation, in OpenAI's form.
@@ -165,7 +165,7 @@ class AsyncPieces:
 
     Args:
         model: the model.
-        begin: begins the run, with what makes its sessions.
+        begin: begins the run; its argument makes the sessions of the run.
     """
 
     def __init__(self, model: AnyModel, begin: Callable[[NewSession], _Pieces]) -> None:
@@ -210,9 +210,9 @@ _ELSEWHERE = (
 
 
 def _closed(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool whose arguments are those that it declares.
+    """Return a tool that accepts no other arguments than those that it declares.
 
-    JSON Schema allows properties that are not declared, and frameworks leave that so; but a function fails with them.
+    The JSON Schemas of frameworks allow further properties by default, but a call of the function with them would fail.
     """
     function = tool["function"]
     parameters = function.get("parameters")
@@ -230,7 +230,11 @@ def _with_one_budget(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sampled(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options without filters that change nothing. As servers do, one that is asked for turns sampling on."""
+    """Return the options for sampling as servers read them.
+
+    Without a temperature, a `top_p` below 1 turns sampling on. At temperature 0, filters change nothing: they are left
+    out.
+    """
     if "temperature" not in options and options.get("top_p") not in (None, 1):
         return {**options, "temperature": 1.0}
     if options.get("temperature"):

@@ -115,7 +115,7 @@ class StructgenAdapter(dspy.JSONAdapter):
 
 
 class _Answering:
-    """What both engines of a `dspy.LM` have.
+    """The common part of both engines of a `dspy.LM`: the model, and what it supports.
 
     Args:
         chat: the model.

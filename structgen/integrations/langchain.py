@@ -92,7 +92,7 @@ class ChatStructgen(BaseChatModel):
 
     @property
     def _identifying_params(self) -> Mapping[str, Any]:
-        """What tells models apart in caches."""
+        """The values that identify the model in LangChain's caches."""
         model = self._chat.model
         return {"model_name": self.model_name, "model": f"{type(model).__name__} {id(model)}", **self._options}
 

@@ -1,7 +1,7 @@
 """Holes of grammars: nonterminals whose texts come from elsewhere, such as the values of a schema.
 
-call ::= "<call>" arguments "</call>";      no rule defines `arguments`; it is bound to a schema, and its uses become
-Hole("arguments", schema)
+call ::= "<call>" arguments "</call>";      no rule defines `arguments`: the caller binds it to a schema
+Hole("arguments", schema)                   what then stands in the tree in place of the name
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def with_holes(grammar: ast.Grammar, contents: Mapping[str, object]) -> ast.Gram
 
     Args:
         grammar: the tree; it has no rules of these names.
-        contents: what each of these nonterminals stands for.
+        contents: the content of the hole for each of these nonterminals, by name.
 
     Raises:
         GrammarError: a rule defines one of the names, or none uses it.
@@ -42,11 +42,11 @@ def with_holes(grammar: ast.Grammar, contents: Mapping[str, object]) -> ast.Gram
 
 
 def filled(grammar: ast.Grammar, written: Callable[[ast.Hole], ast.Expression]) -> ast.Grammar:
-    """Return a grammar with something else in place of its holes.
+    """Return a grammar with its holes replaced.
 
     Args:
         grammar: the tree.
-        written: returns what stands in place of a hole.
+        written: returns the expression to put in place of a hole.
     """
     return _changed(grammar, lambda node: written(node) if isinstance(node, ast.Hole) else node)
 

@@ -1,6 +1,6 @@
-"""A grammar without its empty text, for notations that keep it: a text in KBNF is never empty, and a GBNF text may be.
+"""A pass that removes the empty text from a grammar. A text in KBNF is never empty, but in GBNF it may be.
 
-Each rule that may be empty, and that a whole text may consist of, gets a second one with its other texts:
+A rule gets a second rule, with its other texts, if its text may be empty and may be the whole text of the grammar:
 
     start ::= item*;           start  ::= item_2 item*;
     item  ::= 'a'? 'b'?;       item   ::= 'a'? 'b'?;
@@ -30,7 +30,7 @@ Grouped = Mapping[str, Sequence[ast.Expression]]
 
 
 def without_empty_text(grammar: ast.Grammar) -> ast.Grammar:
-    """Return a grammar of the same texts but the empty one; the same object if that is none of them.
+    """Return a grammar of the same texts without the empty text; the same object if it has no empty text.
 
     Args:
         grammar: a valid grammar.

@@ -39,7 +39,7 @@ GIVE_UP_AFTER = 20  # rows
 _BEGIN = b'{"line": '  # every written row begins with this
 
 Answers: TypeAlias = Callable[[Iterator[Row]], Iterable[Row]]
-"""Takes rows, gives rows in any order, each with `value`, or with `error` and `message`."""
+"""Answers rows: yields each of them in any order, with its `value`, or with `error` and `message`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +330,7 @@ class _Lines:
 
 
 class _Watch:
-    """The writer of rows: it tells of the first failure, and ends a run in which nothing succeeds.
+    """The writer of rows. It logs the first failure, and ends a run in which no row succeeds.
 
     Args:
         values, errors: the files.
@@ -347,7 +347,7 @@ class _Watch:
         """Write a row to its file.
 
         Raises:
-            GenerationError: it is one too many of those that failed.
+            GenerationError: `give_up_after` rows have failed, and none has a value.
         """
         if "error" not in row:
             self._values.write(row)

@@ -1,4 +1,4 @@
-"""The lines of a file of prompts, JSON Lines or a table: their prompts, and what to do with a file of none."""
+"""The reader of a file of prompts, JSON Lines or a table. A file without any prompt is refused, with advice."""
 
 from __future__ import annotations
 

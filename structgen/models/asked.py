@@ -14,7 +14,7 @@ from structgen.schema.sources import Source
 __all__ = ["AnswerForm", "Asked", "Form", "Kind", "Masks", "Notation"]
 
 Masks: TypeAlias = Literal["local", "server", "wider", "none"]
-"""Who masked an answer; see `structgen.Result.masks`."""
+"""The program that masked an answer; see `structgen.Result.masks`."""
 
 AnswerForm: TypeAlias = Literal["text", "value", "text_value"]
 """The form of an answer: the text itself, `{"value": …}` around JSON, or `{"value": "…"}` around the text."""

@@ -1,4 +1,4 @@
-"""Schemas inside grammars: `BoundSchema` is what fills a hole of a grammar's tree."""
+"""Schemas inside grammars: a `BoundSchema` is the content of a hole in a grammar's tree."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["BoundSchema", "MakeGrammar", "bound_schemas", "with_written_schemas"]
 
 MakeGrammar: TypeAlias = Callable[[str, "ast.Grammar", "tuple[BoundSchema, ...]"], Any]
-"""Returns the `Grammar` of a text, its tree, and what its holes are bound to."""
+"""Makes a `Grammar` of its text, its tree, and the schemas that its holes are bound to."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundSchema:
     """A schema, a type or another format whose texts stand somewhere in a grammar.
 
-    Equal are those of the same content: types by identity, JSON Schemas by their text.
+    Two of them are equal if their content is: types are compared by identity, JSON Schemas by their text.
 
     Attributes:
         name: of the nonterminal that it is bound to.
@@ -54,8 +54,14 @@ class BoundSchema:
         return self.location or f"the bound nonterminal {self.name!r}"
 
     def _content(self) -> Any:
-        """Return what tells this schema from all others."""
-        return self.name, _told(self.schema), repr(sorted(self.options.items())), self.temperature, self.max_tokens
+        """Return a value that is equal for schemas of the same content only."""
+        return (
+            self.name,
+            _identity_of(self.schema),
+            repr(sorted(self.options.items())),
+            self.temperature,
+            self.max_tokens,
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BoundSchema) and (self is other or self._content() == other._content())
@@ -64,10 +70,10 @@ class BoundSchema:
         return hash(self.name)
 
 
-def _told(schema: Any) -> Any:
-    """Return what tells a schema from all others: JSON text, or the object itself."""
+def _identity_of(schema: Any) -> Any:
+    """Return a value that identifies a schema: its JSON text, the object itself, or the id of the object."""
     if isinstance(schema, Parameters):
-        return schema.style, schema.excludes, schema.special_tokens, _told(schema.schema)
+        return schema.style, schema.excludes, schema.special_tokens, _identity_of(schema.schema)
     if isinstance(schema, (dict, list, bool)):
         try:
             return json.dumps(schema)
@@ -97,12 +103,12 @@ def with_written_schemas(
     source: str = "",
     make: MakeGrammar | None = None,
 ) -> tuple[ast.Grammar, tuple[BoundSchema, ...]]:
-    """Return a grammar whose holes are bound as its text says, and what they are bound to.
+    """Return a grammar whose holes are filled with `BoundSchema`s, and these.
 
     Args:
-        grammar: the tree, as its reader made it; see `ast.Hole.content`.
-        bind: what the names of grammars in it stand for.
-        source: its text, which tells the grammars within it from all others.
+        grammar: the tree, as its reader made it: each hole holds what its text says; see `ast.Hole.content`.
+        bind: the schema or grammar of each name in it.
+        source: its text; it is a part of the identity of the grammars within it.
         make: makes the `Grammar` of a grammar within it.
     """
     from structgen.kbnf import ast
@@ -125,7 +131,7 @@ def with_written_schemas(
 def _written_schema(
     hole: ast.Hole, bind: Mapping[str, BoundSchema], source: str, make: MakeGrammar | None
 ) -> BoundSchema:
-    """Return what a hole of a grammar's text stands for; `source` tells it from all others."""
+    """Return the schema or grammar that a hole of a grammar's text stands for; `source` identifies a grammar."""
     from structgen.kbnf import ast
 
     content: Any = hole.content

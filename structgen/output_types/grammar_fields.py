@@ -26,7 +26,7 @@ _FLAGS = re.compile(r"\(\?[A-Za-z]+\)")  # of the whole regex: they can stand at
 
 
 class AnyGrammar(Protocol):
-    """What this module reads of a `Grammar`."""
+    """The members of a `Grammar` that this module reads."""
 
     @property
     def kind(self) -> str:
@@ -128,7 +128,7 @@ def keywords_of(grammar: AnyGrammar) -> dict[str, Any]:
 
 
 def _is_whole(grammar: AnyGrammar, value: Any) -> bool:
-    """Return whether the text of a Lark grammar is all of it: that of imported files is no text by itself."""
+    """Return whether the text of a Lark grammar is complete by itself: it is not if the grammar imports files."""
     from structgen.schema.reading.grammars import tree_of_keyword
 
     try:

@@ -1,4 +1,4 @@
-r"""Lark grammars with what they are bound to: the schemas and grammars that `@name` stands for.
+r"""Lark grammars with the schemas and grammars that they use by `@name`.
 
 llguidance writes several grammars as one JSON text. The first is the whole one; the others have names:
 
@@ -38,14 +38,14 @@ def read_lark_grammar(
     limits: Limits | None,
     make: MakeGrammar,
 ) -> _Read:
-    """Return the text of a grammar, its tree, and what its holes are bound to.
+    """Return the text of a grammar, its tree, and the schemas and grammars that its holes are bound to.
 
     Args:
         text: the grammar, or several as llguidance's JSON.
         dialect: see `Grammar.lark`.
         start: the rule that it begins at.
         import_paths: the folders of imported files.
-        bind: what each `@name` stands for.
+        bind: the schema or grammar of each `@name`.
         limits: bounds on its size.
         make: makes the `Grammar` of a grammar within it.
 
@@ -97,7 +97,7 @@ class _Grammars:
 
     Args:
         others: the grammars and schemas beside it, as llguidance's JSON has them, by name.
-        bound: what other names stand for.
+        bound: the schemas and grammars of other names.
         dialect, import_paths, limits, make: see `read_lark_grammar`.
 
     Attributes:
@@ -124,7 +124,7 @@ class _Grammars:
         self._known: dict[str, BoundSchema] = {}
 
     def read(self, text: str, start: str) -> _Read:
-        """Return the text of a grammar with those of imported files, its tree, and what its holes are bound to."""
+        """Return the text of a grammar and of the files that it imports, its tree, and the content of its holes."""
         source, tree = read_lark(
             text,
             dialect=self._dialect,
@@ -137,7 +137,7 @@ class _Grammars:
         return source, *with_written_schemas(tree, bind, source, self._make)
 
     def _schema(self, name: str) -> BoundSchema:
-        """Return what a name stands for."""
+        """Return the schema or grammar of a name."""
         self.used.add(name)
         if name not in self._others:
             return self._bound[name]

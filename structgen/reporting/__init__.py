@@ -1,1 +1,1 @@
-"""What other programs show of a run: cards in notebooks, lines of a log, spans."""
+"""Reports of a run for other programs: cards in notebooks, lines of a log, spans of traces."""

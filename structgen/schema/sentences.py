@@ -1,4 +1,4 @@
-"""What a validator refuses, in sentences for people: `age: 200 is more than the maximum 120`."""
+"""Sentences for people about what a validator refuses: `age: 200 is more than the maximum 120`."""
 
 from __future__ import annotations
 

@@ -66,10 +66,10 @@ class _Answer:
 
 
 class _State(threading.local):
-    """What one thread's validator is doing.
+    """The state of the validator in one thread.
 
     Attributes:
-        possibly: it asks whether values are possibly valid, not whether they surely are.
+        possibly: whether it checks that values are possibly valid; else, that they surely are.
         open: the keywords that are being checked and may lead to themselves, in order: the keyword, its schema and
             scope, the value and the question.
         lowest: the position in `open` of the first reference that was reached again.

@@ -216,7 +216,7 @@ def _multiple_of(validator: Validator, step: Any, instance: Any, schema: Any) ->
     if not validator.is_type(instance, "number"):
         return
     if isinstance(instance, float) and not math.isfinite(instance):  # 1e400, which Python reads so
-        yield jsonschema.ValidationError(f"{instance!r} is too large for its multiples to be told")
+        yield jsonschema.ValidationError(f"{instance!r} is too large to be checked for multipleOf")
     elif Fraction(exact(instance)) % exact(step):
         yield jsonschema.ValidationError(f"{instance!r} is not a multiple of {step}")
 

@@ -195,7 +195,11 @@ class Answers:
 
 
 def _of_begin(error: Exception, options: Mapping[str, Any], param: str | None) -> RequestError:
-    """Return the error of a run that could not begin. Those of Python are told of the messages; others name `param`."""
+    """Return the error of a run that could not begin.
+
+    If no option is to blame, a ValueError, TypeError or RecursionError names the field `messages`, and other errors
+    name `param`.
+    """
     of_messages = isinstance(error, ValueError | TypeError | RecursionError)
     return problem_of(error, param=field_of(error, options) or ("messages" if of_messages else param))
 

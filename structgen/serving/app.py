@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 Items = AsyncGenerator[tuple[int, Piece | Outcome]]
 
-# The fields of each path that are those of a chat by another name.
+# For each path, the fields that have another name than in a chat request. Errors name them so.
 _NAMES = {
     "/v1/completions": {"messages": "prompt", "raw": "chat_template_kwargs"},
     "/v1/responses": {"messages": "input", "response_format": "text.format"},
@@ -63,7 +63,7 @@ class ServerOptions:
         max_tokens: the budget of an answer, where the request names none.
         seconds: the time limit of a request.
         compile_seconds, mask_seconds: time limits of one compile, and of one mask; see `structgen.Limits`.
-        drain_seconds: how long requests may go on after the server was told to end.
+        drain_seconds: how long requests may go on after the server was asked to stop.
         warm: make the masks of each request's schema ahead of time, in the background; see `structgen.compile`.
     """
 

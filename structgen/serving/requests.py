@@ -59,7 +59,7 @@ _MESSAGE_KEYS = ("role", "content", "tool_calls", "tool_call_id", "name", "reaso
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What a server does where a request does not say.
+    """The values that a server uses for fields that a request leaves out.
 
     Attributes:
         max_tokens: the budget of an answer.
@@ -100,7 +100,7 @@ def chat_task(body: Mapping[str, Any], defaults: Defaults) -> tuple[Task, int]:
 
     Args:
         body: the request.
-        defaults: what the server does where it does not say.
+        defaults: the values for fields that the request leaves out.
 
     Returns:
         The task, and the number of answers.
@@ -150,7 +150,7 @@ def options_of(body: Mapping[str, Any], defaults: Defaults) -> tuple[dict[str, A
 
     Args:
         body: the request.
-        defaults: what the server does where it does not say.
+        defaults: the values for fields that the request leaves out.
 
     Raises:
         RequestError: a value is of another type, or out of its range.

@@ -27,7 +27,7 @@ def response_task(body: Mapping[str, Any], defaults: Defaults) -> Task:
 
     Args:
         body: the request.
-        defaults: what the server does where it does not say.
+        defaults: the values for fields that the request leaves out.
 
     Raises:
         RequestError: a field is wrong, unknown or not supported.

@@ -11,7 +11,7 @@ __all__ = ["serve"]
 
 
 def serve(model: Any, *, host: str, port: int, **options: Any) -> None:
-    """Serve a model until the process is told to end.
+    """Serve a model until the process is asked to stop.
 
     Args:
         model: a local model.

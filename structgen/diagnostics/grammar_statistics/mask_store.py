@@ -6,8 +6,8 @@ token spanner table (`token_spanner`). At run time the parser decides for each s
 legal. V. Tran-Thien ("Accelerating LLM Code Generation Through Mask Store Streamlining", 2025) removes entries:
 
 1. *Never legal*: no text of the grammar has these terminals in a row.
-2. *Always legal*: after the beginning of a sequence, its tail may follow in every context. The tail is cut off. A
-   sequence of which only the first terminal is left needs no question but that for the terminal.
+2. *Always legal*: after the beginning of a sequence, its tail may follow in every context. The tail is cut off. If
+   only the first terminal is left, the parser is asked for that terminal alone.
 3. *Jointly legal*: terminals with the same contexts are interchangeable, also inside sequences: `+` and `-`.
 
 Entries that become equal are one. Ignored terminals are not in sequences, since the parser does not see them.
@@ -178,7 +178,10 @@ def _sequences(lexer: Lexer, streamlining: Streamlining, texts: Iterable[bytes],
 
 
 def _single(lexer: Lexer, streamlining: Streamlining, sets: SpanSets, state: int) -> int:
-    """Return the sequences of one terminal that may be emitted next; the empty one for an ignored terminal."""
+    """Return the set of sequences for the end of a token: each terminal that the lexer may emit next, alone.
+
+    An ignored terminal gives the empty sequence.
+    """
     terminals = lexer.producible[state]
     shown = [terminal for terminal in terminals if not lexer.lexemes[terminal].is_ignored]
     parts = {sets.beginning_with(streamlining.numbers[terminal], sets.end) for terminal in shown}

@@ -76,7 +76,7 @@ class Completer:
                 self._add(position, ahead, group)
             elif group == ROOT:
                 self._kernels.accepting = 1
-            elif groups.tell(group, ahead, self._kernels.serial):
+            elif groups.mark_completed(group, ahead, self._kernels.serial):
                 first = groups.first[group]
                 last = groups.last[group]
                 spend(1 + last - first)

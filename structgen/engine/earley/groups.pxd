@@ -5,7 +5,7 @@ from structgen.engine.earley.item_columns cimport rows_for
 from structgen.engine.grammar.rules cimport Rules
 
 
-cdef int AFTER, CAPTURED, CAPTURES, END, FRESH, REFUSING, ROOT, TOLD_BITS, UNSET
+cdef int AFTER, CAPTURED, CAPTURES, END, FRESH, REFUSING, ROOT, COMPLETED_BITS, UNSET
 
 
 @cython.final
@@ -20,8 +20,8 @@ cdef class GroupTable:
     cdef public int[::1] wait_group
     cdef int[::1] _top              # by group: the address after removal of tail calls, -1 unknown
     cdef int[::1] _mark             # by group: serial number of the step that completed it last,
-    cdef int[::1] _told             # and the look-aheads that it was completed with, as bits: up to 30,
-    cdef int[::1] _told_more        # and from 31 on
+    cdef int[::1] _completed        # and the look-aheads that it was completed with, as bits: up to 30,
+    cdef int[::1] _completed_more   # and from 31 on
     cdef int[::1] _hash             # by group that was compared: the hash of its items
     cdef int[::1] _slots            # hash table of the groups that were compared
     cdef int[::1] _renamed          # by new group, from the first one on: its number after `make`
@@ -54,8 +54,8 @@ cdef class GroupTable:
     cdef int _mark_captures(self, int base) except -1
     @cython.locals(top=int, row=int, after=int, rules=Rules)
     cdef int top(self, int group) noexcept
-    @cython.locals(told=int)
-    cdef bint tell(self, int group, int ahead, int step) noexcept
+    @cython.locals(completed=int)
+    cdef bint mark_completed(self, int group, int ahead, int step) noexcept
     @cython.locals(used=int, size=int, columns="int[::1]")
     cdef int _grow(self, int needed) except -1
     @cython.locals(used=int, size=int, columns="int[::1]")

@@ -1,7 +1,8 @@
 """Groups: the items of one set that wait for the same nonterminal. The number of a group is a return address.
 
 When a nonterminal ends, the items of the group that it returns to advance. `make` adds the groups of a set that is
-closed; `tell` sees to it that a step advances each group once; `top` is Leo's optimisation for right recursion.
+closed; `mark_completed` makes sure that a step advances each group once; `top` is Leo's optimisation for right
+recursion.
 
 Equal groups
 ------------
@@ -48,7 +49,7 @@ from structgen.engine.grammar.tables import CAPTURES, END
 __all__ = ["GroupTable"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-TOLD_BITS = 31  # of an int32 without its sign
+COMPLETED_BITS = 31  # of an int32 without its sign
 
 
 class GroupTable:
@@ -74,7 +75,7 @@ class GroupTable:
         self._rules = rules
         self.count = 0
         self.first = self.last = self.text = self.captures = nothing
-        self._top = self._mark = self._told = self._told_more = self._hash = nothing
+        self._top = self._mark = self._completed = self._completed_more = self._hash = nothing
         self._slots = zeros(64, UNSET)
         self._renamed = zeros(16)
         self._grow(0)
@@ -91,7 +92,7 @@ class GroupTable:
         self._top[ROOT] = ROOT
         self._mark[ROOT] = 0
         self.text[ROOT] = 0
-        self._told[ROOT] = self._told_more[ROOT] = 0
+        self._completed[ROOT] = self._completed_more[ROOT] = 0
         self.captures[ROOT] = 0
 
     def waiting(self, group: int) -> list[tuple[int, int]]:
@@ -321,10 +322,10 @@ class GroupTable:
             group = self.wait_group[self.first[group]]
         return top
 
-    def tell(self, group: int, ahead: int, step: int) -> bool:
-        """Note that the nonterminal a group waits for has ended; return whether the group's items are to advance.
+    def mark_completed(self, group: int, ahead: int, step: int) -> bool:
+        """Note that the nonterminal of a group has ended. Return whether the items that wait for it must advance now.
 
-        They advance once a step for each look-ahead, and not again after they did without one.
+        In one step, they advance once for each look-ahead, and not again after they have advanced without one.
 
         Args:
             group: the group.
@@ -333,16 +334,16 @@ class GroupTable:
         """
         if self._mark[group] != step:
             self._mark[group] = step
-            self._told[group] = self._told_more[group] = 0
-        told = self._told[group]
-        if told & 1:
+            self._completed[group] = self._completed_more[group] = 0
+        completed = self._completed[group]
+        if completed & 1:
             return False
-        if ahead >= TOLD_BITS:
-            told = self._told_more[group]
-            self._told_more[group] = told | 1 << ahead - TOLD_BITS
-            return not told >> ahead - TOLD_BITS & 1
-        self._told[group] = told | 1 << ahead
-        return not told >> ahead & 1
+        if ahead >= COMPLETED_BITS:
+            completed = self._completed_more[group]
+            self._completed_more[group] = completed | 1 << ahead - COMPLETED_BITS
+            return not completed >> ahead - COMPLETED_BITS & 1
+        self._completed[group] = completed | 1 << ahead
+        return not completed >> ahead & 1
 
     # -- growth -----------------------------------------------------------------------------------------------------
 
@@ -356,8 +357,8 @@ class GroupTable:
         self._mark = column(columns, 3, size, self._mark, used)
         self.text = column(columns, 4, size, self.text, used)
         self.captures = column(columns, 5, size, self.captures, used)
-        self._told = column(columns, 6, size, self._told, used)
-        self._told_more = column(columns, 7, size, self._told_more, used)
+        self._completed = column(columns, 6, size, self._completed, used)
+        self._completed_more = column(columns, 7, size, self._completed_more, used)
         self._hash = column(columns, 8, size, self._hash, used)
 
     def _grow_waits(self, needed: int) -> None:

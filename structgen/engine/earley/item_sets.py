@@ -424,7 +424,7 @@ class ItemSetStore:
         return self._refused
 
     def _find_refusals(self, set_id: int, group: int) -> Refusals:
-        """Compute what `refusals` returns."""
+        """Compute the result of `refusals`."""
         capture = CAPTURES - self.rules.symbols[self.groups.wait_position[self.groups.first[group]] + 1]
         start = self.groups.text[group]
         text = start if self.begins_here(set_id, group) else self.table.text[set_id]

@@ -14,13 +14,13 @@ from structgen.engine.pair_table import PairTable
 __all__ = ["LeadingBytes"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-MIN_ITEMS = 16  # of a set that gets bits
-MIN_ASKED = 6  # bytes that are tried on all items before
-NUMBERS = 16  # of one set, with 16 bits each
+MIN_ITEMS = 16  # items of a set that gets bits
+MIN_ASKED = 6  # calls for a set before it gets bits: each tries the byte on all items
+NUMBERS = 16  # numbers of 16 bits each, which are the 256 bits of one set
 
 
 class LeadingBytes:
-    """For each large set, the bytes that may lead on from it.
+    """A cache of the bytes that may lead on from each large set.
 
     Args:
         table: the sets.

@@ -498,7 +498,7 @@ class BoundedWalk(TrieWalk):
         return True
 
     def _learn(self, state: int) -> None:
-        """Find what `_add_all` asks about a state. Nearly always it is asked about the same state again."""
+        """Set what `_add_all` needs to know of a state. It is kept: the next call is mostly for the same state."""
         self._has_only_least_count = self._automata.has_only_least_count(state)
         self._staying = ALL_KINDS if self._has_only_least_count else self._kinds.loops(state)
         self._known = state

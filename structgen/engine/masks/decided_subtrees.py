@@ -24,9 +24,10 @@ __all__ = ["DecidedSubtrees"]
 
 # Declared as C integers in the .pxd, so not importable from here.
 MAX_UNDECIDED = 2  # subtrees that a walk may visit in vain: each had a token that characters did not decide
-MAX_READ = 16  # characters of tokens that the automaton reads,
-MAX_NUMBERS = 4  # different numbers of characters that they have,
-TOKENS_PER_STATE = 8  # and tokens below the node, for each of the characters: these make states
+# The automaton reads tokens below a node only if all of this holds (`_may_read`), as each character makes a state:
+MAX_READ = 16  # they have at most so many characters,
+MAX_NUMBERS = 4  # their numbers of characters differ by at most so much,
+TOKENS_PER_STATE = 8  # and the node has so many tokens for each character that is read
 BROKEN_KIND = kind_of(0xFF)
 
 
@@ -179,7 +180,7 @@ class DecidedSubtrees:
         self._data, self._read = data, same - above
 
     def _reads_on(self, above: int) -> bool:
-        """Let the automaton read the token to its end, or as far as a text may begin so.
+        """Read the token with the automaton, to its end or to the first byte that is refused.
 
         Returns False if a match may end before the token's end.
 

@@ -37,14 +37,16 @@ MAX_KEPT = 100_000  # dotted rules; past it all are dropped, and found anew as t
 
 
 class DottedRule:
-    """The findings for a dotted rule, or for all rules of a nonterminal, with certain remainders.
+    """The result of a search for a dotted rule, or for all rules of a nonterminal, with certain remainders.
 
     Attributes:
-        tables: tables of tokens that end before the body does, or within the nonterminal; each once at the end.
-        escapes: in turn, remainders that are left at the end, and the look-ahead that holds there.
-        parts: nonterminals within, whose tables belong to this one, too. Empty once all are collected in `tables`.
-        open: during the search, the dotted rules that wait for the escapes; None once all are found.
-        round: the number of the last collection of tables that came by.
+        tables: the tables of the tokens that end before the body does, or within the nonterminal. After the search,
+            each table is in the list once.
+        escapes: remainders that are left at the end of the body, each followed by the look-ahead that holds there.
+        parts: nonterminals within the body, whose tables belong to this result, too. Empty after the search: `tables`
+            has all of them.
+        open: during the search, the dotted rules that wait for the escapes; None after it.
+        round: the number of the last collection of tables that visited this result.
     """
 
     def __init__(self, waiting: Waiting) -> None:
@@ -141,7 +143,7 @@ class DottedRuleMasks:
         return found
 
     def rest(self, position: int, ahead: int, remainders: RemainderNodes) -> DottedRule:
-        """Return what may be read of remainders from a position to the end of its body.
+        """Return which tokens end, and which remainders are left, from a position to the end of its body.
 
         Args:
             position: the position of the dot, as an index of `Rules.symbols`.
@@ -165,7 +167,7 @@ class DottedRuleMasks:
         return found
 
     def _found(self, position: int, ahead: int, remainders: RemainderNodes) -> DottedRule:
-        """Search for what `rest` returns."""
+        """Search for the result of `rest`."""
         found = self._new_dotted_rule(self.corners.body)
         try:
             self._go_on(position, ahead, remainders, found, 0)

@@ -1,7 +1,7 @@
-"""Estimates from the first bytes of tokens: how much of a vocabulary begins as the texts of a state do.
+"""Estimates, from the first bytes of tokens, of how much of a vocabulary a state allows. No walk over the trie is made.
 
-Bytes count by the nodes of the vocabulary's trie below them. In English vocabularies a fifth of the nodes are below the
-space alone. So a look at the bytes with most nodes tells much, before a walk over the whole trie:
+The weight of a byte is the number of nodes of the vocabulary's trie below it. In English vocabularies a fifth of the
+nodes are below the space alone. So the few bytes with most nodes give a good estimate:
 
     state                  wide: more than a quarter of the nodes come below bytes that begin its texts
     a JSON string, inside  yes
@@ -20,7 +20,7 @@ from structgen.engine.masks.tables import Trie
 __all__ = ["FirstBytes"]
 
 # Declared as C integers in the .pxd, so not importable from here.
-WIDE = 4  # a state is wide where more than one in so many nodes come below its first bytes
+WIDE = 4  # a state is wide if more than 1 / WIDE of all nodes come below its first bytes
 MAX_BYTES_AFTER = 16  # looked at to find the state after most tokens' first bytes
 
 
@@ -61,8 +61,8 @@ class FirstBytes:
     def resembles(self, state: int, like: int) -> bool:
         """Return whether two states become the same one after the first bytes of many tokens.
 
-        Nodes below the bytes that lead both to the same state, and not to DEAD, are more than a quarter as many as
-        those below bytes that lead to two states.
+        A byte is *same* if it leads both to one state that is not DEAD, and *different* if it leads to two states. The
+        answer is True if the nodes below same bytes are more than a quarter of those below different bytes.
         """
         automata = self._automata
         same = different = 0

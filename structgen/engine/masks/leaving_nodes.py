@@ -24,9 +24,9 @@ MIN_ALONG = 2  # bytes, where the set is the one that was used last
 MIN_ALONG_TOKENS = 64  # where the set is not known yet
 
 # Declared as C integers in the .pxd, so not importable from here.
-MIN_NODES = 4  # of the trie for each one that is looked at
-MIN_UNSET = 16  # for each one in a set: going along the children takes less where a set has many
-MAX_SETS = 8  # that are kept
+MIN_NODES = 4  # nodes of the trie for each node that is looked at to make a set
+MIN_UNSET = 16  # nodes of the trie for each node in a set. If more are set, a walk along the children is faster
+MAX_SETS = 8  # sets that are kept
 NO_SET = 0
 ALL_STAYS, NOTHING_STAYS = -1, -2  # in place of the number of a skippable state
 LOWEST = array("B", [0] + [(byte & -byte).bit_length() - 1 for byte in range(1, 256)])  # by byte: its lowest bit
@@ -49,7 +49,7 @@ class LeavingNodes:
         self._set_of: dict[int, int] = {}  # by state: where its set begins, or 0
 
     def begin(self) -> None:
-        """Begin a walk: forget the sets if no more can be made. Their places are good until the next walk."""
+        """Begin a walk: forget all sets if there are too many. The numbers that `find` returns hold until then."""
         if self._count > MAX_SETS:
             self._count = 1
             self._set_of.clear()

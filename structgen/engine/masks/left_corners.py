@@ -287,7 +287,7 @@ class LeftCorners:
         return is_older
 
     def _watch(self, nonterminal: int, waiting: list[int]) -> None:
-        """Let a nonterminal wait for its bodies to be looked at, unless it did before."""
+        """Add a nonterminal to those whose bodies are to be looked at, unless it was added before."""
         if nonterminal not in self._watched:
             self._watched.add(nonterminal)
             waiting.append(nonterminal)

@@ -436,7 +436,11 @@ class SkippableStates:
         return int(table.tail[widest]), text
 
     def _text_of_all(self, number: int, term: int) -> tuple[int, bytes] | None:
-        """Return what `_text_after` does for an intersection of searches: all of its own texts may still follow."""
+        """Return the result of `_text_after` for an intersection of searches: a term, and one of its texts.
+
+        After any characters, all texts of the intersection may still follow. None if a part is no search, or if no
+        short text is found.
+        """
         automata = self.automata
         searches: list[int] = []
         for part in automata.table.payload[term]:

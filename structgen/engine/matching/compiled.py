@@ -292,7 +292,7 @@ class CompiledGrammar:
         raise TypeError("a CompiledGrammar cannot be pickled; pickle the Constraint, which is compiled again on load")
 
     def _use(self, state: SharedState) -> None:
-        """Take tables from a state from now on, under its lock."""
+        """Use the tables of a shared state from now on, and its lock."""
         self._state = state
         self.lock = state.lock
 
@@ -315,7 +315,7 @@ class CompiledGrammar:
         self._begin_epoch(shared, sets, None)
 
     def _ends_early(self, work: Callable[[], None]) -> bool:
-        """Do some work under the lock. Return True if it was ended, as other threads wait for the lock."""
+        """Do some work under the lock. Return True if it was ended because other threads wait for the lock."""
         try:
             with Held(self), Deadline(UNBOUNDED_SECONDS, IS_AWAITED) as deadline:
                 self.lock.guest = deadline if self.may_move and not self.has_moved else None
@@ -372,7 +372,10 @@ class CompiledGrammar:
         return text, mark
 
     def take(self) -> None:
-        """Take the lock, also if the grammar moves to another one meanwhile. Each call needs one of `lock.release`."""
+        """Take the lock of the grammar. Each call needs one of `lock.release`.
+
+        While this thread waits, the grammar may move to tables with another lock. Then it takes that one.
+        """
         lock = self.lock
         lock.take()
         while lock is not self.lock:
@@ -398,7 +401,10 @@ class CompiledGrammar:
         self.lock.release()
 
     def let_move(self) -> None:
-        """Say that the rest of the turn may end early, with the error that `move_after` handles."""
+        """Allow other threads that wait for the lock to end this turn early.
+
+        Then the work of the turn raises a `LimitExceededError`, which the caller passes to `move_after`.
+        """
         if self.may_move and not self.has_moved:
             self._can_move, self._is_awaited = True, False
             self.lock.guest = self
@@ -410,7 +416,7 @@ class CompiledGrammar:
             self._deadline.expire()
 
     def move_after(self, error: LimitExceededError) -> bool:
-        """Move to tables of its own if a turn was ended as other threads wait, and return whether it was.
+        """Move to tables of its own if the turn was ended because other threads wait. Return whether it was.
 
         What was computed in this turn is lost. Matchers find their sets again, as in any new epoch. From now on, the
         turn does not end early.

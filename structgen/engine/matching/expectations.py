@@ -100,11 +100,12 @@ class ExpectationFinder:
         """
         sets = self.sets
         sets.close(set_id)
-        told: dict[_Description, None] = {}
+        descriptions: dict[_Description, None] = {}  # each once, in order
         first, last = sets.table.first_scan[set_id], sets.table.last_scan[set_id]
         for scan in range(first, min(last, first + MAX_ITEMS)):
-            told[self._describe(sets.scans.position[scan], sets.scans.state[scan], sets.scans.group[scan])] = None
-        found = _grouped(told)
+            item = (sets.scans.position[scan], sets.scans.state[scan], sets.scans.group[scan])
+            descriptions[self._describe(*item)] = None
+        found = _grouped(descriptions)
         if len(found) > 1:
             found = [one for one in found if one.words != WHITE_SPACE]
         if sets.table.accepting[set_id]:
@@ -139,8 +140,11 @@ class ExpectationFinder:
             position, group = waiting[0]
         return found
 
-    def is_accepted(self, set_id: int, byte: int) -> bool:
-        """Return whether a terminal allows a byte that the set refuses, as it would end a text that must be new."""
+    def ends_taken_text(self, set_id: int, byte: int) -> bool:
+        """Return whether a set refuses a byte only because it would end a text that must not come again.
+
+        Such a text is a key that the object has already. The automaton of its terminal does allow the byte.
+        """
         sets, automata = self.sets, self._automata
         items = range(sets.table.first_scan[set_id], sets.table.last_scan[set_id])
         return bool(sets.table.captures[set_id]) and any(automata.next(sets.scans.state[item], byte) for item in items)
@@ -307,10 +311,10 @@ class ExpectationFinder:
         return None
 
 
-def _grouped(told: Iterable[_Description]) -> list[Expected]:
+def _grouped(descriptions: Iterable[_Description]) -> list[Expected]:
     """Merge items that are the same thing into one, with all their texts."""
     groups: dict[tuple[str, str], list[_Description]] = {}
-    for one in told:
+    for one in descriptions:
         key = (one.what, one.location) if one.what else (one.text, one.location)
         groups.setdefault(key, []).append(one)
     found: list[Expected] = []

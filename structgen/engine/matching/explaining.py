@@ -85,8 +85,8 @@ class Explanation:
             why = ", which would end a text that must not come again" if self.reason == "taken" else ""
             return f"is refused at its byte {self.position}, {byte}, {where}{why}."
         if self.reason == "tokenizer":
-            told = f": it writes {' '.join(map(shown, self.instead))}" if self.instead else ""
-            return f"is refused {where}: the grammar allows it, the tokenizer would not write it there{told}."
+            instead = f": it writes {' '.join(map(shown, self.instead))}" if self.instead else ""
+            return f"is refused {where}: the grammar allows it, the tokenizer would not write it there{instead}."
         if self.reason == "not here":
             return f"is refused {where}: the grammar does not allow this token there."
         if self.reason == "unfinished":
@@ -154,7 +154,7 @@ def explain(finder: ExpectationFinder, compiled: CompiledGrammar, state: State, 
         after = 0 if compiled.has_marks and byte == MARK_BYTE else finder.sets.goto(reached, byte)
         if not after:
             expected = finder.expected(reached)
-            reason: Reason = "taken" if finder.is_accepted(reached, byte) else "grammar"
+            reason: Reason = "taken" if finder.ends_taken_text(reached, byte) else "grammar"
             return Explanation(token_id, text, False, reason, position, state.read + text[:position], expected)
         reached = after
     return Explanation(token_id, text, True, "allowed", None, state.read + text)

@@ -5,7 +5,7 @@ from structgen.engine.matching.compiled cimport CompiledGrammar
 from structgen.engine.earley.item_sets cimport ItemSetStore
 
 
-cdef int NOT_ENDED, STALE
+cdef int NO_BYTE, NOT_ENDED, STALE
 cdef bint IS_COMPILED
 
 

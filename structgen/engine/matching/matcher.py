@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from structgen.engine.constants import NO_BYTE
 from structgen.engine.matching.compiled import CompiledGrammar, Turn
 from structgen.engine.matching.readings import after_token, follow, is_marked, may_have_ended, read, written
 from structgen.engine.vocabulary.bitmask import as_words, tokens_of
@@ -228,7 +229,7 @@ class Matcher:
             if not compiled.sets.table.accepting[self._set]:
                 return False
             compiled.sets.close(self._set)
-            return bool(compiled.sets.table.only_byte[self._set] == 256)
+            return bool(compiled.sets.table.only_byte[self._set] == NO_BYTE)
 
     def _may_end(self) -> bool:
         # With an eager end a token ends the text as soon as it is accepted; only the empty text has no such token.

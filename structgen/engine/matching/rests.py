@@ -39,11 +39,11 @@ class Around(NamedTuple):
 
     Attributes:
         before: the shortest rest before the token; None where none was found.
-        after: that after it.
-        closing: intp[n], in ascending order, tokens after which the rest has fewer bytes than before; do not change it.
-            They are those that end as the rest begins: of the rest `"}` in a string, they are `"`, `."`, `"}`, `!"}`, …
-            For strings of JSON these are all such tokens that do not begin with a space. None if they were not asked
-            for, and where single tokens must be tried, as for `tokens_by_rest`.
+        after: the shortest rest after it; None where none was found.
+        closing: intp[n], in ascending order: tokens after which the rest has fewer bytes than before. Do not change the
+            array. Each of them ends with the first bytes of the rest: for the rest `"}` in a string, they are `"`,
+            `."`, `"}`, `!"}`, … For strings of JSON these are all such tokens that do not begin with a space. None if
+            the caller did not ask for them, or if it must try single tokens; see `tokens_by_rest`.
     """
 
     before: Rest | None
@@ -75,12 +75,12 @@ def rests_around(matcher: Matcher, token_id: int, *, with_closing: bool = False)
     Args:
         matcher: the text, which has not ended; it stays as it is.
         token_id: the token; the matcher allows it.
-        with_closing: find the tokens that close the text, too, where the token begins with a space, and leaves the rest
-            as it is.
+        with_closing: also find the tokens that bring the end of the text nearer (`Around.closing`). This is done only
+            if the token begins with a space and leaves the rest as it is.
 
     Returns:
-        Both, and these tokens. None where the matcher has to accept the token first, as it is more than the bytes of
-        its text: an end token, one that the grammar names, and where the grammar counts tokens.
+        Both rests, and these tokens. None if the bytes of the token do not say what it does, so that the matcher has to
+        accept it first: an end token, a token that the grammar names, and any token if the grammar counts tokens.
 
     Raises:
         LimitExceededError: a bound of `Limits` was passed.

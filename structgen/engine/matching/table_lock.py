@@ -1,8 +1,8 @@
-"""The lock of tables that grammars share, whose holder can be asked to go elsewhere.
+"""The lock of tables that grammars share. A thread that waits for long can ask the holder to give it back.
 
 A mask takes microseconds, so threads rarely wait for the lock. But a grammar made to exhaust a server may hold it for
-as long as a mask may take. So whoever waits for long asks the holder to leave: its work ends at the next look at the
-clock, and begins anew in tables of its own.
+as long as a mask may take. So a thread that has waited for PATIENCE_SECONDS asks the holder to leave: the holder's work
+ends at its next look at the clock, and begins anew in tables of its own, which have another lock.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ IS_COMPILED = not __file__.endswith(".py")
 
 
 class Guest(Protocol):
-    """What holds the lock, and can leave it."""
+    """A holder of the lock that can be asked to give it back, such as a `CompiledGrammar`."""
 
     def expire(self) -> None:
         """End the work under the lock at the next look at the clock. Called by another thread."""
@@ -36,8 +36,8 @@ class TableLock:
     owner: no object is made between the question whether it is free and the assignment, so no other thread can run.
 
     Attributes:
-        guest: the holder that can be asked to leave; None if none can. It ignores what it is asked once it has given
-            the lock back.
+        guest: the holder that can be asked to leave; None if the holder cannot. After it has given the lock back, it
+            ignores the question.
     """
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class TableLock:
             self._wait(thread, None)
 
     def acquire(self, timeout: float) -> bool:
-        """Take the lock, unless that takes longer than so many seconds. Return whether it was taken."""
+        """Take the lock if that is possible within `timeout` seconds. Return whether it was taken."""
         thread = this_thread()
         if self._owner != thread:
             return self._wait(thread, time.monotonic() + timeout)
@@ -84,9 +84,14 @@ class TableLock:
                 self._wake()
 
     def _wait(self, thread: int, end: float | None) -> bool:
-        """Take the lock for a thread that does not hold it, before a time of the clock if there is an end."""
+        """Wait for the lock, and take it. Return whether it was taken.
+
+        Args:
+            thread: this thread, which does not hold the lock.
+            end: the time of `time.monotonic` to give up at; None to wait without end.
+        """
         with self._changed:
-            self._is_awaited = True  # before the question: whoever releases the lock looks at it afterwards
+            self._is_awaited = True  # set before `_owner` is read: `release` reads it after it has cleared `_owner`
             while self._owner != FREE:
                 if end is not None and time.monotonic() >= end:
                     return False

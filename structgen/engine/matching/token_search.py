@@ -54,7 +54,7 @@ def fewest_tokens(matcher: Matcher, below: int) -> list[int] | None:
 def _found(compiled: CompiledGrammar, start: int, below: int) -> list[int] | None:
     if compiled.has_marks or compiled.counts_tokens:
         return None
-    before = {start: start}  # of each set that was reached, the set before the token that led to it
+    before = {start: start}  # for each set that was reached: the set before the last token
     if compiled.sets.table.accepting[start]:
         return []
     last = [start]

@@ -32,7 +32,7 @@ from structgen.errors import LimitExceededError
 __all__ = ["Warm", "WarmUp", "check_warm", "make_warm", "warm_in_background", "warm_up"]
 
 Warm: TypeAlias = bool | float | Literal["background"]
-"""How masks are made ahead of time: not, for 0.1 seconds, for so many seconds, or in a thread of its own."""
+"""The argument `warm` of `structgen.compile`: whether masks are made ahead of time, for how long, or in a thread."""
 
 DEFAULT_SECONDS = 0.1
 ALIKE_MASKS = 16  # masks that are made for sets with the same dotted rules

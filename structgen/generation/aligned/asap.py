@@ -36,7 +36,7 @@ __all__ = ["adaptive_sampling"]
 
 @dataclass(slots=True)
 class _Node:
-    """What is known of a beginning.
+    """A node of the tree of the beginnings seen so far: one for each sequence of tokens.
 
     Attributes:
         future: an upper bound of the probability that the model goes on to an answer.

@@ -35,7 +35,7 @@ class Cancelled(Exception):
 
 @dataclass(slots=True)
 class _Reading:
-    """What a session reads in the next pass.
+    """A session and the tokens that it reads in the next pass.
 
     Attributes:
         session: the session.
@@ -97,7 +97,10 @@ class PrefixReader:
         return found
 
     def _plan(self, paths: Sequence[Path]) -> dict[Path, _Reading]:
-        """Return what each beginning's session reads."""
+        """Return for each beginning a session, and the tokens that it still has to read.
+
+        A session that has read a part of the beginning is used again, forked, or cut back; else a new one is made.
+        """
         spare = dict(self._sessions)
         origins = {path: self._origin(path) for path in paths}
         found: dict[Path, _Reading] = {}

@@ -241,10 +241,16 @@ class Caller:
             return self._begin_on_server(self._model, messages, tool_choice, settings, streams=streams)
         constraint = self.constraint(tool_choice)
         settings = replace(settings, stop=(*settings.stop_texts(), *_ENDS.get(self.format, ())))
-        encoded = partial(self._encoded, constraint, tool_choice)
-        answers = self.format not in _OWN_ANSWERS
+        encode_prompt = partial(self._encode_prompt, constraint, tool_choice)
+        writes_answer_mark = self.format not in _OWN_ANSWERS
         return LocalRun(
-            self._model, constraint, messages, settings, new_session=new_session, encoded=encoded, answers=answers
+            self._model,
+            constraint,
+            messages,
+            settings,
+            new_session=new_session,
+            encode_prompt=encode_prompt,
+            writes_answer_mark=writes_answer_mark,
         )
 
     def _begin_on_server(
@@ -360,19 +366,19 @@ class Caller:
         except REFUSALS as error:  # raised again at the end of the reply
             return self.toolbox.refused(parsed, call_id, error)
 
-    def _encoded(
+    def _encode_prompt(
         self, constraint: Constraint[Any], tool_choice: str, prompt: Prompt, settings: Settings
     ) -> tuple[Prompt, list[int]]:
         """Return the messages and the tokens of a prompt: with the tools, and in the template's form."""
         model, template = cast(Model, self._model), self._template
         variables = template_variables(template, settings)
-        is_told = tool_choice != "none" and bool(self.toolbox.tools)
+        shows_tools = tool_choice != "none" and bool(self.toolbox.tools)
         shown_by = None if template is None else tools_variable(model, template)
         if shown_by is not None:
-            if is_told or shown_by == "functions":  # that template fails without them
-                tools = self.toolbox.definitions if is_told else []
+            if shows_tools or shown_by == "functions":  # that template fails without them
+                tools = self.toolbox.definitions if shows_tools else []
                 variables = {**tools_variables(shown_by, tools), **variables}
-        elif is_told and not settings.raw:
+        elif shows_tools and not settings.raw:
             system = self._described(must=tool_choice != "auto")
             if not _has_system(prompt, system):  # a retry has it
                 settings = replace(settings, system=f"{settings.system}\n\n{system}" if settings.system else system)
@@ -386,7 +392,7 @@ class Caller:
         return as_messages(whole), model.encode_prompt(texts, **variables)
 
     def _described(self, *, must: bool) -> str:
-        """Return the text that tells of the tools and of the format."""
+        """Return the text for the system message that describes the tools and the format of calls."""
         example = write_reply(self.format, "", [ParsedCall("NAME", {"PARAMETER": "VALUE"})])
         return (_MUST if must else _MAY).format(tools=self._rendered(), example=example)
 

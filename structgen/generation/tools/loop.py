@@ -66,7 +66,7 @@ class ToolResult:
 
 
 Event: TypeAlias = str | ToolCall | ToolResult | Transcript
-"""What happens in a loop: a piece of text, a call with the arguments so far, a call's result, and at last the end."""
+"""An event of a loop: a piece of text, a call with its arguments so far, a call's result; the transcript comes last."""
 
 
 class Loop:

@@ -33,7 +33,7 @@ FORMATS: tuple[str, ...] = tuple(sorted({*FAMILIES, *_SPECIAL}))
 """The names of the formats that can be read."""
 
 _LEFT_OUT = {"<tool_call>\n<function=NAME>\n": "<tool_call>\n"}
-"""By begin mark, the part that models leave out at times. Qwen 3 Coder writes calls without `<tool_call>`."""
+"""For each begin mark, the part that models sometimes leave out. Qwen 3 Coder writes calls without `<tool_call>`."""
 
 
 def read_reply(

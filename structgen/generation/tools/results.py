@@ -1,4 +1,4 @@
-"""What `structgen.call` returns: a reply with text, reasoning and tool calls."""
+"""The results of `structgen.call`: a reply with text, reasoning and tool calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all servers share: their settings, how requests are read, and one sequence of tokens that never raises.
+"""The code that all servers share: their settings, the reading of requests, and a sequence of tokens that never raises.
 
 The modules, in the order of a request's way:
 

@@ -103,7 +103,7 @@ class _Rule:
         self._is_right = is_right
 
     def repetition(self) -> list[ast.Expression] | None:
-        """Return the bodies of the rule with a repetition in place of the recursion; None if it is none of a text."""
+        """Return the bodies of the rule with a repetition in place of the recursion; None if that does not apply."""
         found = self._alternatives()
         if found is None:
             return None
@@ -121,9 +121,10 @@ class _Rule:
         return [self._joined((star,), _parts_of(other)) for other in others]
 
     def _alternatives(self) -> tuple[list[ast.Expression], list[ast.Expression]] | None:
-        """Return what stands beside the recursion, and the other bodies; None if a way leads elsewhere in the cycle.
+        """Return two lists: what stands beside the recursion in recursive bodies, and the other bodies.
 
-        A body that is only the rule itself is left out.
+        For `A ::= A x | A y | z` these are `x, y` and `z`. A body that is only the rule itself is left out. The result
+        is None if a body leads through the cycle in another way.
         """
         repeated: dict[ast.Expression, None] = {}
         others: dict[ast.Expression, None] = {}
@@ -160,7 +161,7 @@ class _Rule:
         )
 
     def _joined(self, outer: _Parts, inner: _Parts) -> ast.Expression:
-        """Return the sequence of parts, of which the inner ones are nearer to the end where the recursion is."""
+        """Return the sequence of parts. The inner ones are nearer to that end of the body where the recursion is."""
         return sequence((*outer, *inner) if self._is_right else (*inner, *outer))
 
 

@@ -184,10 +184,12 @@ class TerminalTable:
         return symbol
 
     def hole(self, content: object) -> tuple[int | None, bool]:
-        """Return the symbol of a hole's texts without the empty one, None if there are none; and whether it has that.
+        """Return the symbol of a hole without the empty text, and whether the hole has the empty text.
+
+        The symbol is None if the hole has no other text.
 
         Raises:
-            GrammarError: nothing tells the tables of holes.
+            GrammarError: the grammar must not have holes here.
         """
         found = self._contents.get(id(content))
         if found is None:

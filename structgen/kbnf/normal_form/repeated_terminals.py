@@ -51,7 +51,9 @@ def repeated_terminal(node: ast.Bounded, grouped: Mapping[str, Sequence[ast.Expr
 
 
 def repeated_text(node: Repetition, grouped: Mapping[str, Sequence[ast.Expression]]) -> rx.Regex | None:
-    """Return the regex of a repetition of any characters but a few, and of escapes; None for any other repetition.
+    """Return the regex of a repetition like the text of a string or a comment; None for any other repetition.
+
+    What is repeated is a large class of characters (`_MIN_CHARACTERS`), or a choice with such a class, as with escapes.
 
     Args:
         node: the repetition.
@@ -67,7 +69,7 @@ def repeated_text(node: Repetition, grouped: Mapping[str, Sequence[ast.Expressio
 
 
 def has_some_text(body: ast.Expression, grouped: Mapping[str, Sequence[ast.Expression]]) -> bool:
-    """Return whether an expression is small, regular, and shows that it has a text."""
+    """Return whether an expression surely has a text. False also if it is large or not regular."""
     regex = _small_regex(body, grouped)
     return regex is not None and survey(regex)[1] is True
 

@@ -32,7 +32,7 @@ _EMPTY = ast.Sequence(())
 
 
 class _Mode(NamedTuple):
-    """How the text of an expression is read.
+    """The context in which an expression is used.
 
     Attributes:
         inside: whether it is inside brackets.
@@ -44,12 +44,12 @@ class _Mode(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What the rules are written in.
+    """The expressions that stand for terminals in the rules.
 
     Attributes:
-        terminals: the text of each use of a terminal.
+        terminals: the expression of each use of a terminal.
         newline: the end of a line.
-        skip: what may follow a terminal, outside of brackets (False) and inside (True).
+        skip: the ignored texts that may follow a terminal, outside of brackets (False) and inside (True).
     """
 
     terminals: dict[Use, ast.Expression]
@@ -58,7 +58,7 @@ class Words(NamedTuple):
 
 
 Ways = dict[bool, ast.Expression]
-"""Whether a line begins after a text -> the texts of an expression that end so."""
+"""The texts of an expression, by how they end: True for those after which a line begins."""
 
 
 def indented_rules(grammar: LexedGrammar) -> ast.Grammar:

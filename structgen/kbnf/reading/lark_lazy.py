@@ -72,7 +72,7 @@ def _lazy_terminal(body: ast.Expression) -> Iterator[tuple[ast.Expression, rx.Re
 
 
 class _Positions:
-    """For each terminal of some rules, the lazy terminals that may stand at the same position.
+    """The lazy terminals that may stand at the same position as each terminal of some rules.
 
     Args:
         rules: the bodies, by name.

@@ -80,7 +80,7 @@ def ignored_terminals(grammar: LexedGrammar) -> list[Terminal]:
 
 
 class _Companions:
-    """For each use of a terminal, the names of the terminals that may stand at the same position.
+    """The companions of each use of a terminal: the terminals that may stand at the same position.
 
     Attributes:
         found: the result.

@@ -60,9 +60,10 @@ def _node(node: rx.Regex, known: dict[int, rx.Regex]) -> rx.Regex:
 
 
 def _together(parts: list[rx.Regex]) -> list[rx.Regex]:
-    """Return alternatives with those that end with digits whose remainder counts as one, which becomes one automaton.
+    """Join the alternatives that end with `Remainders` (digits of numbers that a remainder decides) to one alternative.
 
-    They have many states in common. An intersection is not taken apart.
+    They have many states in common, so they are written as one automaton. The joined alternative is an intersection, as
+    this module does not look inside of these.
     """
     counted = [part for part in parts if isinstance(part, rx.Sequence) and isinstance(part.parts[-1], rx.Remainders)]
     if len(counted) < 2:

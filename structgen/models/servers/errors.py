@@ -61,11 +61,11 @@ def answer_without_choices(error: Any) -> ServerError:
     """Return the error for an answer of status 200 that has no choices.
 
     Args:
-        error: what the answer says of it, mostly an object with a message; None for nothing.
+        error: the field `error` of the answer, usually an object with a message; None without it.
     """
     words = error.get("message") if isinstance(error, dict) else error
-    told = f": {words}"[:_MAX_WORDS] if words else ""
-    return ServerError(f"the server's answer has no choices{told}", status=None, hint=_HINT_OF_SERVER)
+    quoted = f": {words}"[:_MAX_WORDS] if words else ""
+    return ServerError(f"the server's answer has no choices{quoted}", status=None, hint=_HINT_OF_SERVER)
 
 
 def _words_of(error: Any) -> str:

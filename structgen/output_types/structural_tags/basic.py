@@ -152,4 +152,4 @@ BASIC: dict[str, ReadFormat] = {
     "star": _star,
     "repeat": _repeat,
 }
-"""How each of these types is read."""
+"""The function that reads each of these types."""

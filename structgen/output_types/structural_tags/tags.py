@@ -210,4 +210,4 @@ TAGS: dict[str, ReadFormat] = {
     "tags_with_separator": _tags_with_separator,
     "dispatch": _dispatch,
 }
-"""How each of these types is read."""
+"""The function that reads each of these types."""

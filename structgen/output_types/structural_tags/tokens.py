@@ -120,4 +120,4 @@ TOKENS: dict[str, ReadFormat] = {
     "token_triggered_tags": _token_triggered_tags,
     "token_dispatch": _token_dispatch,
 }
-"""How each of these types is read."""
+"""The function that reads each of these types."""

@@ -64,23 +64,23 @@ def bounds(regex: Regex) -> tuple[float, float]:
 
 
 def repeated(regex: Regex) -> int:
-    """Return which of some sample characters the texts may repeat: bit n is set if one may be the nth, repeated.
+    """Return for which sample characters c some text `c`, `cc`, `ccc`, … may match: bit n for the nth sample.
 
-    A bit that is not set is certain, so that a complement has a text of each length from 1 on. For `[a-z]+` the bits of
-    `a` and `z` are set.
+    A bit that is not set is certain: no such text matches. Then the complement has a text of each length from 1 on. For
+    `[a-z]+` the bits of `a` and `z` are set.
     """
     return _folded(regex, _repeated, _parts)[1]
 
 
 def has_other_than(repeated_by: list[int]) -> bool:
-    """Return whether one of the sample characters is in none of some results of `repeated`."""
+    """Return whether some sample character has its bit set in none of some results of `repeated`."""
     return reduce(or_, repeated_by, 0) != _ALL_SAMPLES
 
 
 def _folded(
     regex: Regex, of: Callable[[Regex, list[_T]], _T], parts_of: Callable[[Regex], tuple[Regex, ...]] | None = None
 ) -> _T:
-    """Compute `of` for a tree bottom up; it gets a node and the results for the node's parts."""
+    """Compute `of` for all nodes of a tree, bottom up. It gets a node, and the results for the parts of the node."""
     parts_of = parts_of or _children
     done: dict[int, _T] = {}
     stack = [regex]
@@ -112,7 +112,7 @@ def _children(regex: Regex) -> tuple[Regex, ...]:
 
 
 def _parts(regex: Regex) -> tuple[Regex, ...]:
-    """Return what `_children` does, and the parts of an intersection and of a shortest match."""
+    """Return the parts of a node: those of `_children`, and also those of an intersection and of a shortest match."""
     if isinstance(regex, Intersection):
         return regex.parts
     return (regex.body,) if isinstance(regex, Early) else _children(regex)
@@ -160,9 +160,10 @@ def _lengths(regex: Regex, parts: list[tuple[int | None, bool]]) -> tuple[int | 
 
 
 def _leaves_most(regex: Intersection) -> bool:
-    """Return whether it is a class, repeated, without texts that leave some character of the class, repeated.
+    """Return whether an intersection surely has texts that repeat one character.
 
-    Of `[a-z]*` without `all` and `yes`, texts such as `aaaa` are left.
+    It has if it is a repeated class without some texts, and no excluded text repeats a certain character of the class:
+    `[a-z]*` without `all` and `yes` has `aaaa`.
     """
     samples = _ALL_SAMPLES
     count = 0

@@ -87,7 +87,7 @@ Case = tuple[frozenset[int], Node]
 _IN_NONE: frozenset[int] = frozenset()
 _INDEX = MAY_LEAVE_UNDECIDED - 1
 _MAX_ABSORBED = 64
-_LEVELS = 8  # of unions in a union; after so many, they are resolved
+_MAX_LEVELS = 8  # levels of unions in a union; each time there are so many more, they are resolved
 _MAX_RESOLVED = 64  # nodes of a union whose unions are resolved
 _MAX_SIZE = 1_000_000  # atoms of a union
 """Unions of at most so many alternatives are searched for alternatives that others include."""
@@ -186,7 +186,7 @@ def any_of(nodes: Iterable[Node]) -> Node:
     if len(least) == 1:
         return least[0]
     depth = 1 + max([atom.depth for node in least for atom in node if not isinstance(atom, int)], default=0)
-    if depth % _LEVELS == 0:
+    if depth % _MAX_LEVELS == 0:
         plain = _resolved(least)
         if plain is not None:
             return any_of(plain)

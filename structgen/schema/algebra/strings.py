@@ -32,8 +32,8 @@ __all__ = ["ALL_STRINGS", "Language", "StringSet"]
 
 _MAX_LENGTHS_COUNTED = 64  # of a set with more lengths, the texts of so many are counted first
 _CHARACTERS = 0x110000 - 0x800  # code points without surrogates
-_FEW_STATES = 200  # that are visited before short texts are counted
-_BYTES_COUNTED_FIRST = 32  # of the texts that are counted then
+_MAX_FIRST_STATES = 200  # states that are visited before short texts are counted
+_MAX_FIRST_BYTES = 32  # bytes of these short texts
 _LARGE_NAME = 4_096  # characters of a language's name
 
 
@@ -378,10 +378,10 @@ def _counted(store: AutomatonStore, strings: StringSet, at_most: int) -> int:
     state = _state(store, strings)
     if repeats_a_byte(store, state):
         return at_most
-    is_known_finite = is_finite(store, state, _FEW_STATES)
-    # Where many states do not show it, short texts are counted first. E-mail addresses are short enough to be finitely
-    # many, and long enough for hundreds of thousands of states.
-    if is_known_finite is None and count_texts(store, state, at_most, _BYTES_COUNTED_FIRST) < at_most:
+    is_known_finite = is_finite(store, state, _MAX_FIRST_STATES)
+    # If so many states do not decide it, short texts are counted first: often there are enough of them. E-mail
+    # addresses, for instance, are finitely many, but their automaton has hundreds of thousands of states.
+    if is_known_finite is None and count_texts(store, state, at_most, _MAX_FIRST_BYTES) < at_most:
         is_known_finite = is_finite(store, state)
     return count_texts(store, state, at_most) if is_known_finite else at_most
 

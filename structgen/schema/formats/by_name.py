@@ -210,7 +210,10 @@ def regex(name: str) -> Regex | None:
 
 
 def outer_regex(name: str) -> Callable[[], Regex] | None:
-    """Return what returns the regex of texts that any reader might accept; None where it is the format's own regex."""
+    """Return a function that makes the regex of all texts that any reader might accept as a format.
+
+    None if that is the format's own regex.
+    """
     make = _OUTER.get(name)
     return cache(make) if make is not None else None
 

@@ -1,8 +1,9 @@
-"""How many numbers of a set readers tell apart, and which, where they are few: items that must differ run out of them.
+"""The numbers of a set that are different once they are read, if they are few.
 
-A text with a point or an exponent is read as the double next to it, so numbers that lie closer are one. There are two
-from 1 to 1.0000000000000002. Multiples of a fraction are only written where doubles hold them, with at most 15 digits
-(`algebra/safe_numbers.py`): there is one multiple of 1e-18 from 0.1 to 0.1000000000000002.
+An array of three such numbers that must differ needs three of them, so it is impossible if a set has only two. A text
+with a point or an exponent is read as the nearest double. So the set of numbers from 1 to 1.0000000000000002 has two:
+all texts between them are read as one of them. Multiples of a fraction are only written where doubles hold them, with
+at most 15 digits (`algebra/safe_numbers.py`): there is one multiple of 1e-18 from 0.1 to 0.1000000000000002.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ _MAX_LISTED = 200_000  # numbers between two bounds, of which those that are exc
 
 
 def different_numbers(numbers: NumberSet, most: int, *, plain: bool) -> set[Number] | None:
-    """Return the numbers of a set that readers tell apart, and perhaps more; None if there are more than `most`.
+    """Return the numbers of a set that are different once they are read, and perhaps more of its members.
+
+    The result is None if there are more than `most`.
 
     Args:
         numbers: the set.
-        most: the number.
+        most: the largest number of results.
         plain: numbers are written without exponents where they can be, see `plain_numbers.py`.
     """
     if numbers.values is None and not numbers.is_integer and (numbers.multiple is not None or numbers.outside):
@@ -66,7 +69,7 @@ def _safe_numbers(numbers: NumberSet, most: int, *, plain: bool) -> set[Number] 
 
 
 def _safe_fractions(numbers: NumberSet, most: int) -> list[Number] | None:
-    """Return those in all forms; None if there are more than `most`."""
+    """Return the safe members of a set of fractions, written in any form; None if there are more than `most`."""
     listed, step = listed_multiples(numbers), numbers.multiple
     if listed is not None:
         return list(listed)

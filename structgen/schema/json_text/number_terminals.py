@@ -123,13 +123,16 @@ def _has_text(part: NumberSet) -> bool:
 
 
 def _groups(parts: tuple[NumberSet, ...]) -> list[list[NumberSet]]:
-    """Return sets of numbers in groups: those that remainders tell, between the same bounds, are together."""
+    """Group sets of numbers. Sets that one automaton can count by their remainders are one group.
+
+    Each other set is a group of its own. See `_is_counted_with`.
+    """
     groups: list[list[NumberSet]] = []
     for part in parts:
-        if part.multiple is None or not are_counted(part.multiple, part.outside):  # told with none of the others
+        if part.multiple is None or not are_counted(part.multiple, part.outside):  # a group of its own
             groups.append([part])
             continue
-        joined = next((group for group in groups if _is_told_with(part, group)), None)
+        joined = next((group for group in groups if _is_counted_with(part, group)), None)
         if joined is None:
             groups.append([part])
         else:
@@ -137,8 +140,11 @@ def _groups(parts: tuple[NumberSet, ...]) -> list[list[NumberSet]]:
     return groups
 
 
-def _is_told_with(part: NumberSet, group: list[NumberSet]) -> bool:
-    """Return whether remainders tell a set and those of a group, and all have the same bounds and forms."""
+def _is_counted_with(part: NumberSet, group: list[NumberSet]) -> bool:
+    """Return whether one automaton can count a set with those of a group.
+
+    It can if remainders decide the members of all these sets, and the sets have the same bounds and written forms.
+    """
     first, together = group[0], [*group, part]
     if first.written != part.written or (first.multiple == 1) != (part.multiple == 1) or not _has_decimal_bounds(part):
         return False
@@ -175,7 +181,7 @@ def _steps(group: list[NumberSet]) -> list[tuple[Number, tuple[Number, ...]]]:
 
 
 def _counted_together(group: list[NumberSet]) -> Regex:
-    """Return the numbers of some sets that remainders tell, with the same bounds; see `_is_told_with`.
+    """Return the numbers of the sets of one group; see `_is_counted_with`.
 
     One automaton counts remainders for all of them. Otherwise, there would be a state for each of their combinations.
     """
@@ -244,7 +250,7 @@ def _interval(numbers: NumberSet) -> Regex:
 
 
 def _is_small(value: Number | None) -> bool:
-    """Return whether doubles tell a bound from the integers beside it: 2**53 + 1 is read as 2**53."""
+    """Return whether a bound and the integers beside it are different doubles: 2**53 + 1 is read as 2**53."""
     return value is None or -MAX_EXACT_INTEGER < value < MAX_EXACT_INTEGER
 
 
@@ -278,9 +284,10 @@ def _is_listed(numbers: NumberSet, step: Number) -> bool:
 
 
 def listed_multiples(numbers: NumberSet) -> tuple[Number, ...] | None:
-    """Return the multiples of a set's step that are listed; None if they are told in another way.
+    """Return the multiples of a set's step if the regex lists them one by one; None if it is made in another way.
 
-    Of a fraction whose automaton is too large, only the nearest to 0 are listed; all integers among them are told.
+    If the step is a fraction whose automaton is too large, only the multiples nearest to 0 are listed. `number_regex`
+    adds all integers among the multiples.
     """
     step = numbers.multiple
     if step is None or not _is_listed(numbers, step) or (_has_long_step(numbers) and _ending_places(numbers)):
@@ -295,7 +302,7 @@ def _has_long_step(numbers: NumberSet) -> bool:
 
 
 def _ending_places(numbers: NumberSet) -> int | None:
-    """Return the number of digits after the point that tell the multiples of a step; None if no few digits do."""
+    """Return how many digits after the point decide whether a number is a multiple of the step; None if no few do."""
     places = None if numbers.multiple is None else places_of(numbers.multiple, MAX_LISTED)
     if places is None or numbers.written != ANY_FORM or numbers.outside:
         return None
@@ -303,7 +310,7 @@ def _ending_places(numbers: NumberSet) -> int | None:
 
 
 def _by_ending(numbers: NumberSet, step: Number) -> Regex:
-    """Return the multiples of a fraction, told by their digits after the point."""
+    """Return the multiples of a fraction, where the digits after the point decide; see `_ending_places`."""
     before = MAX_SAFE_DIGITS - (_ending_places(numbers) or 0)
     return numbers_by_ending(numbers.low, numbers.low_open, numbers.high, numbers.high_open, step, before)
 

@@ -69,7 +69,7 @@ class Constraint(NamedTuple):
 
     @property
     def is_of_pipeline(self) -> bool:
-        """Whether it is written with `pydantic.experimental.pipeline`, which says nothing of it in JSON Schema."""
+        """Whether the constraint is of `pydantic.experimental.pipeline`. Pydantic's JSON Schema leaves it out."""
         return not isinstance(self.check, partial)
 
 

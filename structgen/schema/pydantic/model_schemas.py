@@ -1,9 +1,10 @@
-"""JSON Schemas of types by Pydantic, kept for the classes of models: the second call for a class makes nothing.
+"""A cache of the JSON Schemas that Pydantic makes of models.
 
-Pydantic makes the JSON Schema of a model anew in each call, in about a millisecond. Everything else of a compile that
-is in the cache takes 30 µs. So the schema is kept with the class that it belongs to, as text: no caller can change it,
-and it is freed with the class. It is made anew if the class was rebuilt (`model_rebuild`), and it is not kept at all
-where code of the user or the clock has a part in it (`PastDate`), as it may be another one each time.
+Pydantic makes the JSON Schema of a model anew in each call, in about a millisecond. If the compiled grammar is in the
+cache, all other work of a compile takes 30 µs. So the schema is stored on the class of the model. It is stored as text,
+so that no caller can change it, and it is freed with the class. It is made anew if the class was rebuilt
+(`model_rebuild`). It is not stored at all if it may change between two calls: if the user's code makes a part of it, or
+if it depends on the clock (`PastDate`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _NAME = "__structgen_schema__"
 
 
 class _Kept:
-    """What is kept of a class; a pickle or a copy of the class begins without it.
+    """The stored schema of one class. A pickle or a copy of the class gets an empty one.
 
     Args:
         core_schema: Pydantic's schema of the class, which a rebuild replaces.

@@ -37,11 +37,11 @@ _Options = tuple[Any, ...]
 
 
 class _Scope(NamedTuple):
-    """What holds at a type.
+    """The options and definitions that hold at one level of a core schema: outside of all models, or in one model.
 
     Attributes:
-        options: the options there, wrapped as Pydantic does it.
-        of_definitions: the options of the definitions that are referred to there.
+        options: the options of the types there, wrapped as Pydantic does it.
+        of_definitions: the options of the definitions that these types refer to.
         definitions: the core schemas of these definitions, by name.
     """
 

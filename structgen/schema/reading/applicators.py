@@ -152,9 +152,16 @@ def _one_of(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Lo
 
 
 def _only_objects(space: NodeSpace, nodes: list[Node], location: Location, *, untyped: int = 2) -> Node | None:
-    """Return the node of all objects if some branches accept every other value, as those without `type`; else None.
+    """Return the node of all objects if enough branches accept every value that is no object; else None.
 
-    If two branches do, a `oneOf` refuses all values that are no objects.
+    Branches without `type` do that. If two branches of a `oneOf` do, it refuses all values that are no objects, as none
+    is in exactly one branch. So only objects need to be looked at.
+
+    Args:
+        space: makes nodes and shapes.
+        nodes: the branches.
+        location: the location of the schema.
+        untyped: the number of such branches that is enough.
     """
     for node in nodes:
         if replace(space.shape(node), objects=()) == _NO_OBJECTS:
@@ -165,10 +172,15 @@ def _only_objects(space: NodeSpace, nodes: list[Node], location: Location, *, un
 
 
 def exclusive(space: NodeSpace, nodes: list[Node], beside: Node) -> list[Node]:
-    """Return nodes for "this branch and none of the others".
+    """Return nodes for "this branch and none of the others"; their union is the `oneOf`.
 
-    Branches that are disjoint, at least among the values of a node beside them, need no complement. A branch that may
-    leave values undecided always does: it is not certain that these are not in it.
+    Where two branches have no value in common, at least among the values of `beside`, neither needs the complement of
+    the other. But a branch that may leave values undecided always needs one: these may be in it.
+
+    Args:
+        space: makes nodes and shapes.
+        nodes: the branches.
+        beside: the node of the keywords beside the `oneOf`.
     """
     overlapping: list[list[int]] = [[] for _ in nodes]
     for i, j in space.overlaps(_narrowed(space, nodes, beside)):
@@ -212,7 +224,7 @@ def _if(space: NodeSpace, keyword: str, schema: dict[str, Any], location: Locati
 
 
 def _narrowed(space: NodeSpace, nodes: list[Node], beside: Node) -> list[Node]:
-    """Return nodes, those that have no tag intersected with the node of what stands beside them."""
+    """Return nodes, each one without a tag intersected with the node of the keywords beside them."""
     return [meet(beside, node) if beside != ANY and space.tag(node) is None else node for node in nodes]
 
 
@@ -236,7 +248,11 @@ def _refused_branches(space: NodeSpace, keyword: str, schema: dict[str, Any], lo
 def _not_tagged(
     space: NodeSpace, beside: Node, objects: Node | None, nodes: list[Node], *, is_exclusive: bool
 ) -> Shape | None:
-    """Return the result of `not_tagged`; only objects, if their node is given and something stands beside."""
+    """Return the result of `not_tagged`, or None.
+
+    If `objects`, the node of all objects, is given, the result has objects only; then it is None without keywords
+    beside the branches.
+    """
     if beside == ANY and objects is not None:
         return None
     return not_tagged(space, beside if objects is None else meet(beside, objects), nodes, is_exclusive=is_exclusive)

@@ -19,8 +19,8 @@ from structgen.schema.reading.space import Space, has_circles
 
 __all__ = ["explore", "split_items"]
 
-_FEW_COUNTS = 3  # of an array, or conditions on any key; the cases of so few are not tested for emptiness
-_ENDLESS = 10_000  # keys that are taken to be endless, as in `schema/rules/states.py`
+_MAX_UNTESTED = 3  # counts of an array, or conditions on any key: if there are no more, their cases are not tested
+_MAX_COUNTED_KEYS = 10_000  # keys; more are taken to be endless, as in `schema/rules/states.py`
 _MAX_CASES = 1_024  # of a value, by the counts and conditions that it adds to
 
 
@@ -46,7 +46,7 @@ def explore(space: Space, root: Node) -> tuple[dict[Node, Shape], set[Node]]:
             if not array.clauses:
                 split_items(space, array)
         for part in shape.objects:
-            if len(part.somewhere) > _FEW_COUNTS or (part.somewhere and has_circles(space)):
+            if len(part.somewhere) > _MAX_UNTESTED or (part.somewhere and has_circles(space)):
                 _find_key_cases(space, part)
         if len(shapes) & 255 == 0:
             space.deadline.check()
@@ -107,7 +107,7 @@ def split_items(space: Space, part: ArraySet) -> None:
 
     Thirty counts of different constants have 31 cases. As names of nodes alone, they would have 2³⁰.
     """
-    if len(part.contains) <= _FEW_COUNTS and not (part.contains and has_circles(space)):
+    if len(part.contains) <= _MAX_UNTESTED and not (part.contains and has_circles(space)):
         return
     if part.known_cases is None or has_circles(space):
         part.known_cases = None
@@ -133,15 +133,18 @@ def _find_key_cases(space: Space, part: ObjectSet) -> None:
 
 
 def _can_wait(space: Space, part: ObjectSet) -> bool:
-    """Return whether values need no split: whatever is written, other keys can still satisfy all conditions.
+    """Return whether the values of keys need no split into cases.
 
-    Values with parts may have 2ⁿ cases by n conditions; scalars have few.
+    They need none if, whatever is written, further keys can still satisfy all conditions. A split of arrays and objects
+    by n conditions may make 2ⁿ cases; scalars have few.
     """
     if part.high is not None or part.overlapping:
         return False
     for keys, node in part.somewhere:
         others = part.witnesses(keys, node)[1]
-        if not any(mine.count(_ENDLESS) == _ENDLESS and _has_parts(space, found) for mine, found in others):
+        if not any(
+            mine.count(_MAX_COUNTED_KEYS) == _MAX_COUNTED_KEYS and _has_parts(space, found) for mine, found in others
+        ):
             return False
     return True
 
@@ -156,9 +159,10 @@ def _one_case(node: Node, asked: list[tuple[int, Node]]) -> list[Case]:
 
 
 def _overlapping(space: Space, numbers: Iterable[int]) -> set[int]:
-    """Return the numbers of the nodes whose cases share values: all, if some value is neither in a node nor not in it.
+    """Return the numbers of the nodes whose cases may share values: all of them, or none.
 
-    Such a value counts for none of them, but it may stand beside others that do.
+    Cases share values if it may be undecided whether a value is in a node (`has_circles`). Such a value counts for no
+    node, but it may stand beside others that do.
     """
     return set(numbers) if has_circles(space) else set()
 

@@ -17,8 +17,8 @@ from structgen.schema.reading.nodes import NodeSpace
 
 __all__ = ["all_of", "and_also", "both_of"]
 
-_MAX_SETS = 1_000  # sets of objects of an intersection; where there would be more, unions become clauses
-_MANY_SETS = 16  # where there are more, the same if their number grows with each union by half or more
+_MAX_SETS = 1_000  # sets of objects of an intersection. If there would be more, unions become clauses
+_MIN_GROWING_SETS = 16  # the same for more than so many, if a union makes their number larger by more than a half
 
 
 def all_of(space: NodeSpace, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shape, bool]:
@@ -103,7 +103,7 @@ def _multiplies(before: int, after: int) -> bool:
 
     It grows by one where the unions differ in one key, as in conditions on a tag: such sets stay as they are.
     """
-    return after > _MAX_SETS or (after > _MANY_SETS and 2 * after > 3 * before)
+    return after > _MAX_SETS or (after > _MIN_GROWING_SETS and 2 * after > 3 * before)
 
 
 def _single(space: NodeSpace, shapes: list[tuple[Shape, bool]]) -> Shape:

@@ -5,7 +5,7 @@ from structgen.schema.algebra.objects cimport ObjectSet
 from structgen.schema.algebra.shape cimport Shape
 
 
-cdef int _LONG
+cdef int _MIN_LONG_ATOMS
 
 
 cdef class SimpleNodes:

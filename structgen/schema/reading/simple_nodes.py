@@ -22,11 +22,11 @@ from structgen.schema.algebra.shape import Shape
 
 __all__ = ["SimpleNodes", "has_long_node"]
 
-_LEVELS = 3  # of required keys inside of required keys, where a conjunction is searched for a key without a value
-_MANY_ATOMS = 3  # of a node
-_OF_TAG = 2  # sets of objects without a tag's value: the tag is absent, or has another value
-_LONG = 3  # atoms of a node
-_MAX_LEFT = 8  # sets of objects; of so few, nodes may keep their names: comparing the sets costs less
+_MAX_LEVELS = 3  # levels of required keys that are searched for a key without a value
+_MIN_ATOMS = 3  # atoms of a large difference
+_MAX_TAG_SETS = 2  # sets of objects in the complement of a tag: the tag is absent, or has another value
+_MIN_LONG_ATOMS = 3  # atoms of a long node
+_MAX_LEFT = 8  # sets of objects; if there are no more, nodes keep their names, as comparing the sets costs less
 
 
 class SimpleNodes:
@@ -221,37 +221,37 @@ class SimpleNodes:
         return {node: name for node, name in names.items() if node != name}
 
     def _least(self, node: Node, shortens: bool) -> Node:
-        """Return the shortest name known of the values of a node; NONE if it surely has none."""
+        """Return the shortest node that is known to have the same values; NONE if there surely are none."""
         if shortens and len(node) > 1 and self.covers(node):
             return self.reduced(node)
         if self._is_large_difference(node):
             return node
-        return NONE if self._is_dead(node, _LEVELS) else node
+        return NONE if self._is_dead(node, _MAX_LEVELS) else node
 
     def _is_large_difference(self, node: Node) -> bool:
-        """Return whether a node has the values of one subschema without those of several others, some without a tag.
-
-        They rarely rule out every value, and finding out takes long: the complement of an object without a tag has a
-        set for each of its keys, so that of many such complements the sets multiply. What has no value nevertheless is
-        found later, when all nodes are explored; then the node is only needed without those before it in a chain:
+        """Return whether a node is one subschema without several others, not all of which have a tag.
 
             A and not B and not C,      A and not B and not C and not D,      …
+
+        Such a node nearly always has a value, and it takes long to find that out: the complement of an object without a
+        tag has a set for each of its keys, and an intersection multiplies these sets. So `_least` does not search for
+        its emptiness. If it is empty, that is found later, when all nodes are explored.
         """
-        if len(node) < _MANY_ATOMS:
+        if len(node) < _MIN_ATOMS:
             return False
         for atom in node[1:]:
             if not isinstance(atom, int) or atom > 0:
                 return False
         for atom in node[1:]:
             shape = self._known_shape((atom,))
-            if shape is None or len(shape.objects) > _OF_TAG:
+            if shape is None or len(shape.objects) > _MAX_TAG_SETS:
                 return True
         return False
 
     def _is_dead(self, node: Node, levels: int) -> bool:
-        """Return whether a node surely has no value; some levels of required keys are looked at.
+        """Return whether a node surely has no value, by its required keys down to a number of levels.
 
-        Two conditions on a tag may be as deep as that: `{"software": {"version": {"const": "7.0"}}}`.
+        A tag may be a few levels deep: `{"software": {"version": {"const": "7.0"}}}`.
         """
         shape = self._known_shape(node)
         if shape is None or shape.arrays or not shape.objects:
@@ -266,7 +266,7 @@ def has_long_node(part: ObjectSet) -> bool:
     properties = part.properties
     for key in part.required:
         node = properties.get(key)
-        if node is not None and len(node) >= _LONG:
+        if node is not None and len(node) >= _MIN_LONG_ATOMS:
             return True
     return False
 

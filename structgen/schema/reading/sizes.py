@@ -1,6 +1,7 @@
-"""How many values nodes have, and which, where they are few. Items that must differ and keys may run out of them.
+"""Upper bounds on the number of values of nodes, and the values themselves where they are few.
 
-Upper bounds: a node has at most so many values, and no others than those listed.
+They decide whether items that must differ, or keys, run out: an array of three different booleans is impossible. A node
+has at most as many values as counted, and no others than those listed.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from structgen.schema.reading.emptiness import object_holds, string_holds
 __all__ = ["Sizes"]
 
 _MAX_LISTED = 64  # values of a node, or items of an array, that are counted or listed one by one
-_LISTED_TIMES = 4  # so many times as many values are listed as items must differ …
-_MAX_LISTED_LONG = 4_096  # … up to this number
+_LISTED_TIMES = 4  # if n items must differ, up to _LISTED_TIMES * n values are listed,
+_MAX_LISTED_LONG = 4_096  # but at most so many
 _MAX_DEPTH = 16  # levels of values that are counted by calls within each other
-_MAX_COUNT = 1 << 64  # of values. More never run out, and each level may square the number
+_MAX_COUNT = 1 << 64  # values. More than that never run out, and each level of nesting may square the number
 _MAX_PARTS = 4_000  # of a listed value. Each level may double them, and each question hashes all of them
 _MAX_STEPS = 5_000  # arrays or objects that are begun while those of a set are listed
 
@@ -39,10 +40,10 @@ def _no_bound(node: Node) -> None:
 
 
 class _Deeper(Exception):
-    """Raised where the count of a node depends on one that has to be found first: values nest deep.
+    """Raised to find the count of an inner node first, where values nest too deep for Python's recursion.
 
     Attributes:
-        node: that node.
+        node: the inner node.
     """
 
     def __init__(self, node: Node) -> None:

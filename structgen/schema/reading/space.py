@@ -78,7 +78,7 @@ _SHAPE_UNITS = 100  # of `spend`: a shape may take long
 _NO_SETS: frozenset[ArraySet | ObjectSet] = frozenset()
 _has_no_applicators = APPLICATORS.isdisjoint
 _MAX_ABSORBED = 256  # sets of objects that are compared with each other
-_FEW = 16  # sets of objects; of so few, those with needless complements are dropped
+_MAX_CLEANED = 16  # sets of objects; if there are no more, those with needless complements are dropped
 
 
 class Space:
@@ -132,7 +132,7 @@ class Space:
         self._of_clauses: set[Node] = set()  # nodes whose intersection needed clauses; see `_intersection`
         self._may_hold: dict[tuple[Node, int], bool] = {}  # answers of `may_hold`, by node and depth
         self.dead = _NO_SETS
-        self._questions = 0  # questions under way that an answer "not known" suffices for
+        self._questions = 0  # calls of `_answer` under way: they return None if a shape is not known yet
 
     def sizes(self) -> Sizes:
         """Return the upper bounds on the number of values of nodes."""
@@ -363,7 +363,7 @@ class Space:
             result = _simple(self).without_dead(result, every_key=absorb, settled=settled)
             if absorb and len(result.objects) <= _MAX_ABSORBED:
                 result = result.absorbed()
-            elif 1 < len(result.objects) <= _FEW:
+            elif 1 < len(result.objects) <= _MAX_CLEANED:
                 result = result.with_fewer_complements()
         elif len(result.objects) == 1 and has_long_node(result.objects[0]):
             only = _simple(self).with_short_names(result.objects[0])
@@ -575,7 +575,7 @@ def _intersection(space: Space, node: Node) -> Shape:
 
 
 def _shapes_of_atoms(space: Space, node: Node) -> Iterator[tuple[Shape, bool]]:
-    """Yield the shapes of a node's atoms, and `absorb` of `both` for each."""
+    """Yield for each atom of a node its shape, and the argument `absorb` of `Space.both` to combine it with."""
     for atom in node:
         yield space.shape((atom,)), _absorbs(atom)
 
@@ -590,7 +590,7 @@ def _told_apart(space: Space, known: dict[str, Any], location: Location) -> Shap
 
 
 def _answer(space: Space, question: Callable[[], T]) -> T | None:
-    """Return the answer of a question that needs none; None if it depends on a shape that is under way."""
+    """Call a function, and return its result; None if the result depends on a shape that is under way."""
     space._questions += 1
     try:
         return question()

@@ -37,7 +37,7 @@ _ALONE = _Beside(EVERYTHING, EVERYTHING)
 
 
 def told_apart(space: NodeSpace, known: dict[str, Any], location: Location, beside: _Beside = _ALONE) -> Shape | None:
-    """Return the values that satisfy some keywords with `oneOf` among them; None where its branches may overlap.
+    """Return the values that satisfy a schema's keywords, one of them `oneOf`; None if its branches may overlap.
 
     Args:
         space: makes the nodes and shapes of subschemas.

@@ -114,9 +114,10 @@ class ArrayRules:
         return size if (part.high is None or part.high > size) and not holds(part.rest) else part.high
 
     def _find_most_distinct(self) -> float:
-        """Return a number of items up to which it is enough that items differ: others are always left.
+        """Return the largest number of items for which each item only has to differ from those before.
 
-        It is infinite where each item has infinitely many values, and 0 where items must satisfy more.
+        Up to that number, each item has a value left, whatever was written. The number is infinite if each item has
+        infinitely many values, and 0 if items must satisfy more conditions.
         """
         part = self.part
         if part.repeats is not False or part.contains or (part.high is not None and part.low > part.high):
@@ -127,7 +128,7 @@ class ArrayRules:
         return min(map(self._lazy.least_values, nodes))
 
     def _is_distinct(self, state: ArrayState, items: int = 1) -> bool:
-        """Return whether so many more items must only differ from those seen, and others are always left."""
+        """Return whether `items` more items only have to differ from those seen; see `_find_most_distinct`."""
         needed = len(state.seen) + items
         return not state.avoid and max(needed, self.part.low) <= self._most_distinct
 
@@ -174,9 +175,10 @@ class ArrayRules:
         return found
 
     def _can_end(self, state: ArrayState) -> bool:
-        """Return whether an array can be completed that is none of those that are excluded and agree so far.
+        """Return whether some array that is not excluded can be completed from a state.
 
-        Searches the states after further items that agree, without recursion: excluded arrays may be long.
+        `state.avoid` has the excluded arrays that agree with the items so far. This searches the states after further
+        items that agree with some of them, without recursion, as excluded arrays may be long.
         """
         came_from: dict[ArrayState, ArrayState | None] = {state: None}
         waiting = [state]
@@ -417,7 +419,7 @@ class ArrayRules:
         return [(strings,), *[self._captured(symbol, then, is_endless) for symbol in others]]
 
     def _captured(self, symbol: Symbol, then: ArrayState, is_endless: bool) -> Sequence[Symbol]:
-        """Return a body: an item of which no text is refused where it ends."""
+        """Return the body of an item that is captured as a whole, and none of whose texts is refused where it ends."""
         if isinstance(symbol, Capture):
             raise TypeError("a captured symbol cannot be captured as a whole")
         return (Capture(symbol, (self._number, then), is_endless),)

@@ -34,8 +34,8 @@ from structgen.schema.rules.states import Property
 __all__ = ["Clauses", "Splits"]
 
 _MAX_SEARCHED = 5_000  # nodes of one search
-_MAX_FIRST = 5_000  # nodes of all searches that `check` makes
-_MAX_FEW = 100  # clauses
+_MAX_CHECK_NODES = 5_000  # nodes of all searches that `check` makes
+_MIN_HARD_CLAUSES = 100  # clauses; with more, and properties in any order, `check` decides each choice
 _MAX_MATCHED = 64  # clauses that are given a property each, before a search
 _MAX_KEPT = 100  # solutions
 _MAX_CASES = 5_000  # of one property
@@ -471,12 +471,11 @@ class Clauses:
         return 1
 
     def check(self, left: int, *, any_order: bool) -> None:
-        """Make cases of each property that are many. Decide each choice alone, if the first search took a wrong step.
+        """Do long searches now, in the compile, so that those of masks are likely to be short.
 
-        If the properties may come in any order, the first masks ask for each of them. So with many clauses, all choices
-        are decided in any case.
-
-        So the searches of masks are likely to be short: many solutions are known.
+        It makes the cases of each property. Then it searches for one solution. If that search took a wrong step, it
+        searches for a solution with each single choice, and keeps them. If the properties may come in any order, the
+        first masks need each choice: so with many clauses, it does that in any case.
 
         Args:
             left: the greatest number of properties; -1 without a bound.
@@ -492,15 +491,15 @@ class Clauses:
             if not any_order:
                 decided += decided + 1  # no shifts, as above
                 given |= self._fewest(index, made)
-        is_hard = any_order and len(self.numbers) > _MAX_FEW
+        is_hard = any_order and len(self.numbers) > _MIN_HARD_CLAUSES
         if not self.can_hold(0, _NONE, left) or not (is_hard or self.search.failed):
             return
         rest = left - 1 if left > 0 else -1
         for index, choices in self._choices.items():
             for mask, _ in choices:
                 self._can_hold(1 << index, self._needed & ~mask, rest)
-                if self.search.nodes > _MAX_FIRST:
-                    raise too_many(_MAX_FIRST)
+                if self.search.nodes > _MAX_CHECK_NODES:
+                    raise too_many(_MAX_CHECK_NODES)
 
     def _fewest(self, index: int, made: tuple[Case, ...]) -> frozenset[int]:
         """Return the clauses that the case of a property satisfies which satisfies the fewest.

@@ -71,7 +71,7 @@ class ObjectStates:
 
     Attributes:
         any_order: the properties come in any order, not the schema's.
-        low: the minimum number of pairs.
+        low: the minimum number of pairs of a key and its value.
         high: the maximum number of pairs; None for no bound.
         names: the node of each key that the schema names.
         properties: the named properties that may be written.
@@ -80,11 +80,11 @@ class ObjectStates:
         asked: the indices of `ObjectSet.somewhere`, and after these of `ObjectSet.clauses`. Some value must satisfy
             each of these conditions; a clause may also be satisfied by the absence of a key.
         asks_other_keys: keys that the schema does not name may satisfy a condition of `asked`.
-        counts: the number of pairs matters, beyond the required ones.
+        counts: the number of pairs matters, not only which keys are required.
         is_unsplit: see `ObjectSet.is_unsplit`.
         is_plain: nothing depends on what was written, unless objects are excluded.
         required_from: in the schema's order, the number of required properties from each index on.
-        unknown: in any order, the bit of a state after a key that is not known. All keys may follow, and the end.
+        unknown: in any order, the number of the bit set after a key of unknown text. Any key may follow, and the end.
     """
 
     def __init__(self, lazy: LazyRules, part: ObjectSet) -> None:
@@ -445,7 +445,7 @@ class ObjectStates:
         return bool(shape.arrays or shape.objects) and not reaches_grammar(lazy, shape)
 
     def _must_split(self, part: ObjectSet) -> bool:
-        """Return whether values that are unsplit have to be split here: they cannot be captured, or decide too much.
+        """Return whether unsplit values must be split here: they cannot be captured, or later keys may not suffice.
 
         Raises:
             LimitExceededError: there are too many cases.

@@ -97,10 +97,10 @@ def parameter_rules(
 
 
 def _without(excludes: Sequence[str], style: str, limits: Limits, narrowed: Narrowed | None) -> WithoutTexts:
-    """Return what keeps texts out of the strings of a notation.
+    """Return the object that removes the excluded texts from the strings of a notation.
 
     Raises:
-        UnsupportedSchemaError: the notation itself is written with one of them.
+        UnsupportedSchemaError: the punctuation or the marks of the notation contain an excluded text.
     """
     if style == "json" or style in STYLES:  # those of `STYLES` keep them out of texts without quotes by themselves
         return WithoutTexts(excludes, limits, narrowed, is_json=True)

@@ -1,4 +1,4 @@
-"""What the rules of strings have in common whose value is a text of other rules."""
+"""The base class of rules of strings whose text has a grammar: a text of a KBNF grammar, or JSON again."""
 
 from __future__ import annotations
 

@@ -81,10 +81,17 @@ _Made = TypeVar("_Made", covariant=True)
 
 
 class MakeOfRules(Protocol[_Made]):
-    """Makes something of rules in a notation, given the key of all texts, and whether the empty text is one of them."""
+    """A function that makes a result, such as tables or a tree, of the rules of a schema in a notation."""
 
     def __call__(self, rules: RuleSource, key: Hashable, space: Space, may_be_empty: bool, /) -> _Made:
-        """Return what is made of the rules."""
+        """Return the result.
+
+        Args:
+            rules: makes the bodies of the rules.
+            key: the key of the nonterminal that derives all texts.
+            space: the nodes of the schema.
+            may_be_empty: whether the empty text is a text of the schema, too.
+        """
 
 
 _MAX_FIRST_TEXTS = 50_000  # of a first terminal; more take long to sort
@@ -216,12 +223,12 @@ def read_schema(
     narrowed: Narrowed | None = None,
     is_plain: bool = False,
 ) -> _T:
-    """Read a schema and return what `make` makes of it.
+    """Read a schema, and return the result of `make` for its rules.
 
     Args:
         json_schema: as for `json_schema_to_rules`.
-        make: gets the rules of the schema, none of them made yet, and the root node. It is called again where something
-            is found to be unsupported that `lenient` may drop.
+        make: called with the rules of the schema, none of them made yet, and the root node. It is called again if it
+            finds something unsupported that `lenient` may drop.
         options: as for `json_schema_to_rules`.
         notation: spells the values; by default JSON text.
         captures: see `LazyRules`.
@@ -426,11 +433,11 @@ def check_members(lazy: LazyRules, part: ObjectSet) -> None:
 
 
 def _leave_out(space: Space, part: ArraySet | ObjectSet) -> None:
-    """Leave a set of arrays or objects without a member out of what can be written; it may have been counted.
+    """Mark a set of arrays or objects as empty, so that no rules are made of it. Sizes that counted it are forgotten.
 
     Raises:
-        _Widened: with `lenient`, at once, as what only this set needs must not be dropped. Otherwise the other sets are
-            checked first: there may be many such sets.
+        _Widened: with `lenient`, to begin anew at once: a keyword that only this set needs must not be dropped.
+            Without it, the caller first checks the other sets, as many of them may be empty.
     """
     space.dead |= {part}
     space.sizes().forget()
@@ -444,7 +451,7 @@ def _check_clauses(lazy: LazyRules, part: ArraySet) -> None:
 
 
 def expressed(made: Callable[[], _T], space: Space, node: Node) -> _T:
-    """Return what `made` returns; turn the error that something cannot be expressed into one with the node's location.
+    """Call `made` and return its result. Turn an `Inexpressible` error into one with the location of the node.
 
     Raises:
         UnsupportedSchemaError: it cannot be expressed.

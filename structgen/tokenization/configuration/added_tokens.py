@@ -28,17 +28,18 @@ _NONE: frozenset[int] = frozenset()
 class AddedTokens:
     """The texts of added tokens as a trie; its nodes are numbers.
 
-    A set of nodes says which added tokens a text is in the middle of.
+    A set of nodes stands for the end of a text: for each added token whose first bytes the text ends with, the node of
+    these bytes. The text is *in the middle of* these tokens: with the added token `<|end|>`, the text `a <|e` is.
 
     Args:
         contents: by id, the text of each added token, special or not.
-        spelled: those that are decoded to this text. (Gemma's `▁▁` is decoded to two spaces, so it is not among them;
-            and a text with `▁` in it cannot be spelled.)
+        spelled: the ids of the added tokens that are decoded to this text. (Gemma's `▁▁` is decoded to two spaces, so
+            it is not among them; and a text with `▁` in it cannot be spelled.)
 
     Attributes:
         spelled: the same.
-        free_bytes: the bytes with which no added token begins that is not decoded to its text, as bits of a number.
-        ending_bytes: the bytes with which one begins that is.
+        free_bytes: all bytes but the first ones of added tokens that are not in `spelled`, as bits of a number.
+        ending_bytes: the first bytes of the added tokens in `spelled`, as bits of a number.
     """
 
     def __init__(self, contents: Mapping[int, bytes], spelled: set[int]) -> None:
@@ -67,14 +68,14 @@ class AddedTokens:
         self._may_begin = re.compile(b"[" + re.escape(first_bytes) + b"]") if first_bytes else None
 
     def after(self, nodes: frozenset[int], text: bytes) -> frozenset[int] | None:
-        """Return the added tokens that a text is in the middle of after some more bytes, which other tokens spell.
+        """Return the nodes at the end of a text after some more bytes, which no added token spells.
 
         Args:
-            nodes: those that it was in the middle of before.
+            nodes: the nodes before these bytes.
             text: the bytes.
 
         Returns:
-            None if one of them is completed.
+            The nodes; None if the bytes complete an added token.
         """
         if not nodes and (self._may_begin is None or self._may_begin.search(text) is None):
             return nodes
@@ -94,14 +95,19 @@ class AddedTokens:
         return known
 
     def begun_by(self, texts: Iterable[bytes]) -> list[frozenset[int] | None]:
-        """Return for each text the added tokens that it ends in the middle of; None where one occurs in it."""
+        """Return for each text the nodes at its end; None if an added token occurs in it. See `after`."""
         if self._may_begin is None:
             return [_NONE for _ in texts]
         may_begin = self._may_begin.search
         return [_NONE if may_begin(text) is None else self.after(_NONE, text) for text in texts]
 
     def after_added(self, nodes: frozenset[int], token: int) -> frozenset[int] | None:
-        """Return the same after an added token; None if its text completes one that began earlier."""
+        """Return the nodes after an added token; None if its text completes one that began before it.
+
+        Args:
+            nodes: the nodes before it.
+            token: its id.
+        """
         for byte in self._contents[token]:
             after = self._step(nodes, byte)
             if after is None:
@@ -113,7 +119,7 @@ class AddedTokens:
     def continuing(self, nodes: frozenset[int]) -> list[int]:
         """Return the added tokens whose first byte continues one that a text is in the middle of.
 
-        After all others, `after_added` returns the same as after nothing.
+        For all other added tokens, `after_added` does not depend on `nodes`.
         """
         found: list[int] = []
         for byte in {byte for node in nodes for byte in self._children[node]}:
@@ -133,7 +139,7 @@ class AddedTokens:
         return self._continued_from(nodes, trie)[1]
 
     def _continued_from(self, nodes: frozenset[int], trie: TokenTrie) -> tuple[list[int], list[int]]:
-        """Return what `completing` and `within` return, which is kept: all masks are of one vocabulary."""
+        """Return the results of `completing` and `within`. They are kept, for the trie of the last call."""
         known = self._continued.get(nodes)
         if known is None or known[0] is not trie:
             if len(self._continued) >= MAX_KEPT:

@@ -88,7 +88,7 @@ class Completions:
         return self.after(token, unfinished(self._spellings[token]))
 
     def after(self, token: int, partial: bytes) -> Completion:
-        """Return the completions of a character of which a token has the last bytes so far.
+        """Return the completions of a character that is unfinished at the end of a token.
 
         Args:
             token: the token.
@@ -210,14 +210,14 @@ class Completions:
         return list(self._each_ending(partial, missing))
 
     def _endings_in_turn(self, partial: bytes) -> Iterable[tuple[int, bytes, tuple[bool, int] | None]]:
-        """Return the same as `_endings`; each is found when it is asked for, if they are not known yet."""
+        """Return the results of `_endings`. If they are not known yet, each is found when the caller gets to it."""
         is_known = partial in self._endings_of or partial[0] in UNASSIGNED_ONLY
         return (
             self._endings(partial) if is_known else self._each_ending(partial, character_length(partial) - len(partial))
         )
 
     def _each_ending(self, partial: bytes, missing: int) -> Iterator[tuple[int, bytes, tuple[bool, int] | None]]:
-        """Yield what `_endings` returns.
+        """Yield the results of `_endings`, one by one.
 
         Args:
             partial: the first bytes of the character.

@@ -1,8 +1,8 @@
-"""What searches for an end have found, for later searches from states that differ in little.
+"""Tokens that led to an end in earlier searches, to be tried first in later searches from similar states.
 
 After `"is` and after `"isl`, the searches of a free string differ in the last token alone, which decides which tokens
 may follow in the same pre-token. In another string, the Earley set differs. Nearly always the token that led on from
-one leads on from the other, too. So it is tried before a search, which costs a fifth of one.
+one leads on from the other, too. So that token is tried first, at a fifth of the cost of a search.
 """
 
 from __future__ import annotations
@@ -68,5 +68,5 @@ class KnownWays:
 
 
 def _without_text(state: TokenizerState) -> tuple[object, ...]:
-    """Return what a state is but for its last token and its last characters."""
+    """Return a key of a state that does not depend on its last token and its last characters."""
     return state.branches, state.partial, state.added

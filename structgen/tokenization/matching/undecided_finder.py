@@ -122,7 +122,7 @@ class UndecidedFinder:
     def _few(
         self, joined: int, begun: int, set_id: int, scanner_state: int, rows: TokenRows
     ) -> tuple[UndecidedTokens, UndecidedTokens]:
-        """Return what `find` does, for tokens in lists: up to some hundred are cheaper than a pass over a mask.
+        """Return the result of `find` for tokens in lists. Up to some hundred cost less than a pass over a mask.
 
         Args:
             joined: the number of tokens in `_joined`.

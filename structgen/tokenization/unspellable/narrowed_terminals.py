@@ -208,22 +208,23 @@ class Spellable:
         return any(alone & last and not needed & ~used for needed, last in self._needed)
 
     def _without_exceptions(self, regex: rx.Regex) -> rx.Regex:
-        """Return a whole terminal without its exceptions that end before any special token's text does.
+        """Return a whole terminal without the exceptions that no special token's text can match.
 
-        A string that is no word of letters is any string once `<|` is written: the exception has ended.
+        Take any string but a word of letters. Once `<|` is written, the text is no such word, whatever follows. So for
+        special tokens, which begin with `<|`, the exception does not matter.
         """
         left = [part for part in _conditions(regex) if not self._ends_before(part)]
         return rx.intersection(*left) if left else rx.ANY_BYTES
 
     def _ends_before(self, part: rx.Regex) -> bool:
-        """Return whether a part is a complement of texts that hold no special token's text but for its last byte."""
+        """Return whether a part is a complement, and no excluded text holds a special token without its last byte."""
         if not isinstance(part, rx.Complement):
             return False
         used, _ = self._bytes_of(part.body)
         return all(begun & ~used for begun in self._begun)
 
     def _bytes_of_all(self, regex: rx.Regex) -> tuple[int, int]:
-        """Return the same as `_bytes_of`, for a whole terminal: it is kept."""
+        """Return `_bytes_of` for a whole terminal. The result is kept."""
         return _kept(self._known_bytes, regex, self._bytes_of)
 
     def _bytes_of(self, regex: rx.Regex) -> tuple[int, int]:
@@ -251,7 +252,7 @@ class Spellable:
 
 
 def _kept(known: dict[_Key, _Value], key: _Key, make: Callable[[_Key], _Value]) -> _Value:
-    """Return what is made of a key, from the results kept if it is there; none of them is None."""
+    """Return `make(key)`, and keep the result in `known` for the next call; results are never None."""
     try:
         found = known.get(key)
     except RecursionError:  # it nests too deep to be compared

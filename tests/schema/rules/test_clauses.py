@@ -318,7 +318,7 @@ def test_values_that_decide_clauses_once_they_are_written(seed, monkeypatch):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_values_that_decide_conditions_on_any_key_once_they_are_written(seed, monkeypatch):
-    monkeypatch.setattr(exploration, "_FEW_COUNTS", 0)
+    monkeypatch.setattr(exploration, "_MAX_UNTESTED", 0)
     rng = random.Random(seed)
     schema = {
         "type": "object",

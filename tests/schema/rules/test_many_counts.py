@@ -39,7 +39,7 @@ def random_schema(rng):
 @pytest.mark.one_in(4, uncompiled=10)
 @pytest.mark.parametrize("seed", range(160))
 def test_counts_have_the_language_of_jsonschema(seed, monkeypatch):
-    monkeypatch.setattr(exploration, "_FEW_COUNTS", 0)
+    monkeypatch.setattr(exploration, "_MAX_UNTESTED", 0)
     rng = random.Random(seed)
     schema = random_schema(rng)
     validator = jsonschema.Draft202012Validator(schema)
