@@ -49,7 +49,8 @@ from structgen.reporting.telemetry import SLOW_SECONDS, Span, logger
 from structgen.schema import Source, begins_plainly, begins_with_many_texts, resolve
 from structgen.schema.algebra.strings import forget_automata
 from structgen.schema.options import SchemaArguments, SchemaOptions, read_options
-from structgen.schema.schema_warnings import said_before
+from structgen.schema.reading.writable import Spelled
+from structgen.schema.schema_warnings import said_before, warn
 from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
@@ -253,13 +254,12 @@ def _constraint(call: CompileCall, vocabulary: Vocabulary, checked: SchemaOption
         narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
         prepared = compile_input(narrowed, checked, limits, cache=cache)
         if proper is not None:
-            from structgen.tokenization.unspellable.named_texts import named_patterns, named_texts
+            from structgen.tokenization.unspellable.named_texts import named_texts
 
             source = prepared.source or prepared.line
             if source is not None:
                 proper.spelling.check_separators(checked.whitespace, prepared.line is not None)
             proper.spelling.check_texts(named_texts(schema, source))
-            proper.spelling.check_languages(named_patterns(source, limits), limits)
         original = prepared if narrowed is schema else compile_input(schema, checked, limits, cache=cache)
         compiled = _compiled(
             prepared,
@@ -456,12 +456,14 @@ def _tables(
         SchemaError, GrammarError: there is no text, whatever the tokenizer.
     """
     is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
-    narrowed = None if spellable is None else spellable.terminal
+    narrowed = None if spellable is None else Spelled(spellable.terminal)
     what = "text of the grammar"
     try:
         tables = prepared.tables(limits, deadline, is_empty, narrowed, vocabulary)
         written = tables if spellable is None else spellable.tables(tables, limits)
-        if spellable is None or written.accepts_empty or has_text(written):
+        if narrowed is None or written.accepts_empty or has_text(written):
+            if narrowed is not None and narrowed.lost:
+                warn(f"the tokenizer cannot spell {narrowed.shown()}: what needs it is left out")
             return tables, written
         cause = None
     except UnsatisfiableSchemaError as error:
@@ -470,13 +472,11 @@ def _tables(
         cause, what = error, f"value of the schema (at #{error.pointer})"
     # Raises if the input itself is to blame.
     original.tables(limits, Deadline(limits.compile_seconds), is_empty, None, vocabulary)
-    raise _cannot_spell(what) from cause
-
-
-def _cannot_spell(what: str) -> VocabularyError:
-    return VocabularyError(
-        f"the tokenizer can spell no {what}", hint="tokenization='any' writes it with any tokens of the vocabulary"
-    )
+    lost = "" if narrowed is None else narrowed.shown()
+    raise VocabularyError(
+        f"the tokenizer can spell no {what}" + (lost and f": it cannot spell {lost}"),
+        hint="tokenization='any' writes it with any tokens of the vocabulary",
+    ) from cause
 
 
 def _proper(tokenization: Tokenization, vocabulary: Vocabulary) -> ProperTokenization:

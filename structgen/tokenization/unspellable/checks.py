@@ -1,7 +1,8 @@
-"""Checks for texts that a tokenizer cannot spell: schemas and grammars that name one are refused by name.
+"""Checks for texts that a tokenizer cannot spell: grammars that name one are refused by name.
 
 No sequence of tokens spells a text that the tokenizer would change (`É` under Lowercase), that it has no tokens for, or
-that holds the text of a special token: `{"const": "<|end|>"}` has no proper tokenization.
+that holds the text of a special token: the literal `"<|end|>"` has no proper tokenization. Such values and keys of a
+schema are left out instead, and only a schema without other values is refused (`schema/reading/writable.py`).
 """
 
 from __future__ import annotations
@@ -10,11 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import VocabularyError
-from structgen.limits import Limits
-from structgen.schema.algebra import Language
 from structgen.tokenization.configuration.added_tokens import AddedTokens
 from structgen.tokenization.configuration.tokenizer_parts import Parts
 from structgen.tokenization.pre_tokens.character_classes import composes
@@ -116,18 +114,6 @@ class Spelling:
         for text in texts:
             if (self._unspelled is not None and self._unspelled.search(text)) or not self._keeps(text):
                 raise VocabularyError(f"the tokenizer cannot spell {text!r}", hint=_HINT)
-
-    def check_languages(self, languages: Iterable[Language], limits: Limits) -> None:
-        """Make sure that each language has a text that can be spelled, as far as `Spellable` knows.
-
-        Raises:
-            VocabularyError: a language has no such text.
-        """
-        for language in languages:
-            narrowed = self.spellable.terminal(language.regex)
-            if narrowed is not language.regex and AutomatonStore(limits).is_empty(narrowed):
-                pattern = language.name.partition(" ")[2]
-                raise VocabularyError(f"the tokenizer cannot spell a text of the pattern {pattern!r}", hint=_HINT)
 
     def _keeps(self, text: str) -> bool:
         """Return whether the tokenizer has tokens for a text, and changes nothing in it."""
