@@ -1,6 +1,7 @@
 """Texts that cannot be spelled, as they hold a special token's text: exactly the others are left, without dead ends."""
 
 import random
+import re
 
 import pytest
 from support import bpe_tokenizers
@@ -207,6 +208,39 @@ def test_what_has_no_text_that_can_be_spelled_is_refused(given):
     with pytest.raises(VocabularyError, match=r"can(not)? spell"):
         structgen.compile(given, vocabulary_of(bpe_tokenizers.gpt2), tokenization="proper")
     structgen.compile(given, vocabulary_of(bpe_tokenizers.gpt2))
+
+
+@pytest.mark.parametrize(
+    ("template", "reason"),
+    [
+        (structgen.template("x <|end|> {s}", s={"enum": ["a"]}), "the text 'x <|end|> ' of the template"),
+        (structgen.template("x {s}", s={"const": "<|end|>"}), "nothing fits the hole 's'"),
+        (
+            structgen.template("x {s} y", s={"type": "string", "pattern": r"^(<\|end\|>)+$"}),
+            "nothing fits the hole 's'",
+        ),
+        (structgen.template("x {s}", s=structgen.Grammar.regex(r"<\|end\|>")), "nothing fits the hole 's'"),
+        (structgen.template("{s}", s={"type": "object", "required": ["<|end|>"]}), "it cannot spell '\"<|end|>\"'"),
+    ],
+)
+def test_templates_without_a_text_that_can_be_spelled_are_refused(template, reason):
+    with pytest.raises(VocabularyError, match=f"can spell no .*: {re.escape(reason)}"):
+        structgen.compile(template, vocabulary_of(bpe_tokenizers.gpt2), tokenization="proper")
+
+
+@pytest.mark.parametrize(
+    "hole",
+    [
+        {"enum": ["b", "<|end|>"]},
+        {"type": "string", "pattern": r"^(<\|end\|>|b)$"},
+        structgen.Grammar.kbnf("start ::= 'b' | 'c' rest; rest ::= '<|end|>';"),
+    ],
+)
+def test_holes_of_templates_lead_to_what_can_be_spelled(hole):
+    constraint = structgen.compile(
+        structgen.template("x {s} y", s=hole), vocabulary_of(bpe_tokenizers.gpt2), tokenization="proper"
+    )
+    assert texts_of(constraint) == {"x b y"}
 
 
 ACCENTED = "e\u0301"  # NFC makes one character of it
