@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import VocabularyError
@@ -112,7 +114,7 @@ class Spelling:
                 tokens spell.
         """
         for text in texts:
-            if (self._unspelled is not None and self._unspelled.search(text)) or not self._keeps(text):
+            if (self._unspelled is not None and self._unspelled.search(text)) or not self._may_keep(text):
                 raise VocabularyError(f"the tokenizer cannot spell {text!r}", hint=_HINT)
 
     def _keeps(self, text: str) -> bool:
@@ -129,8 +131,22 @@ class Spelling:
         return frozenset("".join(text for text in spelled if not self._keeps(text)))
 
     def _may_keep(self, text: str) -> bool:
-        """Return whether `_keeps` holds for a text, or the text may be part of an added token."""
-        return not self._in_added.isdisjoint(text) or self._keeps(text)
+        """Return whether `_keeps` holds for a text, or its other parts belong to added tokens."""
+        if self._keeps(text):
+            return True
+        return not self._in_added.isdisjoint(text) and all(map(self._keeps, self._outside_added(text)))
+
+    def _outside_added(self, text: str) -> list[str]:
+        """Return the parts of a text that are in no text of an added token, whole or cut off at the text's ends."""
+        is_outside = [True] * len(text)
+        for token in self._added.spelled:
+            added = self._parts.added[token]
+            for start in range(1 - len(added), len(text)):
+                first, last = max(start, 0), min(start + len(added), len(text))
+                if text[first:last] == added[first - start : last - start]:
+                    is_outside[first:last] = [False] * (last - first)
+        runs = groupby(zip(text, is_outside, strict=True), key=itemgetter(1))
+        return ["".join(character for character, _ in run) for outside, run in runs if outside]
 
     def _keeps_character(self, character: str) -> bool:
         known = self._kept_characters.get(character)

@@ -7,7 +7,7 @@ import pytest
 from support import bpe_tokenizers
 from support.bpe_tokenizers import tokenizer_of, vocabulary_of, vocabulary_of_its_own
 from support.reachable_texts import BYTES, texts_of
-from tokenizers import Regex, normalizers
+from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers
 
 import structgen
 from structgen.engine.regex import tree as rx
@@ -512,3 +512,17 @@ def test_plain_parts_are_told_by_themselves(seed):
             assert not spellable._may_lead_into(regex)
             assert spellable.terminal(regex) is regex
     assert plain
+
+
+@pytest.mark.parametrize(
+    ("pattern", "texts"),
+    [(r"a|1\}", {"a"}), (r"\{1\}|b\{1", {"b{1"}), (r"\{1a\{1|\{a", {"{1a{1"}), (r"a\{1", {"a{1"})],
+)
+def test_only_an_added_token_as_a_whole_spells_what_is_removed_elsewhere(pattern, texts):
+    tokenizer = bpe_tokenizers._bpe(
+        [bpe_tokenizers._split("[{}]", "removed"), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    )
+    tokenizer.add_tokens([AddedToken("{1", normalized=False)])
+    vocabulary = vocabulary_of_its_own(tokenizer, 78)
+    constraint = structgen.compile(structgen.Grammar.regex(pattern), vocabulary, tokenization="proper")
+    assert texts_of(constraint) == texts
