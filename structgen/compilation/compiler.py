@@ -49,7 +49,8 @@ from structgen.reporting.telemetry import SLOW_SECONDS, Span, logger
 from structgen.schema import Source, begins_plainly, begins_with_many_texts, resolve
 from structgen.schema.algebra.strings import forget_automata
 from structgen.schema.options import SchemaArguments, SchemaOptions, read_options
-from structgen.schema.schema_warnings import said_before
+from structgen.schema.reading.writable import Spelled
+from structgen.schema.schema_warnings import said_before, warn
 from structgen.schema.signatures import shows_options
 
 if TYPE_CHECKING:
@@ -250,17 +251,14 @@ def _constraint(call: CompileCall, vocabulary: Vocabulary, checked: SchemaOption
     with Deadline(limits.compile_seconds, memory_bytes=limits.memory_bytes) as deadline:
         proper = None if tokenization == "any" else _proper(tokenization, vocabulary)
         spellable = None if proper is None else proper.spelling.spellable
-        narrowed = spellable.grammar(schema) if spellable is not None and isinstance(schema, Grammar) else schema
-        prepared = compile_input(narrowed, checked, limits, cache=cache)
+        prepared = compile_input(schema, checked, limits, cache=cache)
         if proper is not None:
-            from structgen.tokenization.unspellable.named_texts import named_patterns, named_texts
+            from structgen.tokenization.unspellable.named_texts import named_texts
 
             source = prepared.source or prepared.line
             if source is not None:
                 proper.spelling.check_separators(checked.whitespace, prepared.line is not None)
             proper.spelling.check_texts(named_texts(schema, source))
-            proper.spelling.check_languages(named_patterns(source, limits), limits)
-        original = prepared if narrowed is schema else compile_input(schema, checked, limits, cache=cache)
         compiled = _compiled(
             prepared,
             vocabulary,
@@ -268,7 +266,6 @@ def _constraint(call: CompileCall, vocabulary: Vocabulary, checked: SchemaOption
             spellable,
             cache=cache,
             eager_automata=call.eager_automata,
-            original=original,
             deadline=deadline,
         )
         if proper is not None and compiled.counts_tokens:
@@ -385,7 +382,6 @@ def _compiled(
     *,
     cache: bool = True,
     eager_automata: bool = False,
-    original: CompileInput | None = None,
     deadline: Deadline | None = None,
 ) -> CompiledGrammar:
     """Return the compiled grammar of an input, from the cache if it is there.
@@ -397,7 +393,6 @@ def _compiled(
         spellable: removes the texts that a tokenizer cannot spell.
         cache: see `compile`.
         eager_automata: see `compile`.
-        original: the input with all its texts, where `prepared` has only those that a tokenizer can spell.
         deadline: the running one; by default one of `limits.compile_seconds` starts now.
     """
     if not cache:
@@ -420,7 +415,7 @@ def _compiled(
 
     def make() -> CompiledGrammar:
         running = deadline or Deadline(limits.compile_seconds)
-        tables, narrowed = _tables(prepared, original or prepared, vocabulary, limits, running, spellable)
+        tables, narrowed = _tables(prepared, vocabulary, limits, running, spellable)
         made = CompiledGrammar(narrowed, vocabulary, eager=prepared.eager, limits=limits, may_move=spellable is None)
         if eager_automata:
             again = Deadline(limits.compile_seconds)
@@ -443,7 +438,6 @@ def _compiled(
 
 def _tables(
     prepared: CompileInput,
-    original: CompileInput,
     vocabulary: Vocabulary,
     limits: Limits,
     deadline: Deadline,
@@ -458,27 +452,30 @@ def _tables(
         SchemaError, GrammarError: there is no text, whatever the tokenizer.
     """
     is_empty = SharedState.of(vocabulary).is_empty(vocabulary, limits)
-    narrowed = None if spellable is None else spellable.terminal
+    narrowed = None if spellable is None else Spelled(spellable.terminal)
     what = "text of the grammar"
     try:
         tables = prepared.tables(limits, deadline, is_empty, narrowed, vocabulary)
         without_unspellable = tables if spellable is None else spellable.tables(tables, limits)
-        if spellable is None or without_unspellable.accepts_empty or has_text(without_unspellable):
+        if narrowed is None or without_unspellable.accepts_empty or has_text(without_unspellable):
+            if narrowed is not None and narrowed.lost:
+                warn(f"the tokenizer cannot spell {narrowed.shown()}: what needs it is left out")
             return tables, without_unspellable
-        cause = None
-    except UnsatisfiableSchemaError as error:
+        cause, reason = None, ""
+    except (UnsatisfiableSchemaError, GrammarError) as error:
         if narrowed is None:
             raise
-        cause, what = error, f"value of the schema (at #{error.pointer})"
+        cause, reason = error, str(error)
+        if isinstance(error, UnsatisfiableSchemaError):
+            what, reason = f"value of the schema (at #{error.pointer})", ""
     # Raises if the input itself is to blame.
-    original.tables(limits, Deadline(limits.compile_seconds), is_empty, None, vocabulary)
-    raise _cannot_spell(what) from cause
-
-
-def _cannot_spell(what: str) -> VocabularyError:
-    return VocabularyError(
-        f"the tokenizer can spell no {what}", hint="tokenization='any' writes it with any tokens of the vocabulary"
-    )
+    prepared.tables(limits, Deadline(limits.compile_seconds), is_empty, None, vocabulary)
+    if narrowed is not None and narrowed.lost:
+        reason = f"it cannot spell {narrowed.shown()}"
+    raise VocabularyError(
+        f"the tokenizer can spell no {what}" + (reason and f": {reason}"),
+        hint="tokenization='any' writes it with any tokens of the vocabulary",
+    ) from cause
 
 
 def _proper(tokenization: Tokenization, vocabulary: Vocabulary) -> ProperTokenization:

@@ -147,6 +147,7 @@ def from_grammar(
         limits: Limits, deadline: Deadline, is_empty: IsEmpty, narrowed: Narrowed | None, vocabulary: Vocabulary
     ) -> GrammarTables:
         from structgen.kbnf.normal_form.passes import normalize  # only grammars need it
+        from structgen.kbnf.rewriting import with_terminals
 
         def tables_of(content: object) -> GrammarTables:
             bound, part = parts[id(content)]
@@ -157,7 +158,7 @@ def from_grammar(
             return replace(found, temperature=bound.temperature, max_tokens=bound.max_tokens)
 
         found = normalize(
-            grammar.tree,
+            grammar.tree if narrowed is None else with_terminals(grammar.tree, narrowed),
             # KBNF allows rules that never end; in all other formats a text can always be finished.
             keep_endless=grammar.eager,
             never_empty=grammar.kind == "kbnf",

@@ -83,6 +83,8 @@ def _tables(
     holes = iter(names)
     for part in parts:
         if isinstance(part, bytes):
+            if narrowed is not None and is_empty(narrowed(rx.Literal(part))):
+                raise GrammarError(f"the text {part.decode()!r} of the template cannot be written")
             found.append(part)
             continue
         name = next(holes)
@@ -218,9 +220,12 @@ class _HoleValues:
             )
         from structgen.kbnf import ast
         from structgen.kbnf.normal_form.passes import normalize
+        from structgen.kbnf.rewriting import with_terminals
 
         grammar = ast.Grammar((ast.Rule("start", bare_strings(self._strings, self._after)),))
-        return normalize(grammar, limits=limits, deadline=deadline, is_empty=is_empty)
+        if narrowed is not None:
+            grammar = with_terminals(grammar, narrowed)
+        return normalize(grammar, limits=limits, deadline=deadline, is_empty=is_empty, must_have_text=narrowed is None)
 
     def read(self, text: str, context: Any = None) -> Any:
         """Return the value of a text; see `CompileInput`."""

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from structgen.engine.deadlines import spend
+from structgen.engine.regex import tree as rx
 from structgen.kbnf import ast
 
-__all__ = ["children_of", "free_name", "group_rules", "nodes_of", "optional", "rewrite", "sequence", "with_children"]
+__all__ = [
+    "children_of",
+    "free_name",
+    "group_rules",
+    "nodes_of",
+    "optional",
+    "rewrite",
+    "sequence",
+    "with_children",
+    "with_terminals",
+]
 
 _UNARY = (ast.Option, ast.ZeroOrMore, ast.OneOrMore, ast.Bounded, ast.NotFollowedBy, ast.Indented)
 
@@ -104,6 +116,29 @@ def rewrite(
         else:
             known[id(node)] = change(with_children(node, [known[id(child)] for child in children]))
     return known[id(body)]
+
+
+def with_terminals(grammar: ast.Grammar, change: Callable[[rx.Regex], rx.Regex]) -> ast.Grammar:
+    """Return a grammar with each regex and literal replaced; literals stay where an `except!` may need them as such.
+
+    Args:
+        grammar: the tree.
+        change: returns another regex, or the same object.
+    """
+    known: dict[int, ast.Expression] = {}
+    keeps_literals = any(isinstance(node, ast.Except) for rule in grammar.rules for node in nodes_of(rule.body))
+
+    def changed(node: ast.Expression) -> ast.Expression:
+        if isinstance(node, ast.RegexTerminal):
+            return ast.RegexTerminal(change(node.regex))
+        if isinstance(node, ast.Literal) and not keeps_literals:
+            literal = rx.Literal(node.data)
+            regex = change(literal)
+            return node if regex is literal else ast.RegexTerminal(regex)
+        return node
+
+    rules = [replace(rule, body=rewrite(rule.body, changed, known)) for rule in grammar.rules]
+    return replace(grammar, rules=tuple(rules))
 
 
 def free_name(name: str, taken: set[str]) -> str:

@@ -50,6 +50,7 @@ class WithoutTexts:
     Attributes:
         of_strings: narrows strings in their JSON form, as far as the notation writes the excluded texts as JSON does;
             None if it may not.
+        narrowed: the other narrowing.
         held: the strings, as decoded text, whose canonical form holds an excluded text.
     """
 
@@ -79,7 +80,7 @@ class WithoutTexts:
         self._has_quotes = has_quotes or is_json
         self._limits = limits
         self._few = replace(limits, automaton_states=min(limits.automaton_states, _MAX_STATES))
-        self._narrowed = narrowed
+        self.narrowed = narrowed
         # By identity of the regex. The pair keeps the regex alive, so that no other object gets its identity.
         self._known: dict[int, tuple[rx.Regex, rx.Regex]] = {}
 
@@ -87,7 +88,7 @@ class WithoutTexts:
         """Return a terminal without the excluded texts; the same object if it has none."""
         known = self._known.get(id(regex))
         if known is None:
-            left = regex if self._narrowed is None else self._narrowed(regex)
+            left = regex if self.narrowed is None else self.narrowed(regex)
             known = self._known[id(regex)] = (regex, self._without(left))
         return known[1]
 

@@ -70,8 +70,8 @@ def read_model(model: dict[str, Any], marks_spaces: bool, is_byte_level: bool = 
     pieces = [piece for byte in range(256) if has_fallback and (piece := byte_piece(byte)) in vocabulary]
     fallback = frozenset(vocabulary[piece] for piece in pieces)
     lengths[list(fallback)] = 1
-    if marks_spaces and " " in vocabulary:
-        lengths[vocabulary[" "]] = 0  # the encoding never sees a space
+    if marks_spaces:
+        lengths[[token for piece, token in vocabulary.items() if " " in piece]] = 0  # the encoding never sees a space
     if is_byte_level:
         lengths[[token for piece, token in vocabulary.items() if not _LETTERS.issuperset(piece)]] = 0
     merges = model["merges"]

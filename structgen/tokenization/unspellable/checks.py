@@ -1,7 +1,8 @@
-"""Checks for texts that a tokenizer cannot spell: schemas and grammars that name one are refused by name.
+"""Checks for texts that a tokenizer cannot spell: grammars that name one are refused by name.
 
 No sequence of tokens spells a text that the tokenizer would change (`É` under Lowercase), that it has no tokens for, or
-that holds the text of a special token: `{"const": "<|end|>"}` has no proper tokenization.
+that holds the text of a special token: the literal `"<|end|>"` has no proper tokenization. Such values and keys of a
+schema are left out instead, and only a schema without other values is refused (`schema/reading/writable.py`).
 """
 
 from __future__ import annotations
@@ -9,12 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 
-from structgen.engine.automata.store import AutomatonStore
 from structgen.engine.vocabulary.vocabulary import Vocabulary
 from structgen.errors import VocabularyError
-from structgen.limits import Limits
-from structgen.schema.algebra import Language
 from structgen.tokenization.configuration.added_tokens import AddedTokens
 from structgen.tokenization.configuration.tokenizer_parts import Parts
 from structgen.tokenization.pre_tokens.character_classes import composes
@@ -114,20 +114,8 @@ class Spelling:
                 tokens spell.
         """
         for text in texts:
-            if (self._unspelled is not None and self._unspelled.search(text)) or not self._keeps(text):
+            if (self._unspelled is not None and self._unspelled.search(text)) or not self._may_keep(text):
                 raise VocabularyError(f"the tokenizer cannot spell {text!r}", hint=_HINT)
-
-    def check_languages(self, languages: Iterable[Language], limits: Limits) -> None:
-        """Make sure that each language has a text that can be spelled, as far as `Spellable` knows.
-
-        Raises:
-            VocabularyError: a language has no such text.
-        """
-        for language in languages:
-            narrowed = self.spellable.terminal(language.regex)
-            if narrowed is not language.regex and AutomatonStore(limits).is_empty(narrowed):
-                pattern = language.name.partition(" ")[2]
-                raise VocabularyError(f"the tokenizer cannot spell a text of the pattern {pattern!r}", hint=_HINT)
 
     def _keeps(self, text: str) -> bool:
         """Return whether the tokenizer has tokens for a text, and changes nothing in it."""
@@ -143,8 +131,22 @@ class Spelling:
         return frozenset("".join(text for text in spelled if not self._keeps(text)))
 
     def _may_keep(self, text: str) -> bool:
-        """Return whether `_keeps` holds for a text, or the text may be part of an added token."""
-        return not self._in_added.isdisjoint(text) or self._keeps(text)
+        """Return whether `_keeps` holds for a text, or its other parts belong to added tokens."""
+        if self._keeps(text):
+            return True
+        return not self._in_added.isdisjoint(text) and all(map(self._keeps, self._outside_added(text)))
+
+    def _outside_added(self, text: str) -> list[str]:
+        """Return the parts of a text that are in no text of an added token, whole or cut off at the text's ends."""
+        is_outside = [True] * len(text)
+        for token in self._added.spelled:
+            added = self._parts.added[token]
+            for start in range(1 - len(added), len(text)):
+                first, last = max(start, 0), min(start + len(added), len(text))
+                if text[first:last] == added[first - start : last - start]:
+                    is_outside[first:last] = [False] * (last - first)
+        runs = groupby(zip(text, is_outside, strict=True), key=itemgetter(1))
+        return ["".join(character for character, _ in run) for outside, run in runs if outside]
 
     def _keeps_character(self, character: str) -> bool:
         known = self._kept_characters.get(character)

@@ -1,4 +1,4 @@
-"""The texts and patterns that a schema or a grammar names, which are checked before generation (`checks.py`)."""
+"""The literals of grammars, which are checked before generation (`checks.py`)."""
 
 from __future__ import annotations
 
@@ -13,22 +13,19 @@ from structgen.kbnf import ast
 from structgen.kbnf.rewriting import nodes_of
 from structgen.limits import Limits
 from structgen.output_types.grammar import Grammar
-from structgen.schema.algebra import Language
 from structgen.schema.json_text.strings import is_scalar
-from structgen.schema.own_keywords import GRAMMAR, REGEX_DIALECT
-from structgen.schema.reading.keywords import language_of
+from structgen.schema.own_keywords import GRAMMAR
 from structgen.schema.reading.refs import NAME_MAPS
-from structgen.schema.reading.scopes import ROOT
 from structgen.schema.sources import Source
 
-__all__ = ["named_patterns", "named_texts"]
+__all__ = ["named_texts"]
 
 # Keywords that hold data, or schemas that only refuse values. Below any other key a reference may lead.
 _PASSED_OVER = frozenset({"const", "default", "enum", "example", "examples", "if", "not"})
 
 
 def named_texts(given: Any, source: Source | None) -> Iterator[str]:
-    """Yield the literals of a grammar; or the values and keys of a schema, as JSON.
+    """Yield the literals of a grammar, or of the grammars of a schema's strings.
 
     Args:
         given: the input of the compiler.
@@ -38,24 +35,8 @@ def named_texts(given: Any, source: Source | None) -> Iterator[str]:
         yield from _literals_of(given.tree)
     elif source is not None:
         for part in _parts(source.json_schema):
-            yield from map(_written, _all_in([part.get("const"), part.get("enum"), part.get("required")]))
-            if isinstance(part.get("properties"), dict):
-                yield from map(_written, part["properties"])
             if GRAMMAR in part:
-                yield from (_written(text)[1:-1] for text in _literals_of_keyword(part[GRAMMAR]))
-
-
-def named_patterns(source: Source | None, limits: Limits) -> Iterator[Language]:
-    """Yield the patterns of a schema's strings.
-
-    Args:
-        source: the schema, if it is one; for JSON Lines, that of a line.
-        limits: bounds on the regexes.
-    """
-    if source is not None:
-        for part in _parts(source.json_schema):
-            if isinstance(part.get("pattern"), str):
-                yield language_of(part["pattern"], part.get(REGEX_DIALECT, "ecma"), ROOT, "pattern", limits)
+                yield from map(_escaped, _literals_of_keyword(part[GRAMMAR]))
 
 
 def _literals_of_keyword(value: Any) -> Iterator[str]:
@@ -81,8 +62,8 @@ def _literals(node: ast.Expression) -> Iterator[str]:
         yield from (text.decode(errors="ignore") for text in texts)
 
 
-def _written(text: str) -> str:
-    return json.dumps(text, ensure_ascii=not is_scalar(text))  # lone surrogates have escapes only
+def _escaped(text: str) -> str:
+    return json.dumps(text, ensure_ascii=not is_scalar(text))[1:-1]  # lone surrogates have escapes only
 
 
 def _parts(schema: Any) -> Iterator[dict[str, Any]]:
@@ -99,15 +80,3 @@ def _parts(schema: Any) -> Iterator[dict[str, Any]]:
                     waiting += inner.values()
                 elif key not in _PASSED_OVER:
                     waiting.append(inner)
-
-
-def _all_in(value: Any) -> Iterator[str]:
-    waiting = [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, str):
-            yield part
-        elif isinstance(part, dict):
-            waiting += [*part, *part.values()]
-        elif isinstance(part, list):
-            waiting += part

@@ -15,7 +15,6 @@ Texts that several terminals of the rules make up together are refused, see `rul
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache, reduce
 from operator import and_, or_
 from typing import TypeVar
@@ -24,10 +23,7 @@ from structgen.engine.grammar.composition import with_terminals
 from structgen.engine.grammar.tables import GrammarTables
 from structgen.engine.regex import tree as rx
 from structgen.engine.vocabulary.marks import is_mark
-from structgen.kbnf import ast
-from structgen.kbnf.rewriting import rewrite
 from structgen.limits import Limits
-from structgen.output_types.grammar import Grammar
 from structgen.tokenization.pre_tokens.character_classes import composes
 from structgen.tokenization.unspellable.rules_together import check_changed_texts, check_special_texts, terminals_of
 from structgen.tokenization.unspellable.special_texts import SpecialTexts
@@ -124,18 +120,8 @@ class Spellable:
         found, named = self._named_in([part])
         return not (found or any(map(self._may_join, named)) or self._bytes_of(part)[1] & self._last)
 
-    def grammar(self, grammar: Grammar) -> Grammar:
-        """Return a grammar with narrowed terminals."""
-        known: dict[int, ast.Expression] = {}
-
-        def changed(node: ast.Expression) -> ast.Expression:
-            return ast.RegexTerminal(self.terminal(node.regex)) if isinstance(node, ast.RegexTerminal) else node
-
-        rules = [replace(rule, body=rewrite(rule.body, changed, known)) for rule in grammar.tree.rules]
-        return replace(grammar, tree=replace(grammar.tree, rules=tuple(rules)))
-
     def tables(self, tables: GrammarTables, limits: Limits) -> GrammarTables:
-        """Return a grammar of a schema with narrowed terminals; others have been narrowed as `Grammar`.
+        """Return a grammar of a schema with narrowed terminals; others were narrowed before.
 
         Raises:
             VocabularyError: rules of the grammar make up a text that cannot be spelled.

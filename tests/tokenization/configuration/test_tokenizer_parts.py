@@ -7,7 +7,7 @@ import pytest
 from support import bpe_tokenizers
 from support.bpe_tokenizers import sequences, texts_of
 from support.charsmaps import charsmap
-from tokenizers import Regex, normalizers, pre_tokenizers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 import structgen
 from structgen.errors import VocabularyError
@@ -331,3 +331,18 @@ def test_pieces_that_are_no_letters_of_bytes_are_never_made(ignore_merges):
     compiled = structgen.compile(structgen.Grammar.regex("中|中文|a b"), vocabulary, tokenization="proper")
     expected = {tuple(tokenizer.encode(text).ids) for text in ("中", "中文", "a b")}
     assert set(sequences(compiled.matcher(), {end})) == expected
+
+
+@pytest.mark.parametrize("ignore_merges", [False, True])
+def test_pieces_with_spaces_are_never_made_where_spaces_are_marked(ignore_merges):
+    pieces = ["a", " ", "  ", "\u2581", "\u2581\u2581", "<|end|>"]
+    merges = [(" ", " "), ("\u2581", "\u2581")]
+    numbers = {piece: token for token, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(models.BPE(numbers, merges, ignore_merges=ignore_merges))
+    tokenizer.normalizer = MARKING
+    tokenizer.decoder = decoders.Replace("\u2581", " ")
+    vocabulary = structgen.Vocabulary.from_huggingface(
+        tokenizer, vocab_size=len(pieces) + ignore_merges, eos_token_ids=pieces.index("<|end|>")
+    )
+    matcher = structgen.compile(structgen.Grammar.regex("  |a"), vocabulary, tokenization="proper").matcher()
+    assert matcher.allowed_token_ids() == [pieces.index("a"), pieces.index("\u2581\u2581")]

@@ -168,6 +168,7 @@ SCHEMAS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:the tokenizer cannot spell '. .'")  # where it removes white space
 @pytest.mark.one_in(6, uncompiled=24)
 @pytest.mark.parametrize("make", bpe_tokenizers.MADE, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("schema", SCHEMAS, ids=["object", "array", "map", "pattern"])
@@ -175,10 +176,6 @@ SCHEMAS = [
 def test_random_walks_spell_texts_of_which_the_tokenizer_makes_them_again(make, schema, whitespace):
     rng = random.Random(8)
     vocabulary = vocabulary_of(make)
-    if make in (bpe_tokenizers.whitespace, bpe_tokenizers.bert_like) and schema is SCHEMAS[1]:
-        with pytest.raises(VocabularyError, match="cannot spell"):
-            structgen.compile(schema, vocabulary, tokenization="proper", whitespace=whitespace)
-        return
     constraint = structgen.compile(schema, vocabulary, tokenization="proper", whitespace=whitespace)
     for _ in range(3):
         matcher = constraint.matcher()
@@ -540,9 +537,8 @@ def test_threads_that_walk_one_tokenizer_do_not_disturb_each_other():
     [
         structgen.Grammar.choice(["yes", "see <|end|> here"]),
         structgen.Grammar.kbnf('start ::= "yes" | "<|end|>";'),
-        {"properties": {"tag": {"enum": ["b", {"the": ["<|end|>"]}]}}},
+        {"properties": {"tag": {"enum": [{"the": ["<|end|>"]}]}}, "required": ["tag"], "type": "object"},
         {"type": "object", "required": ["<|end|>"]},
-        {"properties": {"<|end|>": True}},
     ],
 )
 def test_named_texts_that_cannot_be_spelled_are_refused(given):

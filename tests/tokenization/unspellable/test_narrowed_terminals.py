@@ -1,12 +1,13 @@
 """Texts that cannot be spelled, as they hold a special token's text: exactly the others are left, without dead ends."""
 
 import random
+import re
 
 import pytest
 from support import bpe_tokenizers
 from support.bpe_tokenizers import tokenizer_of, vocabulary_of, vocabulary_of_its_own
 from support.reachable_texts import BYTES, texts_of
-from tokenizers import Regex, normalizers
+from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers
 
 import structgen
 from structgen.engine.regex import tree as rx
@@ -195,14 +196,52 @@ def test_other_formats_are_not_led_astray(given, text):
     [
         structgen.Grammar.regex(r"(<\|end\|>)+"),
         structgen.Grammar.regex(r"a<\|(en)(d)\|>b"),
-        structgen.json_lines({"type": "string", "pattern": r"<\|[e]nd\|>"}),
-        {"properties": {"a": {"items": {"pattern": r"^<\|(end)\|>$", "type": "string"}}}},
+        structgen.json_lines({"type": "string", "pattern": r"<\|end\|>"}),
+        {
+            "properties": {
+                "a": {"items": {"pattern": r"^<\|(end)\|>$", "type": "string"}, "minItems": 1, "type": "array"}
+            }
+        }
+        | {"required": ["a"], "type": "object"},
     ],
 )
 def test_what_has_no_text_that_can_be_spelled_is_refused(given):
     with pytest.raises(VocabularyError, match=r"can(not)? spell"):
         structgen.compile(given, vocabulary_of(bpe_tokenizers.gpt2), tokenization="proper")
     structgen.compile(given, vocabulary_of(bpe_tokenizers.gpt2))
+
+
+@pytest.mark.parametrize(
+    ("template", "reason"),
+    [
+        (structgen.template("x <|end|> {s}", s={"enum": ["a"]}), "the text 'x <|end|> ' of the template"),
+        (structgen.template("x {s}", s={"const": "<|end|>"}), "nothing fits the hole 's'"),
+        (
+            structgen.template("x {s} y", s={"type": "string", "pattern": r"^(<\|end\|>)+$"}),
+            "nothing fits the hole 's'",
+        ),
+        (structgen.template("x {s}", s=structgen.Grammar.regex(r"<\|end\|>")), "nothing fits the hole 's'"),
+        (structgen.template("{s}", s={"type": "object", "required": ["<|end|>"]}), "it cannot spell '\"<|end|>\"'"),
+    ],
+)
+def test_templates_without_a_text_that_can_be_spelled_are_refused(template, reason):
+    with pytest.raises(VocabularyError, match=f"can spell no .*: {re.escape(reason)}"):
+        structgen.compile(template, vocabulary_of(bpe_tokenizers.gpt2), tokenization="proper")
+
+
+@pytest.mark.parametrize(
+    "hole",
+    [
+        {"enum": ["b", "<|end|>"]},
+        {"type": "string", "pattern": r"^(<\|end\|>|b)$"},
+        structgen.Grammar.kbnf("start ::= 'b' | 'c' rest; rest ::= '<|end|>';"),
+    ],
+)
+def test_holes_of_templates_lead_to_what_can_be_spelled(hole):
+    constraint = structgen.compile(
+        structgen.template("x {s} y", s=hole), vocabulary_of(bpe_tokenizers.gpt2), tokenization="proper"
+    )
+    assert texts_of(constraint) == {"x b y"}
 
 
 ACCENTED = "e\u0301"  # NFC makes one character of it
@@ -228,7 +267,7 @@ def test_what_a_normalizer_changes_is_not_led_into(make, given, texts):
     [
         structgen.Grammar.regex(f"x{ACCENTED}"),
         structgen.Grammar.regex("b[\u0340\u0341]"),
-        {"type": "array", "items": {"type": "string", "pattern": f"^{ACCENTED}+$"}},
+        {"type": "array", "items": {"type": "string", "pattern": f"^{ACCENTED}+$"}, "minItems": 1},
     ],
 )
 def test_patterns_of_what_a_normalizer_changes_are_refused(given):
@@ -474,3 +513,17 @@ def test_plain_parts_are_told_by_themselves(seed):
             assert not spellable._may_lead_into(regex)
             assert spellable.terminal(regex) is regex
     assert plain
+
+
+@pytest.mark.parametrize(
+    ("pattern", "texts"),
+    [(r"a|1\}", {"a"}), (r"\{1\}|b\{1", {"b{1"}), (r"\{1a\{1|\{a", {"{1a{1"}), (r"a\{1", {"a{1"})],
+)
+def test_only_an_added_token_as_a_whole_spells_what_is_removed_elsewhere(pattern, texts):
+    tokenizer = bpe_tokenizers._bpe(
+        [bpe_tokenizers._split("[{}]", "removed"), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    )
+    tokenizer.add_tokens([AddedToken("{1", normalized=False)])
+    vocabulary = vocabulary_of_its_own(tokenizer, 78)
+    constraint = structgen.compile(structgen.Grammar.regex(pattern), vocabulary, tokenization="proper")
+    assert texts_of(constraint) == texts
