@@ -306,6 +306,12 @@ CLOSED = {"type": "object", "properties": {"a": {"type": "integer"}}, "additiona
         ({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}, False),
         ({"not": {"type": "null"}}, False),
         (True, False),
+        # Any value, in an object or array that is closed.
+        (list[Any], False),
+        ({**CLOSED, "properties": {"a": {"description": "anything"}}, "required": ["a"]}, False),
+        ({**CLOSED, "properties": {"a": {"type": ["object", "null"]}}, "required": ["a"]}, False),
+        ({**CLOSED, "properties": {"a": {"type": ["array", "null"]}}, "required": ["a"]}, False),
+        ({**CLOSED, "type": ["object", "null"], "required": ["a"]}, True),
     ],
 )
 def test_strict_where_it_can_be(schema, strict):
