@@ -359,6 +359,21 @@ def test_strict_objects_are_closed_and_whole():
     assert not found.is_exact  # minLength is left to the validator
 
 
+class Described(BaseModel):
+    one: Optional = Field(description="The first.")
+    other: Optional
+
+
+def test_nothing_stands_beside_a_reference_of_a_strict_schema():
+    """OpenAI refuses `$ref` beside a description, as Pydantic writes it for a field of a model."""
+    found = strict_schema(resolve(Described), OPENAI)
+    to = {"$ref": "#/$defs/Optional"}
+    assert found.schema["properties"] == {"one": {"anyOf": [to], "description": "The first."}, "other": to}
+    both = {"$ref": "#/$defs/a", "anyOf": [{"type": "string"}]}
+    schema = {**CLOSED, "properties": {"a": both}, "required": ["a"], "$defs": {"a": {"type": "string"}}}
+    assert not strict_schema(resolve(schema), OPENAI).is_strict
+
+
 TEXT = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 
 

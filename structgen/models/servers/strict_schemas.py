@@ -27,7 +27,7 @@ class Subset:
         formats: values of `format` that are sent.
         requires_all: whether every property has to be required.
         max_min_items: the largest `minItems` that is sent; None for any.
-        has_bare_references: whether nothing may stand beside `$ref`.
+        has_bare_references: whether what stands beside a `$ref` is left out; else, the `$ref` moves into an `anyOf`.
     """
 
     kept: frozenset[str]
@@ -170,10 +170,14 @@ class _Reader:
             self._keyword(keyword, value, found)
         if found.keys() <= _NAMES:  # any value
             raise _NotStrictError
-        if self._subset.has_bare_references and "$ref" in found:
+        if "$ref" in found and self._subset.has_bare_references:
             bare = {key: value for key, value in found.items() if key in ("$ref", "$defs")}
             self.is_exact &= found.keys() <= bare.keys() | _NAMES
             return bare
+        if "$ref" in found and len(found) > 1:  # neither server takes keywords beside a `$ref`
+            if "anyOf" in found:
+                raise _NotStrictError
+            found["anyOf"] = [{"$ref": found.pop("$ref")}]
         kind = schema.get("type", ())
         kinds = (kind,) if isinstance(kind, str) else kind
         if "object" in kinds or "properties" in schema:
