@@ -252,6 +252,14 @@ def test_the_subset_is_that_of_the_client(schema):
     assert without_notes(anthropic.transform_schema(found.schema)) == without_notes(found.schema)
 
 
+@pytest.mark.parametrize(("beside", "is_exact"), [({"description": "A name."}, True), ({"enum": ["a"]}, False)])
+def test_what_stands_beside_a_reference_is_left_to_the_validator(beside, is_exact):
+    schema = {"properties": {"a": {"$ref": "#/$defs/A", **beside}}, "required": ["a"], "additionalProperties": False}
+    found = strict_schema(resolve({"type": "object", **schema, "$defs": {"A": {"type": "string"}}}), ANTHROPIC)
+    assert found.schema["properties"] == {"a": {"$ref": "#/$defs/A"}}
+    assert (found.is_strict, found.is_exact) == (True, is_exact)
+
+
 def without_notes(schema: Any) -> Any:
     if isinstance(schema, list):
         return [without_notes(one) for one in schema]

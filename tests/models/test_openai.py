@@ -306,6 +306,12 @@ CLOSED = {"type": "object", "properties": {"a": {"type": "integer"}}, "additiona
         ({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}, False),
         ({"not": {"type": "null"}}, False),
         (True, False),
+        # Any value, in an object or array that is closed.
+        (list[Any], False),
+        ({**CLOSED, "properties": {"a": {"description": "anything"}}, "required": ["a"]}, False),
+        ({**CLOSED, "properties": {"a": {"type": ["object", "null"]}}, "required": ["a"]}, False),
+        ({**CLOSED, "properties": {"a": {"type": ["array", "null"]}}, "required": ["a"]}, False),
+        ({**CLOSED, "type": ["object", "null"], "required": ["a"]}, True),
     ],
 )
 def test_strict_where_it_can_be(schema, strict):
@@ -351,6 +357,21 @@ def test_strict_objects_are_closed_and_whole():
     assert (found.schema["required"], found.schema["additionalProperties"]) == (["a", "b"], False)
     assert found.schema["properties"]["b"]["anyOf"][0]["pattern"] == "^x"
     assert not found.is_exact  # minLength is left to the validator
+
+
+class Described(BaseModel):
+    one: Optional = Field(description="The first.")
+    other: Optional
+
+
+def test_nothing_stands_beside_a_reference_of_a_strict_schema():
+    """OpenAI refuses `$ref` beside a description, as Pydantic writes it for a field of a model."""
+    found = strict_schema(resolve(Described), OPENAI)
+    to = {"$ref": "#/$defs/Optional"}
+    assert found.schema["properties"] == {"one": {"anyOf": [to], "description": "The first."}, "other": to}
+    both = {"$ref": "#/$defs/a", "anyOf": [{"type": "string"}]}
+    schema = {**CLOSED, "properties": {"a": both}, "required": ["a"], "$defs": {"a": {"type": "string"}}}
+    assert not strict_schema(resolve(schema), OPENAI).is_strict
 
 
 TEXT = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}

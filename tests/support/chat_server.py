@@ -21,7 +21,8 @@ class ChatServer(ThreadingHTTPServer):
         answers: texts that come first.
         schema: what answers are made by, where that is not what was sent.
         kind: the server that it stands for; None is one that has no list of models.
-        refuses: fields of requests, and of `structured_outputs`, that are answered with 400.
+        refuses: fields of requests, and of `structured_outputs`, that are answered with 400; "strict" is a schema that
+            is strict.
         error: the status and the body of every answer.
         broken_stream: the error with which streams end.
         listed: how often the models were listed.
@@ -65,6 +66,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_json(body, status=status)
             return
         asked = {*request, *request.get("structured_outputs", {}), *("tool" for _ in request.get("tools", ()))}
+        if request.get("response_format", {}).get("json_schema", {}).get("strict"):
+            asked.add("strict")
         if refused := sorted(asked & self.server.refuses):
             self.send_json({"error": {"message": f"cannot compile {refused[0]}"}}, status=400)
             return

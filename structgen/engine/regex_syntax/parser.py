@@ -54,6 +54,7 @@ MAX_ASSERTION_DEPTH = 100  # nested groups with assertions
 
 _BACK_REFERENCES = re.compile(r"\\[1-9k]|\(\?P=")
 _COUNTS = re.compile(r"\{([0-9]+)?(,)?([0-9]+)?\}")
+_COUNTS_WITH_BLANKS = re.compile(r"\{\s*([0-9]+)?\s*(?:(,)\s*([0-9]+)?\s*)?\}")  # of Rust
 _NEW_LINES: dict[str, Ranges] = {
     "ecma": ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)),
     "python": ((0x0A, 0x0A),),
@@ -394,7 +395,8 @@ class _Parser:
 
     def _counts(self, begin: int) -> tuple[int, int | None, int] | None:
         """Return the counts of a `{m,n}` at a position, and the position after it; None if there is none."""
-        found = _COUNTS.match(self._reader.text, begin)
+        counts = _COUNTS_WITH_BLANKS if self._dialect == "rust" else _COUNTS
+        found = counts.match(self._reader.text, begin)
         if found is None:
             return None
         low, comma, high = found.groups()

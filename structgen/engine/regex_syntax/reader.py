@@ -344,7 +344,7 @@ def read_class(reader: Reader, flags: Flags) -> Ranges:
                 return intersection_of(found, ANY)
             stack[-1].items.extend(found)
         elif reader.dialect == "rust" and reader.peek() == "[":
-            posix = _posix_class(reader)
+            posix = _posix_class(reader, flags)
             if posix is not None:
                 top.items.extend(posix)
             else:
@@ -378,8 +378,8 @@ def _skip_blanks(reader: Reader) -> None:
             reader.position = len(reader.text) if end < 0 else end
 
 
-def _posix_class(reader: Reader) -> Ranges | None:
-    """Return the set of `[:name:]`, if that comes next."""
+def _posix_class(reader: Reader, flags: Flags) -> Ranges | None:
+    """Return the set of `[:name:]` or `[:^name:]`, if that comes next, with other cases if case is ignored."""
     if not reader.text.startswith("[:", reader.position):
         return None
     end = reader.text.find(":]", reader.position + 2)
@@ -390,6 +390,7 @@ def _posix_class(reader: Reader) -> Ranges | None:
     if found is None:
         return None
     reader.position = end + 2
+    found = flags.folded(found)
     return difference_of(ANY, found) if name.startswith("^") else found
 
 

@@ -12,7 +12,8 @@
 The fields are those of vLLM 0.32 (`StructuredOutputsParams`), SGLang 0.5.23 (`ChatCompletionRequest`), llama.cpp's
 server (`oaicompat_chat_params_parse`) and the client openai 3.54 (`ChatCompletionCustomToolParam`).
 
-A server may refuse a constraint that it cannot express. Then the next form is sent: the whole grammar, or the schema.
+A server may refuse a constraint that it cannot express. Then the next form is sent: the whole grammar, or the schema
+that is not strict.
 """
 
 from __future__ import annotations
@@ -132,8 +133,13 @@ def _custom_tool(syntax: str, definition: str, *, otherwise: Callable[[], Form] 
 def _response_format(asked: Asked) -> Form:
     assert asked.source is not None
     found = strict_schema(asked.source, OPENAI)
-    masks: Masks = "none" if not found.is_strict else "server" if found.is_exact else "wider"
-    return Form(_json_schema(found.schema, strict=found.is_strict), masks=masks, answer=answer_form(found.is_wrapped))
+    answer = answer_form(found.is_wrapped)
+    unchanged = Form(_json_schema(found.unchanged, strict=False), masks="none", answer=answer)
+    if not found.is_strict:
+        return unchanged
+    # OpenAI bounds strict schemas: their depth, their properties, and the values of their enums.
+    masks: Masks = "server" if found.is_exact else "wider"
+    return Form(_json_schema(found.schema, strict=True), masks=masks, answer=answer, otherwise=lambda: unchanged)
 
 
 def _json_schema(schema: dict[str, Any], *, strict: bool) -> dict[str, Any]:
@@ -158,8 +164,7 @@ def _unknown(asked: Asked) -> Form:
             "the server takes no grammars, as far as its list of models says",
             hint="from_openai(…, server='vllm') or another name says which server it is",
         )
-    found = _response_format(asked)
-    return Form(found.fields, masks="none", answer=found.answer)
+    return replace(_response_format(asked), masks="none")
 
 
 _FORMS: dict[ServerKind, Callable[[Asked], Form]] = {

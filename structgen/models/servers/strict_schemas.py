@@ -27,7 +27,7 @@ class Subset:
         formats: values of `format` that are sent.
         requires_all: whether every property has to be required.
         max_min_items: the largest `minItems` that is sent; None for any.
-        has_bare_references: whether nothing may stand beside `$ref`.
+        has_bare_references: whether what stands beside a `$ref` is left out; else, the `$ref` moves into an `anyOf`.
     """
 
     kept: frozenset[str]
@@ -66,6 +66,7 @@ _DEFINITIONS = ("#/$defs/", "#/definitions/")
 _NOTES = frozenset(
     {"$comment", "$id", "$schema", "default", "deprecated", "discriminator", "examples", "readOnly", "writeOnly"}
 )
+_NAMES = frozenset({"description", "title"})  # notes that are sent
 # Keywords that constrain single values. Where a subset lacks them, the validator checks them here.
 _CHECKED = frozenset(
     {
@@ -84,12 +85,14 @@ class StrictSchema:
         is_wrapped: whether the value stands under the key "value".
         is_strict: whether the schema is in the subset; else it is unchanged.
         is_exact: whether it allows the same values as the schema that was asked for.
+        unchanged: the schema that was asked for, wrapped if it is not that of an object.
     """
 
     schema: dict[str, Any]
     is_wrapped: bool
     is_strict: bool
     is_exact: bool
+    unchanged: dict[str, Any]
 
 
 class _NotStrictError(Exception):
@@ -120,8 +123,8 @@ def strict_schema(source: Source, subset: Subset) -> StrictSchema:
     try:
         found = reader.read(schema)
     except _NotStrictError:
-        return StrictSchema(unchanged, is_wrapped, is_strict=False, is_exact=True)
-    return StrictSchema(found, is_wrapped, is_strict=True, is_exact=reader.is_exact)
+        return StrictSchema(unchanged, is_wrapped, is_strict=False, is_exact=True, unchanged=unchanged)
+    return StrictSchema(found, is_wrapped, is_strict=True, is_exact=reader.is_exact, unchanged=unchanged)
 
 
 def _wrapped(schema: dict[str, Any]) -> dict[str, Any]:
@@ -165,11 +168,21 @@ class _Reader:
         found: dict[str, Any] = {}
         for keyword, value in schema.items():
             self._keyword(keyword, value, found)
-        if self._subset.has_bare_references and "$ref" in found:
-            return {key: value for key, value in found.items() if key in ("$ref", "$defs")}
-        if schema.get("type") == "object" or "properties" in schema:
+        if found.keys() <= _NAMES:  # any value
+            raise _NotStrictError
+        if "$ref" in found and self._subset.has_bare_references:
+            bare = {key: value for key, value in found.items() if key in ("$ref", "$defs")}
+            self.is_exact &= found.keys() <= bare.keys() | _NAMES
+            return bare
+        if "$ref" in found and len(found) > 1:  # neither server takes keywords beside a `$ref`
+            if "anyOf" in found:
+                raise _NotStrictError
+            found["anyOf"] = [{"$ref": found.pop("$ref")}]
+        kind = schema.get("type", ())
+        kinds = (kind,) if isinstance(kind, str) else kind
+        if "object" in kinds or "properties" in schema:
             self._close(schema, found)
-        elif schema.get("type") == "array" and "items" not in schema:
+        if "array" in kinds and "items" not in schema:
             raise _NotStrictError
         return found
 

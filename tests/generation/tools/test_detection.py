@@ -169,7 +169,7 @@ def test_real_templates(path):
         assert all(name in prompt[: prompt.index("QUESTION")] for name, _ in CALLS)
     conversation = prompt[prompt.index("QUESTION") + len("QUESTION") :]
     assert "result 0" in conversation and "result 1" in conversation
-    conversation = conversation.removeprefix("<|end|>" if format == "harmony" else "<|eot|>")
+    conversation = conversation.removeprefix("<|end|>" if format in ("harmony", "solar") else "<|eot|>")
     if format == "harmony":
         conversation = conversation.replace("<|start|>functions", "<|start|>assistant functions")
     found = read_reply(format, conversation, SCHEMAS)

@@ -174,6 +174,19 @@ def test_what_a_server_refuses_is_sent_in_another_form(server, client, kind, nam
     assert result.masks == ("wider" if kind == "llama.cpp" else "server")
 
 
+@pytest.mark.parametrize("kind", ["openai", None])
+def test_a_strict_schema_that_is_refused_is_sent_unchanged(server, client, kind):
+    """OpenAI bounds strict schemas: 1,000 values of enums, 5,000 properties, 10 levels."""
+    server.kind, server.refuses = kind, {"strict"}
+    server.answers = ['{"name": "al", "age": 130}', '{"name": "al", "age": 13}']
+    model = structgen.from_openai(client, "tiny", **({"server": kind} if kind else {}))
+    result = structgen.Generator(model, Person).run("hi", max_retries=1)
+    assert (result.value.age, result.masks, len(result.attempts)) == (13, "none", 1)
+    sent = [request["response_format"]["json_schema"] for request in server.requests]
+    assert [schema["strict"] for schema in sent] == [True, False, False]
+    assert sent[-1]["schema"] == Person.model_json_schema()
+
+
 def test_a_refused_form_is_not_sent_again(server, client):
     server.kind, server.refuses = "vllm", {"json"}
     model = structgen.from_openai(client, "tiny", server="vllm")
