@@ -10,7 +10,7 @@ from structgen.engine.automata.terms cimport Terms
 
 # Typed copies of the constants of structgen/engine/constants.py.
 cdef int ALIVE, DEAD, EMPTY, LIFELESS, NEVER, NOTHING
-cdef int K_BOUNDED, K_COMPLEMENT, K_COUNTING, K_INTERSECTION, K_MULTIPLE, K_UNION
+cdef int K_BOUNDED, K_COMPLEMENT, K_COUNTING, K_INTERSECTION, K_MULTIPLE, K_REPEAT, K_UNION
 
 cdef int FEW, MAX_TRIED, MULTIPLES_TRIED, PROVED_AFTER
 
@@ -40,8 +40,8 @@ cdef class Emptiness:
     cdef bint _is_proved_empty(self, int term) except -1
     @cython.locals(least=int)
     cdef int _known_count(self, int term) except -2
-    @cython.locals(came_from=dict, cost=dict, settled=set, queue=list, best=int, total=int, known=int, reached=int,
-                   bound=int, lowest=int, index=int, last=int, top=int, target=int, seen=int)
+    @cython.locals(came_from=dict, cost=dict, floor=dict, settled=set, queue=list, best=int, total=int, known=int,
+                   reached=int, lowest=int, index=int, last=int, top=int, target=int, seen=int)
     cpdef int least_begun(self, int term, int most=*) except -1
     @cython.locals(top=int, target=int, index=int, order=int, looked_at=int, came_from=dict, queue=list, path=list, seen=int,
                    refuses=bint)
@@ -69,6 +69,8 @@ cdef class Emptiness:
     cdef int _successor_count(self, int term) except -1
     @cython.locals(counting=int)
     cdef int _successor(self, int term, int index) except -1
+    @cython.locals(part=int, least=int, low=int, body=int, star=int)
+    cdef int _least_by_form(self, int term) except -1
     cdef object _spread(self, int term)
     @cython.locals(target=int)
     cpdef int live_target(self, int at) except -1

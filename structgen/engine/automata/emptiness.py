@@ -30,6 +30,7 @@ from structgen.engine.constants import (
     K_COUNTING,
     K_INTERSECTION,
     K_MULTIPLE,
+    K_REPEAT,
     K_UNION,
     LIFELESS,
     NEVER,
@@ -466,7 +467,9 @@ class Emptiness:
         results for the terms on the path it finds are remembered. For every other term it visited, the search has
         proved a lower bound: the least count of the start, minus the cost to reach the term. Later searches use these
         bounds as their heuristic and so do not visit the same terms again. Without them, each search for a multiple of
-        some thousand would repeat all earlier ones.
+        some thousand would repeat all earlier ones. So does the least count of a term, and a term needs no fewer than
+        the term before it, but for the one that the byte begins. These bounds do not agree with each other, so a term
+        is visited again where a later path to it costs less.
 
         Sources: Hart, Nilsson, Raphael, "A Formal Basis for the Heuristic Determination of Minimum Cost Paths" (1968);
         Koenig, Likhachev, "Adaptive A*" (2005), for the bounds.
@@ -483,8 +486,9 @@ class Emptiness:
             return 0
         came_from = {term: NOTHING}
         cost = {term: 0}
+        floor = {term: max(self._begun_at_least.values[term], self._least_by_form(term))}
         settled: set[int] = set()
-        queue = [(self._begun_at_least.values[term], 0, self.table.min_len[term], term)]
+        queue = [(floor[term], 0, self.table.min_len[term], term)]
         best = NEVER
         last = NOTHING
         while queue and queue[0][0] < best:
@@ -520,8 +524,13 @@ class Emptiness:
                 elif reached < cost.get(target, NEVER):
                     cost[target] = reached
                     came_from[target] = top
-                    bound = reached + self._begun_at_least.values[target]
-                    heapq.heappush(queue, (bound, -reached, self.table.min_len[target], target))
+                    settled.discard(target)
+                    known = floor[target] = max(
+                        floor.get(target, self._begun_at_least.values[target]),
+                        floor[top] - reached + total,
+                        self._least_by_form(target),
+                    )
+                    heapq.heappush(queue, (reached + known, -reached, self.table.min_len[target], target))
         if best == NEVER:
             for seen in cost:
                 self._least_begun.values[seen] = NEVER + 1
@@ -532,6 +541,19 @@ class Emptiness:
             self._least_begun.values[last] = best - cost[last] + 1
             last = came_from[last]
         return best
+
+    def _least_by_form(self, term: int) -> int:
+        """Return the least count among the conditions of a counting term; 0 within a counted text."""
+        if not self.derivatives.is_between(term):
+            return 0
+        star, _, inner = self.table.payload[term]
+        least = 0
+        for part in self.terms.conjuncts(inner):
+            if self.table.kind[part] == K_REPEAT and self.table.tail[part] == self.table.tail[star]:
+                body, low, _ = self.table.payload[part]
+                if body == self.table.payload[star][0]:
+                    least = max(least, low)
+        return least
 
     def _spread(self, term: int) -> int:
         """Return the sum of the minimal lengths of an intersection's parts; the search prefers terms with a small sum.

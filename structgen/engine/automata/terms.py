@@ -421,14 +421,14 @@ class Terms(RegularTerms):
         """
         if tail == NOTHING:
             return NOTHING
-        is_one = is_multiple((divisor, remainder, factors))
+        needed = _digits_of_multiple((divisor, remainder, factors))
         return self.table.intern(
             K_MULTIPLE,
             (divisor, remainder, factors),
             tail,
-            self.table.accepting[tail] if is_one else 0,
+            self.table.accepting[tail] if needed == 0 else 0,
             self.table.may_be_empty[tail],
-            self._sum(0 if is_one else 1, self.table.min_len[tail]),
+            self._sum(needed, self.table.min_len[tail]),
         )
 
     def digits(self, number: int, remainder: int, least: int, most: int, tail: int) -> int:
@@ -504,6 +504,20 @@ def is_multiple(payload: tuple[int, int, tuple[int, ...]]) -> bool:
         if remainder % factor == 0:
             return True
     return remainder == 0
+
+
+def _digits_of_multiple(payload: tuple[int, int, tuple[int, ...]]) -> int:
+    """Return the least number of digits that complete a multiple: 2 after 9 for 64, as 960 is one and 90 to 99 are not.
+
+    Where a multiple of one of some factors is enough, the result is a lower bound.
+    """
+    if is_multiple(payload):
+        return 0
+    divisor, remainder, factors = payload
+    count = window = 1
+    while not factors and (-remainder * window * 10) % divisor >= window * 10:
+        count, window = count + 1, window * 10
+    return count
 
 
 def is_bounded(table: TermTable, term: int) -> bool:

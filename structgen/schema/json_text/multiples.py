@@ -230,11 +230,14 @@ def other_forms(
         if may_count(choices):
             return counted_forms(low, low_open, high, high_open, choices, plain=plain)
     reads_all = step is not None and Fraction(step).numerator == 1 and not outside
+    has_integers = all(Fraction(step_in_integers(step or 1)) % other for other in outside)
     places = MAX_SAFE_DIGITS if step is None else min(_places(Fraction(step)), MAX_SAFE_DIGITS)
     found: list[Regex] = []
     # Part by part, with few sizes and exponents: it would take long to see that the others have no number in the range.
     for sign, least, most in ((EMPTY, low or 0, high), (_MINUS, -(high or 0), None if low is None else -low)):
         sizes = _sizes(least, most, reads_all)
+        if not has_integers:
+            sizes &= _SHORT
         if not sizes:
             continue
         # A mask would search long to see that digits without an exponent are no number as large as that.
@@ -246,10 +249,13 @@ def other_forms(
             part = sequence(sign, form)
             if low is not None or high is not None:
                 part = intersection(part, number_range(low, low_open, high, high_open))
-            if step is not None:
+            if step is not None and outside:
+                part = intersection(part, _some_multiples(step, outside, exponents))
+            elif step is not None:
                 part = intersection(part, _multiples(step, exponents))
-            for other in outside:
-                part = difference(part, _multiples(other, exponents))
+            else:
+                for other in outside:
+                    part = difference(part, _multiples(other, exponents))
             found.append(part)
     return choice(*found)
 
@@ -411,6 +417,25 @@ def _plain_multiples(step: Fraction) -> Iterator[Regex]:
         yield sequence(_whole_multiples(step.numerator), _POINT, plus(_ZERO))
 
 
+@lru_cache(maxsize=1024)
+def _some_multiples(step: Number, outside: tuple[Number, ...], exponents: tuple[int, int] | None) -> Regex:
+    """Return the texts of `_multiples` that are multiples of none of some other steps, but 0."""
+    places = _places(Fraction(step))
+    scale = 10**places
+    choices = choices_of([(Fraction(step) * scale, tuple([Fraction(other) * scale for other in outside]))])
+    if exponents is not None:
+        return sequence(_SIGN, _counted_scientific(choices, *exponents, places))
+    found: list[Regex] = []
+    for used in range(places + 1):  # digits after the point, of which the last is not 0
+        shares = _shares(choices, places - used, used > 0)
+        for divisor, refused in shares:
+            last = sequence(_POINT, repeat(_DIGIT, used - 1, used - 1), _NONZERO) if used else EMPTY
+            digits = _multiples_of(divisor, sequence(plus(_DIGIT), last))
+            digits = difference(digits, choice(*map(Multiple, refused))) if refused else digits
+            found.append(sequence(digits, star(_ZERO) if used else sequence(_POINT, plus(_ZERO))))
+    return sequence(_SIGN, choice(*found))
+
+
 def _places(step: Fraction) -> int:
     """Return the largest number of digits that multiples have after the point, without zeros at the end."""
     places = 0
@@ -470,8 +495,8 @@ def _with_exponents(first: int, last: int | None, lowest: int, highest: int) -> 
 
 
 @lru_cache(maxsize=1024)
-def _counted_scientific(choices: Choices, lowest: int, highest: int) -> Regex:
-    """Return the members of sets of integers with an exponent in a range, but 0.
+def _counted_scientific(choices: Choices, lowest: int, highest: int, places: int = 0) -> Regex:
+    """Return the members of sets of integers, divided by 10**places, with an exponent in a range, but 0.
 
     A number m · 10^t, where m does not end in 0, is an integer if t >= 0. It is a multiple of 12 if m is one of
     12, of 6 or of 3, for t = 0, t = 1 or t >= 2. So there is an alternative for each such condition on m.
@@ -485,18 +510,22 @@ def _counted_scientific(choices: Choices, lowest: int, highest: int) -> Regex:
         if power < largest and shares == _shares(choices, power + 1):
             continue
         if shares:
-            form = _with_exponents(first, power if power < largest else None, lowest, highest)
+            form = _with_exponents(first - places, power - places if power < largest else None, lowest, highest)
             found.append(_with_mantissas(form, shares))
         first = power + 1
     return choice(*found)
 
 
-def _shares(choices: Choices, power: int) -> Choices:
-    """Return the sets of the integers m with m · 10**power in some sets."""
+def _shares(choices: Choices, power: int, is_last: bool = True) -> Choices:
+    """Return the sets of the integers m with m · 10**power in some sets; where `is_last`, m does not end in 0."""
     found: dict[tuple[int, tuple[int, ...]], None] = {}
     for step, refused in choices:
         rest = step // gcd(step, 10**power)
         others = tuple(number // gcd(number, 10**power) for number in refused)
+        if is_last:
+            if rest % 10 == 0:
+                continue
+            others = tuple([number for number in others if number % 10])
         if all(rest % number for number in others):
             found[rest, others] = None
     return tuple(found)

@@ -22,9 +22,10 @@ from structgen.schema.algebra.arrays import ArraySet
 from structgen.schema.algebra.counting import TooManyCounts, can_be_met
 from structgen.schema.json_text.values import Value
 
-__all__ = ["can_differ"]
+__all__ = ["can_differ", "needed_values"]
 
 _MAX_STEPS = 5_000  # combinations of items that are tried
+_SOME_VALUE: Value = ("some value",)  # one that no item has
 
 _Items: TypeAlias = list[tuple[list[Node], int]]
 """Items by the nodes of their values, with the number of those that are alike."""
@@ -57,29 +58,77 @@ def can_differ(
     Raises:
         TooManyCounts: there are too many combinations to try.
     """
+    return _values_of_one(part, usable, sizes, used) is not None
+
+
+def needed_values(
+    part: ArraySet, usable: Callable[[Node], bool], sizes: ValueSizes, used: frozenset[Value]
+) -> frozenset[Value]:
+    """Return the listed values that no other item may have: if one was used, too, the items could not all differ.
+
+    Args:
+        part: a set of arrays. Its first items may differ from later ones; their cases are kept in it.
+        usable: returns whether a node has a value.
+        sizes: the numbers of values of nodes.
+        used: values that no item may have.
+
+    Raises:
+        TooManyCounts: there are too many combinations to try.
+    """
+    sizes.need(max(_most_needed(part), part.low))
+    part.known_cases = {at: part.cases(at) for at in range(part.settled + 1)}
+    nodes = [node for known in part.known_cases.values() for _, node in known]
+    listed = frozenset[Value]().union(*[sizes.values(node) or () for node in nodes]) - used
+    one_more = used | {_SOME_VALUE}
+    if not _has_counts(part):
+        unused = _Unused(usable, sizes, one_more, 0)
+        return unused.needed(part) if unused.may_suffice(part) else listed
+    some = _values_of_one(part, usable, sizes, one_more)
+    if some is None:
+        return listed
+    needed: set[Value] = set()
+    waiting = listed & some
+    while waiting:
+        value = next(iter(waiting))
+        some = _values_of_one(part, usable, sizes, used | {value})
+        waiting -= {value}
+        if some is None:
+            needed.add(value)
+        else:
+            waiting &= some
+    return frozenset(needed)
+
+
+def _values_of_one(
+    part: ArraySet, usable: Callable[[Node], bool], sizes: ValueSizes, used: frozenset[Value]
+) -> frozenset[Value] | None:
+    """Return the used values and the listed values of one array whose items differ, perhaps with more; None if none do.
+
+    That array is still there if another value is used, too. See `can_differ`.
+    """
     needed = _most_needed(part)
     sizes.need(max(needed, part.low))
     waiting = [(part, used)]
     for _ in range(_MAX_STEPS):
         if not waiting:
-            return False
+            return None
         spend(1)
         left, seen = waiting.pop()
         if left.has_empty:
-            return True
+            return seen
         unused = _Unused(usable, sizes, seen, needed)
         if not left.settled:  # all items are alike, so the number of values decides
             if can_be_met(left, usable, unused.count):
-                return True
+                return _with_listed(seen, left, sizes)
             continue
         if not seen and left.low < 2 and left.high != 0 and not left.contains:
             if _is_any_usable(left.cases(0), usable):  # one item: how many values there are does not matter
-                return True
+                return _with_listed(seen, left, sizes)
             continue
         if not unused.may_suffice(left):
             continue
-        if not left.contains:
-            return True
+        if not _has_counts(left):
+            return seen | unused.matched(left)
         for given, node in left.cases(0):
             after = left.following(given) if usable(node) else None
             if after is not None:
@@ -92,6 +141,16 @@ def can_differ(
 def _most_needed(part: ArraySet) -> int:
     """Return the most items that one condition of a set asks for, if it has counts; else 0."""
     return max(part.low, max([count.low for count in part.contains])) if part.contains else 0
+
+
+def _has_counts(part: ArraySet) -> bool:
+    """Return whether a set has counts that are not met yet, or that items may pass."""
+    return any(count.low or count.high is not None for count in part.contains)
+
+
+def _with_listed(values: frozenset[Value], part: ArraySet, sizes: ValueSizes) -> frozenset[Value]:
+    """Return some values and the listed ones of the first item of a set."""
+    return values.union(*[sizes.values(node) or () for _, node in part.cases(0)])
 
 
 def _is_any_usable(cases: Iterable[Case], usable: Callable[[Node], bool]) -> bool:
@@ -159,14 +218,52 @@ class _Unused:
             found.append((nodes(part.settled), size - part.settled))
         return found
 
+    def matched(self, part: ArraySet) -> frozenset[Value]:
+        """Return the listed values of the first items of an array whose items differ, without counts."""
+        return frozenset(_largest_matching(self._choices(self._items(part, part.low, lambda case: True))[1]).values())
+
+    def needed(self, part: ArraySet) -> frozenset[Value]:
+        """Return the listed values that each array of a set without counts has, where all items must differ.
+
+        They are among those of one matching. An item whose choices include a value that is left over can have that one,
+        and its own value is then left over.
+        """
+        _, choices = self._choices(self._items(part, part.low, lambda case: True))
+        taken = _largest_matching(choices)
+        matched = frozenset(taken.values())
+        alike: dict[int, tuple[list[Value], list[Value]]] = {}  # by choices: these, and the values of their items
+        for item, values in enumerate(choices):
+            alike.setdefault(id(values), (values, []))[1].append(taken[item])
+        having: dict[Value, list[list[Value]]] = {}
+        for values, own in alike.values():
+            for value in values:
+                having.setdefault(value, []).append(own)
+        left = having.keys() - matched
+        waiting = list(left)
+        while waiting:
+            for own in having[waiting.pop()]:
+                waiting += [value for value in own if value not in left]
+                left.update(own)
+                own.clear()
+        return matched - left
+
     def _most_different(self, items: _Items) -> int:
         """Return how many of some items can have values that differ from each other.
 
         Raises:
             TooManyCounts: a node has so few values that they may run out, and too many to be listed.
         """
+        free, choices = self._choices(items)
+        return free + len(_largest_matching(choices))
+
+    def _choices(self, items: _Items) -> tuple[int, list[list[Value]]]:
+        """Return the number of items that can always differ from all others, and the values of each other item.
+
+        Raises:
+            TooManyCounts: a node has so few values that they may run out, and too many to be listed.
+        """
         choices: list[list[Value]] = []
-        free = 0  # items that can always differ from all others
+        free = 0
         most = sum(alike for _, alike in items) + len(self._used)
         for nodes, alike in items:
             values: list[Value] = []
@@ -184,11 +281,11 @@ class _Unused:
                 free += alike
             else:
                 choices += [values] * min(alike, len(values))
-        return free + _largest_matching(choices)
+        return free, choices
 
 
-def _largest_matching(choices: Sequence[Sequence[Value]]) -> int:
-    """Return how many items can have different values.
+def _largest_matching(choices: Sequence[Sequence[Value]]) -> dict[int, Value]:
+    """Return different values of as many items as can have some, by item.
 
     Args:
         choices: the values of each item.
@@ -204,7 +301,7 @@ def _largest_matching(choices: Sequence[Sequence[Value]]) -> int:
             if free is not None:
                 _give(free, owner, taken, asked)
                 break
-    return len(taken)
+    return taken
 
 
 def _asked(

@@ -25,7 +25,7 @@ from structgen.schema.algebra import ArraySet, Case, Contains, Inexpressible, No
 from structgen.schema.algebra.counting import can_be_met
 from structgen.schema.algebra.shape import Shape
 from structgen.schema.json_text.values import Value, read_value
-from structgen.schema.reading.distinct_items import can_differ
+from structgen.schema.reading.distinct_items import can_differ, needed_values
 from structgen.schema.reading.emptiness import can_repeat
 from structgen.schema.rules.lazy_rules import LazyRules
 from structgen.schema.rules.notation import JsonNotation
@@ -316,12 +316,11 @@ class ArrayRules:
         left, holds, sizes = self._left(after), self._lazy.holds, self._lazy.space.sizes()
         if left.has_empty or (left.high is not None and left.high < left.low):
             return _NO_VALUES
-        cases = [node for at in range(left.settled + 1) for _, node in left.cases(at)]
-        groups = [(sizes.values(node) or _NO_VALUES).difference(after.seen) for node in cases]
         if left.settled:
-            groups = [frozenset([value]) for value in _NO_VALUES.union(*groups)]
+            return needed_values(left, holds, sizes, frozenset(after.seen))
+        groups = [(sizes.values(node) or _NO_VALUES).difference(after.seen) for _, node in left.cases(0)]
         needed: set[Value] = set()
-        for values in groups:  # where all items are alike, all values of a case are needed, or none is
+        for values in groups:  # all items are alike: all values of a case are needed, or none is
             if values and not can_differ(left, holds, sizes, after.seen.union([next(iter(values))])):
                 needed |= values
         return frozenset(needed)

@@ -152,6 +152,18 @@ def test_a_pattern_anywhere_in_a_bounded_string_is_found_by_a_short_search() -> 
     assert store.emptiness.terms_searched < 60
 
 
+def test_a_least_count_leads_a_search_within_a_character() -> None:
+    """Without it, the search would visit all that 49 characters may be, for each number of them."""
+    store = AutomatonStore()
+    character = parse_regex(r"[^\"\\]|\\u[0-9a-f]{4}")
+    string = rx.sequence(rx.Repeat(character, 50, 50), QUOTE)
+    refused = (rx.Complement(parse_regex(pattern)) for pattern in (".*a.*b.*", ".*b.*c.*", ".*c.*d.*"))
+    state = store.next(store.add(rx.intersection(string, *refused)), 0xEC)
+    free, most = store.as_bounded(state)
+    assert store.emptiness.least_begun(free) == most == 49
+    assert store.emptiness.terms_searched < 400
+
+
 def test_bounds_that_say_no_more_than_another_part_are_one_count() -> None:
     store = AutomatonStore()
     letter = parse_regex("[a-zé]")

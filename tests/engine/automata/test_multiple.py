@@ -166,3 +166,17 @@ def test_a_rare_multiple_is_tried_and_not_searched_for() -> None:
             state = store.next(state, byte)
         assert state != 0
     assert store.emptiness.terms_searched < 400
+
+
+def test_a_search_among_alternatives_goes_straight_to_a_rare_multiple() -> None:
+    """The least number of digits that make a multiple is the least length of its texts."""
+    store = AutomatonStore()
+    ends = choice(*[sequence(Multiple(divisor), Literal(b"e")) for divisor in (4096, 4095)])
+    start = store.add(intersection(sequence(Repeat(DIGIT, 1, 14), Literal(b"e")), ends))
+    for number in range(300):
+        state = start
+        for byte in str(number).encode():
+            state = store.next(state, byte)
+        assert state != 0
+    assert store.emptiness.terms_searched < 3_000
+    assert store.table.min_len[store.add(Multiple(64, 9))] == 2  # 960

@@ -75,3 +75,47 @@ def test_a_combination_of_many_multiples_takes_no_search() -> None:
         for byte in b"%03d" % number:
             state = store.next(state, byte)
     assert store.emptiness.terms_searched < 20
+
+
+@pytest.mark.parametrize(
+    ("multiple", "outside", "texts"),
+    [
+        (4096, (), [f"9.{number:02}" for number in range(100)]),
+        (Fraction(1, 16), (Fraction(1, 4),), ["803.0625", "5.83778"]),
+        (Fraction(3, 8), (Fraction(3, 4), 7), ["803.25", "5.83778"]),
+    ],
+)
+def test_a_multiple_in_any_form_is_found_by_a_short_search(
+    multiple: int | Fraction, outside: tuple[int | Fraction, ...], texts: list[str]
+) -> None:
+    store = AutomatonStore()
+    start = store.add(numbers_regex((NumberSet(multiple=multiple, outside=outside),)))
+    for text in texts:
+        state = start
+        for byte in text.encode():
+            state = store.next(state, byte)
+        store.successors(state)
+    assert store.emptiness.terms_searched < 500
+
+
+@pytest.mark.parametrize(
+    ("multiple", "outside"),
+    [(Fraction(1, 16), (Fraction(1, 4),)), (Fraction(3, 8), (7, Fraction(1, 2))), (3, (Fraction(9, 2),))],
+)
+def test_all_forms_of_multiples_that_are_not_those_of_others(
+    multiple: int | Fraction, outside: tuple[int | Fraction, ...]
+) -> None:
+    part, store = NumberSet(multiple=multiple, outside=outside), AutomatonStore()
+    state = store.add(numbers_regex((part,)))
+    for number in range(-900, 900):
+        for places in range(5):
+            digits = f"{abs(number):05}"
+            text = f"{'-' * (number < 0)}{digits[:1]}.{digits[1:]}e{places}"
+            if digits[0] != "0":
+                assert store.matches(state, text.encode()) == part.contains(Fraction(text)), text
+            whole = f"{abs(number):0{places + 1}}"
+            text = f"{'-' * (number < 0)}{whole[: len(whole) - places]}.{whole[len(whole) - places :]}"
+            if places and not (whole[0] == "0" and whole[1:2] and len(whole) - places > 1):
+                for zeros in ("", "0"):
+                    member = part.contains(Fraction(text))
+                    assert store.matches(state, (text + zeros).encode()) == member, text + zeros

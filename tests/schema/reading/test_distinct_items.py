@@ -8,6 +8,8 @@ import pytest
 from support.vocabularies import BYTES
 
 import structgen
+from structgen.schema.algebra import ArraySet, Contains
+from structgen.schema.reading.distinct_items import can_differ, needed_values
 
 
 def values_of(schema):
@@ -297,3 +299,53 @@ def test_objects_that_are_found_to_have_no_member_are_not_counted(wrapped):
     assert unique(items, minItems=1) is not None
     assert unique(items, minItems=2) is None
     assert unique(False, prefixItems=[items, {"const": 1}], minItems=2) is None
+
+
+class ListedSizes:
+    """The sizes of nodes that are one atom each, and how often values were asked for."""
+
+    def __init__(self, listed):
+        self.listed, self.asked = listed, 0
+
+    def need(self, items):
+        """All values are listed."""
+
+    def count(self, node):
+        return len(self.values(node))
+
+    def values(self, node):
+        self.asked += 1
+        inside = frozenset.union(*self.listed.values())
+        for atom in node:
+            inside &= self.listed[abs(atom)] if atom > 0 else inside - self.listed[abs(atom)]
+        return inside
+
+
+def items_of(choices, **more):
+    """Return the arrays with items of some choices, and the sizes of their nodes."""
+    listed = {at + 1: frozenset([("number", value) for value in values]) for at, values in enumerate(choices)}
+    return ArraySet(tuple((at,) for at in listed), (1,), **more), ListedSizes(listed)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_values_are_needed_without_which_no_array_is_left(seed):
+    rng = random.Random(seed)
+    many = rng.randint(2, 6)
+    choices = [rng.sample(range(many), rng.randint(1, min(3, many))) for _ in range(rng.randint(1, many))]
+    contains = (Contains(0, (len(choices),), rng.randint(0, 2), rng.choice([None, 2])),) if rng.random() < 0.5 else ()
+    part, sizes = items_of(choices, low=rng.randint(1, len(choices)), contains=contains)
+    used = frozenset([("number", value) for value in range(many) if rng.random() < 0.1])
+    listed = frozenset.union(*sizes.listed.values()) - used
+    usable = lambda node: bool(sizes.values(node))  # noqa: E731
+    refused = {value for value in listed if not can_differ(part, usable, sizes, used | {value})}
+    assert needed_values(part, usable, sizes, used) == refused
+
+
+def test_many_items_are_looked_at_a_few_times():
+    part, sizes = items_of([(at, at + 1) for at in range(200)], low=200)
+    assert not needed_values(part, lambda node: True, sizes, frozenset())
+    assert sizes.asked <= 5 * 200
+    one = Contains(0, (4,), 1, None)  # the third item may have its value, and so may the fourth and fifth
+    part, sizes = items_of([(at, at + 1) for at in range(200)], contains=(one,))
+    assert not needed_values(part, lambda node: bool(sizes.values(node)), sizes, frozenset())
+    assert sizes.asked <= 50 * 200
