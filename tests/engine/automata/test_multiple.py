@@ -156,15 +156,20 @@ def test_a_multiple_among_few_digits_is_found_where_there_is_one(most: int, excl
         assert (reached != 0) == ends, text
 
 
+def assert_more_digits_may_follow(store: AutomatonStore, start: int, count: int) -> None:
+    """Asserts that a text may go on after each of the numbers below `count`."""
+    for number in range(count):
+        state = start
+        for byte in str(number).encode():
+            state = store.next(state, byte)
+        assert state != 0, number
+
+
 def test_a_rare_multiple_is_tried_and_not_searched_for() -> None:
     """One number in 4,004 is a multiple of 4,004: a search would visit most of the remainders."""
     store = AutomatonStore()
     start = store.add(intersection(Repeat(DIGIT, 1, 18), Multiple(4004), Complement(Multiple(8))))
-    for number in range(200):
-        state = start
-        for byte in str(number).encode():
-            state = store.next(state, byte)
-        assert state != 0
+    assert_more_digits_may_follow(store, start, 200)
     assert store.emptiness.terms_searched < 400
 
 
@@ -173,10 +178,6 @@ def test_a_search_among_alternatives_goes_straight_to_a_rare_multiple() -> None:
     store = AutomatonStore()
     ends = choice(*[sequence(Multiple(divisor), Literal(b"e")) for divisor in (4096, 4095)])
     start = store.add(intersection(sequence(Repeat(DIGIT, 1, 14), Literal(b"e")), ends))
-    for number in range(300):
-        state = start
-        for byte in str(number).encode():
-            state = store.next(state, byte)
-        assert state != 0
+    assert_more_digits_may_follow(store, start, 300)
     assert store.emptiness.terms_searched < 3_000
     assert store.table.min_len[store.add(Multiple(64, 9))] == 2  # 960
